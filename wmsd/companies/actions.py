@@ -1,7 +1,7 @@
 """The use cases of operators, companies and modules."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wmsd.base.access import MODULES
 from wmsd.base.context import Company, Operator
@@ -9,6 +9,9 @@ from wmsd.base.problems import FieldErrors, invalid, not_found
 from wmsd.companies import store
 from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
 from wmsd.db.transaction import Transaction
+
+
+TAKEN: Final = "is taken by another company"
 
 
 def create_operator(tx: Transaction, new: NewOperator) -> int:
@@ -66,7 +69,7 @@ def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldError
 def taken_code(tx: Transaction, code: str) -> FieldErrors:
     """Also that of a company that is being deleted is taken."""
     is_taken = any(company.code == code for company in store.every_company(tx))
-    return {"code": ["is taken by another company"]} if is_taken else {}
+    return {"code": [TAKEN]} if is_taken else {}
 
 
 def change_company(tx: Transaction, code: str, changes: CompanyChanges) -> None:
