@@ -5,8 +5,9 @@ from typing import Final, NamedTuple
 
 from wmsd.base.access import MODULES
 from wmsd.base.context import Company, Operator
-from wmsd.base.problems import FieldErrors, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store
+from wmsd.companies.naming import code_meant
 from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
 from wmsd.db.transaction import Transaction
 
@@ -90,10 +91,15 @@ def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -
 
 
 def company_of_code(tx: Transaction, code: str) -> Company:
-    for company in store.companies(tx):
+    """Raises Problem (404), with the code that was meant if one is like it."""
+    known = store.companies(tx)
+    for company in known:
         if company.code == code:
             return company
-    raise not_found(f"company as {code}")
+    meant = code_meant(code, known)
+    if meant is None:
+        raise not_found(f"company as {code}")
+    raise Problem("NOT_FOUND", f"There is no such company as {code}. Did you mean {meant}?")
 
 
 def check_modules(modules: list[str]) -> FieldErrors:

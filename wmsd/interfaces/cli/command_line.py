@@ -158,7 +158,7 @@ def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callabl
 
 
 def _sentences(problem: Problem) -> list[str]:
-    sentences = [f"{_as_typed(path, text)} {text}." for path, texts in problem.errors.items() for text in texts]
+    sentences = [f"{_as_typed(path, texts[0])} {'; '.join(texts)}." for path, texts in problem.errors.items()]
     return [each.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN) for each in sentences or [problem.message]]
 
 
