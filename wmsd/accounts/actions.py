@@ -247,10 +247,13 @@ def create_token(
 
 
 def _usable(tx: Transaction, user: User, code: str) -> int:
-    for company in companies.companies(tx):
-        if company.code == code and (user.may_use is None or company.id in user.may_use):
-            return company.id
-    raise invalid({"company": [f"{code} is not a company that {user.email} may use"]})
+    known = companies.companies(tx)
+    found = next((company.id for company in known if company.code == code), None)
+    if found is None:
+        raise invalid({"company": [f"{code} is not a company of this installation", *hints(code, known)]})
+    if user.may_use is not None and found not in user.may_use:
+        raise invalid({"company": [f"{code} is not a company that {user.email} may use"]})
+    return found
 
 
 def user_of_email(tx: Transaction, email: str) -> User:
@@ -265,8 +268,7 @@ def disable_user(tx: Transaction, email: str) -> None:
     forgotten. Raises Problem (422) for the last platform admin.
     """
     user = user_of_email(tx, email)
-    if errors := last_admin.errors_without(tx, user, "user"):
-        raise invalid(errors)
+    last_admin.check_not_last(tx, user)
     store.disable_user(tx, user.id)
     store.forget_sign_ins(tx, user.id)
     invitations.end(tx, user.id)

@@ -113,7 +113,7 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     errors = _errors_of(tx, caller, settings, before["company_codes"])
     errors |= check_abilities(settings.abilities, tx.service(Whitelist).abilities)
     if settings.role != "platform-admin":
-        errors |= last_admin.errors_without(tx, user, "role")
+        errors |= last_admin.errors_of_role(tx, user)
     known = companies.companies(tx)
     ids = {company.code: company.id for company in known}
     unknown = 0
@@ -229,8 +229,7 @@ def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail)
 def delete_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Delete a user, with its sessions and tokens. What it has done stays, with its e-mail address."""
     user = _managed(tx, caller, id)
-    if errors := last_admin.errors_without(tx, user, "user"):
-        raise invalid(errors)
+    last_admin.check_not_last(tx, user)
     kept = {"name": user.name, "role": user.role}
     companies.audit(tx, "user.delete", user.email, companies.differences(kept, dict.fromkeys(kept)))
     store.delete_user(tx, id)

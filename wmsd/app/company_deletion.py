@@ -31,6 +31,14 @@ MEMBERSHIPS: Final = """
     GROUP BY users.id ORDER BY users.email
 """
 """Of the users of a company, with all companies that they have."""
+LEFT: Final = "user.change by company.delete"
+"""With the code: what the audit calls it that a user has no longer a company that was deleted."""
+WHO_HAD: Final = """
+    SELECT users.email FROM audit JOIN users ON users.email = audit.subject
+    WHERE audit.action = ? AND users.role <> 'platform-admin'
+        AND audit.id > (SELECT coalesce(max(id), 0) FROM audit WHERE action = 'company.delete begun' AND subject = ?)
+    ORDER BY users.email
+"""
 SITES: Final = "SELECT name, warehouse_code, created_at FROM sites WHERE company_id = ? ORDER BY id"
 
 
@@ -99,8 +107,13 @@ def _leave(tx: Transaction, company: Company) -> list[str]:
     for email, codes in memberships:
         before = {"company_codes": json.loads(codes)}
         after = {"company_codes": [code for code in before["company_codes"] if code != company.code]}
-        store.audit(tx, f"user.change by company.delete {company.code}", email, store.differences(before, after))
+        store.audit(tx, f"{LEFT} {company.code}", email, store.differences(before, after))
     return [email for email, _ in memberships]
+
+
+def who_had(tx: Transaction, code: str) -> list[str]:
+    """The users who had the company of this code when it was deleted the last time, and are still there."""
+    return [email for (email,) in tx.rows(WHO_HAD, (f"{LEFT} {code}", code))]
 
 
 def ended(tx: Transaction) -> list[int]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from wmsd.app.csv_rows import PLAIN, Form, decoded, read_rows
+from wmsd.app.imports import alike
 from wmsd.app.imports.record import Recording
 from wmsd.app.imports.room import Room
 from wmsd.app.kinds import DOCUMENTS
@@ -56,6 +57,8 @@ class Kind:
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
     """The names of the options that an import of this kind takes."""
+    table: str | None = None
+    """Of records that have the codes of the rows, where two codes must not be mistaken for one."""
     bytes_per_row: int = 1000
     """Of the company's file and its log at the most, while rows are written: measured with 5 000 to 20 000."""
 
@@ -134,6 +137,7 @@ def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
         row_by_row(import_records, kind=kind),
         partial(_directory, kind),
         _directory_rows,
+        table=kind.table,
         bytes_per_row=400,
     )
 
@@ -145,7 +149,15 @@ def _document_kind(kind: DocumentKind) -> Kind:
 
 
 KINDS: Final[Mapping[str, Kind]] = {
-    "articles": Kind(_article_columns(), ("code",), ArticleImport, _articles, _article_rows, bytes_per_row=3200),
+    "articles": Kind(
+        _article_columns(),
+        ("code",),
+        ArticleImport,
+        _articles,
+        _article_rows,
+        table="articles",
+        bytes_per_row=3200,
+    ),
     "clients": _directory_kind(directory.CLIENTS, ClientFields),
     "partners": _directory_kind(directory.PARTNERS, PartnerFields),
     "warehouses": _directory_kind(directory.WAREHOUSES, WarehouseFields),
@@ -170,6 +182,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         ("code", "name"),
         row_by_row(import_packaging_types),
         _packaging_types,
+        table="packaging_types",
         bytes_per_row=150,
     ),
     "packaging-movements": Kind(
@@ -215,11 +228,20 @@ def import_beside(
     """
     outcome, importing, watch = kind.outcome(), kind.importing(**options), watch or Watch()
     rows = read_rows(kind.columns, kind.required, texts, outcome, form)
-    count = staging.gather(lambda tx: importing.gather(tx, STAGED, rows, outcome))
+
+    def gather(tx: Transaction) -> int:
+        seen = rows if kind.table is None else alike.noted(tx, STAGED, rows)
+        return importing.gather(tx, STAGED, seen, outcome)
+
+    count = staging.gather(gather)
     watch.rows(0, count)
     staging.check(lambda tx: importing.check(tx, outcome))
     if importing.checks_all:
-        _end_here(outcome, dry_run)
+        _refuse(outcome)
+    if kind.table is not None:
+        outcome.alike = staging.check(partial(alike.find, table=kind.table))
+    if importing.checks_all and dry_run:
+        raise DryRun(outcome)
     if room is not None:
         room.admit(count, kind.bytes_per_row)
 
@@ -242,15 +264,15 @@ def import_beside(
 def _write(tx: Transaction, importing: Import, outcome: Outcome, dry_run: bool, progress: Progress) -> None:
     if not (importing.checks_all and outcome.errors):
         importing.write(tx, outcome, progress)
-    _end_here(outcome, dry_run)
+    _refuse(outcome)
+    if dry_run:
+        raise DryRun(outcome)
 
 
-def _end_here(outcome: Outcome, dry_run: bool) -> None:
+def _refuse(outcome: Outcome) -> None:
     if outcome.errors:
         outcome.errors = _told_once(outcome.errors)
         raise ImportRefused(outcome)
-    if dry_run:
-        raise DryRun(outcome)
 
 
 def _told_once(errors: list[CellError]) -> list[CellError]:

@@ -28,12 +28,26 @@ class CellError:
     sentence: str
 
 
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A code that differs from another one in capital letters only."""
+
+    line: int
+    code: str
+    other: str
+    other_line: int | None
+    """The row of the file that has the other; None for one that is there already."""
+    in_all: int
+    """How many there are, of which the first are told."""
+
+
 @dataclass(slots=True)
 class Outcome:
     created: int = 0
     updated: int = 0
     unchanged: int = 0
     errors: list[CellError] = field(default_factory=list)
+    alike: list[Alike] = field(default_factory=list)
 
     @property
     def rows(self) -> int:

@@ -1,14 +1,18 @@
 """The use cases of operators, companies and modules."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wmsd.base.access import MODULES
 from wmsd.base.context import Company, Operator
-from wmsd.base.problems import FieldErrors, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store
+from wmsd.companies.naming import code_meant
 from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
 from wmsd.db.transaction import Transaction
+
+
+TAKEN: Final = "is taken by another company"
 
 
 def create_operator(tx: Transaction, new: NewOperator) -> int:
@@ -66,7 +70,7 @@ def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldError
 def taken_code(tx: Transaction, code: str) -> FieldErrors:
     """Also that of a company that is being deleted is taken."""
     is_taken = any(company.code == code for company in store.every_company(tx))
-    return {"code": ["is taken by another company"]} if is_taken else {}
+    return {"code": [TAKEN]} if is_taken else {}
 
 
 def change_company(tx: Transaction, code: str, changes: CompanyChanges) -> None:
@@ -87,10 +91,15 @@ def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -
 
 
 def company_of_code(tx: Transaction, code: str) -> Company:
-    for company in store.companies(tx):
+    """Raises Problem (404), with the code that was meant if one is like it."""
+    known = store.companies(tx)
+    for company in known:
         if company.code == code:
             return company
-    raise not_found(f"company as {code}")
+    meant = code_meant(code, known)
+    if meant is None:
+        raise not_found(f"company as {code}")
+    raise Problem("NOT_FOUND", f"There is no such company as {code}. Did you mean {meant}?")
 
 
 def check_modules(modules: list[str]) -> FieldErrors:

@@ -31,12 +31,26 @@ def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
     """What to say after the sentence that refuses what is no code: the code that was meant, if one is like it.
     `known` are those that the person may see; `told` is how many were refused before.
     """
-    if told >= MOST_HINTS or len(typed) > LONGEST_LOOKED_AT:
+    if told >= MOST_HINTS:
         return []
+    named, near = _meant(typed, known)
+    sentences = [] if named is None else [f"{named} is the code of the company with this name"]
+    sentences += [] if near is None else [f"{near} is the nearest code"]
+    return sentences
+
+
+def code_meant(typed: str, known: Sequence[Company]) -> str | None:
+    """The code that was meant by what is none, if one is like it."""
+    named, near = _meant(typed, known)
+    return named or near
+
+
+def _meant(typed: str, known: Sequence[Company]) -> tuple[str | None, str | None]:
+    """The code of the company that is called so; or else the nearest code."""
+    if len(typed) > LONGEST_LOOKED_AT:
+        return None, None
     looked_at, meant = known[:MOST_LOOKED_AT], typed.casefold()
-    named = [company.code for company in looked_at if company.name.casefold() == meant]
+    named = next((company.code for company in looked_at if company.name.casefold() == meant), None)
     codes = {company.code.casefold(): company.code for company in looked_at}
     near = [] if named else difflib.get_close_matches(meant, codes, n=1)
-    sentences = [f"{code} is the code of the company with this name" for code in named[:1]]
-    sentences += [f"{codes[each]} is the nearest code" for each in near]
-    return sentences
+    return named, codes[near[0]] if near else None

@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 
 from wmsd.accounts import invitations, sessions
 from wmsd.accounts import store as accounts
-from wmsd.accounts.last_admin import errors_without
+from wmsd.accounts.last_admin import errors_of_role
 from wmsd.accounts.passwords import NO_PASSWORD
 from wmsd.accounts.rising import end_what_others_know
 from wmsd.accounts.rules import User
@@ -213,7 +213,7 @@ def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
 
 def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
     """Raises Problem (403) when there would be no platform admin any more."""
-    if rights.role != "platform-admin" and errors_without(tx, user, "role"):
+    if rights.role != "platform-admin" and errors_of_role(tx, user):
         raise forbidden(
             f"You are the only platform admin, and the rules for {provider.called} would make you a "
             f"{rights.role}. Make another platform admin first, or change the rules."

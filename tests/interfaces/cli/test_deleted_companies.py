@@ -111,8 +111,20 @@ def test_a_company_is_deleted_and_comes_back_from_its_archive(home: Home) -> Non
             ("only@example.com", ["GONE"], []),
         )
     ]
-    assert home.ok("company", "import", archive, "--json").json["id"] == 3
-    (line,) = home.ok("audit", "--what", "company.import", "--json").json
+    home.ok("user", "delete", "only@example.com", "--yes")
+    back = home.ok("company", "import", archive, "--json")
+    assert back.json["id"] == 3
+    assert [line for line in back.err.splitlines() if "--add-company" in line] == [
+        "  wmsd user change member@example.com --add-company GONE"
+    ]
+    home.ok("user", "change", "member@example.com", "--add-company", "GONE")
+    assert home.refused("company", "import", archive) == (
+        "There is a company GONE already: give another code with --code. Nothing was changed."
+    )
+    other = home.ok("company", "import", archive, "--code", "GONE-2").err
+    assert "  wmsd user change member@example.com --add-company GONE-2" in other.splitlines()
+    line, again = home.ok("audit", "--what", "company.import", "--json").json
+    assert again["subject"] == "GONE-2"
     assert (line["subject"], line["details"]) == ("GONE", {"file": {"before": None, "after": archive.name}})
     assert articles_of(home, "GONE") == before
     assert home.refused("company", "delete", "NOBODY", "--yes") == "There is no such company as NOBODY."

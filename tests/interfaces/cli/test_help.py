@@ -108,6 +108,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--company CODE",
         "--name TEXT",
         "--ability A",
+        "--link",
         "--password-stdin",
         "--json",
         *PLACE,

@@ -226,9 +226,14 @@ def test_very_many_errors_are_cut_for_people_only(tenant: Tenant) -> None:
     content = "code,name\n" + "".join(f"A{number},\n" for number in range(2500))
     sentences = tenant.refuses("articles", content)
     assert len(sentences) == 51
-    assert sentences[49:] == ["row 51, name: is required.", "… and 2450 more."]
-    arguments = ("import", "articles", "-", "--company", tenant.code, "--json")
-    assert len(tenant.home.run(*arguments, stdin=content).json["errors"]) == 2500
+    assert sentences[49:] == ["row 51, name: is required.", "… and 2450 more: --errors FILE.csv writes all of them."]
+    arguments = ("import", "articles", "-", "--company", tenant.code)
+    assert len(tenant.home.run(*arguments, "--json", stdin=content).json["errors"]) == 2500
+    file = tenant.home.folder / "all.csv"
+    for flags in ((), ("--preview",)):
+        wrong = tenant.home.run(*arguments, "--errors", file, *flags, stdin=content).wrong
+        assert wrong[50] == f"… and 2450 more: all of them are in {file}."
+        assert len(file.read_text().splitlines()) == 2501
 
 
 @pytest.mark.parametrize("last", ["B,\n", 'B,"x', "B\n"])

@@ -120,7 +120,9 @@ def test_no_secret_is_in_clear(home_of_acme: Home) -> None:
 def test_a_code_that_is_taken_changes_nothing(home_of_acme: Home, elsewhere: Home) -> None:
     file = exported(home_of_acme)
     before = hashes(elsewhere.data)
-    assert elsewhere.refusals("company", "import", file) == ["--code is taken by another company."]
+    assert elsewhere.refusals("company", "import", file) == [
+        "There is a company ACME already: give another code with --code. Nothing was changed."
+    ]
     assert hashes(elsewhere.data) == before
 
 

@@ -2,6 +2,8 @@
 
 import base64
 import json
+import re
+import urllib.request
 from contextlib import closing
 from typing import Any
 
@@ -57,7 +59,39 @@ def test_users_of_each_role(shared: Home) -> None:
 def test_a_user_without_a_company_is_told_so(shared: Home) -> None:
     arguments = ("user", "create", "alone@example.com", "--role", "member", "--password-stdin")
     done = shared.ok(*arguments, stdin=PASSWORD)
-    assert done.err.startswith("This user has no company yet; without --company it can sign in and see nothing.\n")
+    assert done.err.endswith(
+        "alone@example.com has no company yet: it can sign in and see nothing. Give it one: "
+        "wmsd user change alone@example.com --add-company CODE\n"
+    )
+    assert "no company yet" not in shared.run(*arguments, stdin=PASSWORD).err
+
+
+def test_a_user_is_invited_without_a_password(shared: Home) -> None:
+    create = ("user", "create", "Invited@example.com", "--name", "Ina", "--role", "member", "--company", "ACME")
+    done = shared.ok(*create, "--ability", "stock:read", "--link")
+    assert re.fullmatch(r"http://127\.0\.0\.1:8480/welcome\?code=[\w-]{40,}\n", done.out)
+    assert done.err.splitlines()[1:] == [
+        "Send this link to invited@example.com and to nobody else: whoever has it chooses the password. It works "
+        "once, for 7 days.",
+        "No server runs now; the link works when it does.",
+        "With http://127.0.0.1:8480 it opens on this machine only. For others, put the address at which they reach "
+        "wmsd in its place, or set server.listen first.",
+    ]
+    shown = shared.ok("user", "show", "invited@example.com", "--json").json
+    assert (shown["name"], shown["companies"], shown["abilities"]) == ("Ina", ["ACME"], ["stock:read"])
+    assert (shown["password"], bool(shown["link_until"])) == (False, True)
+    assert shared.refused(*create, "--link") == "EMAIL is taken by another user."
+    assert "not both" in shared.misunderstood(*create, "--link", "--password-stdin")
+
+
+def test_the_link_opens_at_the_running_server_and_programs_get_it_with_the_user(shared: Home) -> None:
+    create = ("user", "create", "by-program@example.com", "--role", "member", "--company", "ACME", "--link", "--json")
+    with shared.serving() as server:
+        made = shared.ok(*create).json
+        assert (made["email"], made["role"]) == ("by-program@example.com", "member")
+        assert made["link"].startswith(f"{server.address}/welcome?code=")
+        with urllib.request.urlopen(made["link"]) as page:
+            assert "by-program@example.com" in page.read().decode()
 
 
 def test_what_is_not_a_good_user(shared: Home) -> None:

@@ -12,7 +12,10 @@ from tests.support.command import EMAIL, Home, at_a_terminal
 from tests.support.forked import LONGEST
 from wmsd.db.sqlite import sqlite3
 
-LAST = f"user must stay as it is: {EMAIL} is the last platform admin who can sign in."
+LAST = (
+    f"{EMAIL} is the last platform admin who can sign in. Make another platform admin first: "
+    "wmsd user create EMAIL --role platform-admin --link."
+)
 
 
 def rows(home: Home, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
@@ -195,8 +198,8 @@ def test_the_last_admin_stays(home: Home, command: tuple[str, ...]) -> None:
     make(home, "second@example.com", "--role", "platform-admin")
     home.ok("user", "disable", "second@example.com")
     before = home.ok("user", "list", "--json").json
-    refused = home.refused(*command)
-    assert refused.endswith(f"must stay as it is: {EMAIL} is the last platform admin who can sign in.")
+    of_role = "--role must stay as it is: " if command[1] == "change" else ""
+    assert home.refused(*command) == of_role + LAST
     assert home.ok("user", "list", "--json").json == before
     home.ok("user", "enable", "second@example.com")
     home.ok(*command)
@@ -237,8 +240,13 @@ def test_a_forgotten_password_gets_a_link(shared: Home) -> None:
     done = shared.ok("user", "reset-password", "forgot@example.com")
     assert done.out.startswith("http://127.0.0.1:8480/welcome?code=")
     assert "No server runs now" in done.err
+    assert "A link from before does not work any more." in done.err
+    assert "whoever has it chooses the password. It works once, for 7 days.\n" in done.err
+    assert "opens on this machine only" in done.err
+    in_the_lan = shared.ok("user", "reset-password", "forgot@example.com", env={"WMSD_SERVER_LISTEN": "10.0.0.1:80"})
+    assert "this machine" not in in_the_lan.err
     assert shared.ok("user", "show", "forgot@example.com", "--json").json["link_until"]
-    assert len(audited(shared, "user.link", "forgot@example.com")) == 1
+    assert len(audited(shared, "user.link", "forgot@example.com")) == 2
     shared.ok("user", "disable", "forgot@example.com")
     assert "shut out" in shared.refused("user", "reset-password", "forgot@example.com")
 

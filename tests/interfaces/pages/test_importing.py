@@ -140,6 +140,16 @@ async def test_each_cell_stands_under_its_heading_whatever_is_empty(visitor: Vis
     ]
 
 
+async def test_codes_that_differ_in_capital_letters_are_told_before_they_are_taken_in(visitor: Visitor) -> None:
+    path, seen = await looked_at(visitor, "articles", "code,name\na,Else\nN-1,New\nn-1,Novel\n")
+    assert "Codes that differ from others in capital letters only: 2." in words(seen)
+    assert "Row 2: a, beside A, which is there already" in words(seen)
+    assert "Row 4: n-1, beside N-1 in row 3" in words(seen)
+    await confirmed(visitor, path)
+    codes = {code for (code,) in await visitor.world.rows("SELECT code FROM articles")}
+    assert {"A", "a", "N-1", "n-1"} <= codes
+
+
 async def test_the_decimal_mark_is_asked(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "stock", f"{STOCK}A;MAIN;1.000\r\n")
     assert "'1.000' is 1 with a decimal point, and 1000 with a decimal comma" in words(seen)

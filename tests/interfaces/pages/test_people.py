@@ -137,7 +137,8 @@ async def test_the_last_platform_admin_stays(admin: Visitor, act: str) -> None:
     path = f"/admin/users/{await id_of(admin, EMAIL)}/{act}"
     refused = await sent(admin, path, **({"role": "member"} if act == "change" else {}))
     assert refused.status == 422
-    assert f"must stay as it is: {EMAIL} is the last platform admin" in refused.text
+    assert f"{EMAIL} is the last platform admin who can sign in. Make another platform admin first" in refused.text
+    assert "People, Invite somebody" in refused.text
     assert (await admin.get("/admin/users")).status == 200
 
 

@@ -57,6 +57,13 @@ class Guess:
                 "Choose the mark that the file is meant to have."
             )
         as_point, as_comma = (_plain(found[mark]) for mark in MARKS)
+        if self.evidence is not None:
+            shows, of, cell = self.evidence
+            return (
+                f"Row {line}, {column}: {text!r} is {as_point} with a decimal point, and {as_comma} with a decimal "
+                f"comma. Row {shows}, {of}: {cell!r} shows a decimal {self.form.decimal}, so that is probably right. "
+                "Choose the mark that the file is meant to have."
+            )
         return (
             f"Row {line}, {column}: {text!r} is {as_point} with a decimal point, and {as_comma} with a decimal "
             "comma. Choose the mark that the file is meant to have."

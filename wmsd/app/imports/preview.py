@@ -13,7 +13,7 @@ from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.base import cells
 from wmsd.base.dataclass import dataclass
-from wmsd.base.importing import CellError, ImportRefused, Outcome, Row, Watch
+from wmsd.base.importing import Alike, CellError, ImportRefused, Outcome, Row, Watch
 from wmsd.db.staging import Staging
 from wmsd.db.transaction import Transaction
 
@@ -65,6 +65,7 @@ class Preview:
     errors: list[Wrong] = field(default_factory=list)
     asked: list[Wrong] = field(default_factory=list)
     """What the question is about."""
+    alike: list[Alike] = field(default_factory=list)
 
     @property
     def can_be_imported(self) -> bool:
@@ -88,7 +89,16 @@ class Preview:
                 for each in self.errors[:MOST_ERRORS]
             ],
             "errors_in_all": len(self.errors),
+            "alike": [
+                {"row": each.line, "code": each.code, "other": each.other, "other_row": each.other_line}
+                for each in self.alike
+            ],
+            "alike_in_all": in_all(self.alike),
         }
+
+
+def in_all(alike: list[Alike]) -> int:
+    return alike[0].in_all if alike else 0
 
 
 def form_in_words(form: Form) -> dict[str, str]:
@@ -160,7 +170,7 @@ def _try(
         return
     finally:
         texts.close()
-    found.counts = counts_of(outcome)
+    found.counts, found.alike = counts_of(outcome), outcome.alike
 
 
 def counts_of(outcome: Outcome) -> dict[str, int]:

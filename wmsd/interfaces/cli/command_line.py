@@ -14,6 +14,7 @@ from typing import Any, Concatenate, Final, NoReturn, ParamSpec, TypeVar
 
 import click
 
+from wmsd.accounts import last_admin
 from wmsd.app.clock_watch import order_as_server
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
@@ -35,6 +36,7 @@ FAR_AHEAD: Final = (
     "The clock is far ahead of the last moment at which a server ran here. What a command changes is dated {}. "
     "If the clock is right, run `wmsd clock confirm`: from then on changes are dated by it."
 )
+MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
 OF_CODES: Final = re.compile("_codes?$")
 """What a field is called after, and its option is not."""
 
@@ -187,9 +189,8 @@ def _installed(
 
 
 def _sentences(problem: Problem) -> list[str]:
-    if not problem.errors:
-        return [problem.message]
-    return [f"{_as_typed(path, text)} {text}." for path, texts in problem.errors.items() for text in texts]
+    sentences = [f"{_as_typed(path, texts[0])} {'; '.join(texts)}." for path, texts in problem.errors.items()]
+    return [each.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN) for each in sentences or [problem.message]]
 
 
 def _as_typed(path: str, text: str) -> str:

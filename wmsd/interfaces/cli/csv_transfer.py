@@ -41,7 +41,6 @@ from wmsd.interfaces.cli.with_others import WithOthers
 from wmsd.stock.counting import CountOutcome
 from wmsd.stock.schema import Reason
 
-MOST_ERRORS_SHOWN = 50
 SPOOLED_BYTES = 16 * 1024 * 1024
 """The bytes of an export in memory; a larger one is in a temporary file. So a slow reader holds up nothing."""
 KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, break_on_hyphens=False)
@@ -150,7 +149,7 @@ def _preview(
     progress.check_unchanged()
     if given["errors"] is not None:
         write_whole(found.errors or found.asked, given["errors"])
-    previews.show(found, as_json, given["encoding"] is not None)
+    previews.show(found, as_json, given["encoding"] is not None, given["errors"])
     if not found.can_be_imported and not as_json:
         sys.exit(1)
 
@@ -169,7 +168,8 @@ def _import(
     if guessed.question is not None:
         if given["errors"] is not None:
             write_whole(asked(guessed), given["errors"])
-        fail([f"{guessed.question} Say --decimal point or --decimal comma.", "Nothing was imported."])
+        likely = None if guessed.evidence is None else guessed.form.decimal
+        fail([f"{guessed.question}{previews.how_to_decide(likely)}", "Nothing was imported."])
     _say_form(guessed)
     recording = Recording(kind, given["named"] or progress.file_name, given["upload"])
     try:
@@ -194,7 +194,7 @@ def _import(
         wrong = with_cells(source, guessed.form, refused.outcome.errors)
         if given["errors"] is not None:
             write_whole(wrong, given["errors"])
-        _refuse(wrong, as_json)
+        _refuse(wrong, as_json, given["errors"])
     progress.end()
     _say_outcome(kind, outcome, given["dry_run"], as_json)
     return outcome
@@ -220,6 +220,7 @@ def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> N
         click.echo()
     told = {} if changed is None or not as_json else stock_changes.as_json(changed, "counted")
     say({"kind": kind, **counts_of(outcome), "dry_run": dry_run, **told}, as_json)
+    previews.tell_alike(outcome.alike)
     if dry_run:
         note("Nothing was changed: this was a dry run.")
 
@@ -235,14 +236,11 @@ def _options(kind: str, **given: object) -> dict[str, object]:
     return options
 
 
-def _refuse(errors: list[Wrong], as_json: bool) -> NoReturn:
+def _refuse(errors: list[Wrong], as_json: bool, errors_file: Path | None) -> NoReturn:
     if as_json:
         told = [{"row": e.line or None, "column": e.column, "cell": e.cell, "message": e.sentence} for e in errors]
         say({"errors": told}, as_json)
-    sentences = [each.text for each in errors]
-    more = len(sentences) - MOST_ERRORS_SHOWN
-    sentences = sentences[:MOST_ERRORS_SHOWN] + ([f"… and {more} more."] if more > 0 else [])
-    fail([*sentences, "Nothing was imported. Mend the rows above and import the whole file again."])
+    fail([*previews.first_of(errors, errors_file), "Nothing was imported. Mend the rows above and import the whole file again."])
 
 
 @click.command("export", epilog=KINDS_NAMED)

@@ -14,7 +14,7 @@ def risks(settings: Settings, platform_file: Path) -> Iterator[str]:
     if os.geteuid() == 0:
         yield "wmsd runs as root: whoever breaks into it has the whole machine. Give it a user of its own."
     host = server.listen.rpartition(":")[0].strip("[]")
-    if not server.has_tls and not server.trusted_proxies and not _is_loopback(host):
+    if not server.has_tls and not server.trusted_proxies and not is_loopback(host):
         yield (
             f"wmsd listens on {host} without TLS: the network can read passwords and tokens. Serve with "
             "--tls lan, set server.tls, or put a proxy with TLS before it and name it in server.trusted_proxies."
@@ -25,7 +25,7 @@ def risks(settings: Settings, platform_file: Path) -> Iterator[str]:
         yield f"Others on this machine can read {platform_file}, which holds keys: chmod 600 {platform_file}"
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

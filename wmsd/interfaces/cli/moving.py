@@ -1,11 +1,17 @@
 """What `wmsd company export`, `import` and `clone` do."""
 
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from wmsd.app.backups.manifest import CompanyRecord
 from wmsd.app.backups.moving import Adopted, Arrival, Subject, adopt, arrived, copied, export_company, subject
+from wmsd.app.company_deletion import who_had
 from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan, beside_a_server
+from wmsd.base.problems import Problem
+from wmsd.companies.actions import TAKEN
 from wmsd.interfaces.cli.backup_options import passphrase_of, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, note, say
 
@@ -43,17 +49,46 @@ def take_over(
     command_line.find()
     with beside_a_server(command_line.folder) as loan, arrived(file, command_line.folder, passphrase) as arrival:
         record = arrival.record.model_copy(update={"operator_code": operator_code})
-        done = _adopt(command_line, loan, arrival, new_code or arrival.code, record, is_copy=False)
+        code, had = new_code or arrival.code, arrival.code
+        with _named(code):
+            done = _adopt(command_line, loan, arrival, code, record, is_copy=False)
+        users = command_line.run_with(
+            None if loan is None else loan.borrow, lambda at: at.platform.read(lambda tx: who_had(tx, had))
+        )
     say({"id": done.id, "code": done.code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
     note(f"It has id {done.id} here: integrators send X-Company-Id: {done.id}.")
     note("Ids of its records, codes, stock, history and numbers of events are as they were.")
-    note("Tokens, users and sites did not come along: make them with wmsd token, user and site.")
+    _note_what_lacks(done.code, had, users)
     if done.webhooks:
         credentials = "came along" if done.has_credentials else "did not come along: set them again"
         note(
             f"Its {done.webhooks} webhooks are off, and their credentials {credentials}. Switch each on "
             "(wmsd webhook on) when the other installation sends no more: what is queued is sent then."
         )
+
+
+@contextmanager
+def _named(code: str) -> Iterator[None]:
+    """A code that is taken may be that of the archive, which nobody has typed: it is named, with the way out."""
+    try:
+        yield
+    except Problem as problem:
+        if TAKEN not in problem.errors.get("code", ()):
+            raise
+        raise Problem(
+            problem.code, f"There is a company {code} already: give another code with --code. Nothing was changed."
+        ) from None
+
+
+def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
+    """`users`: who has had it here, under the code `had`."""
+    if not users:
+        note("Tokens, users and sites did not come along: make them with wmsd token, user and site.")
+        return
+    note("Tokens and sites did not come along: make them with wmsd token and site.")
+    note(f"These users had {had} here until it was deleted. Give it back to those who should have it:")
+    for email in users:
+        note(f"  wmsd user change {shlex.quote(email)} --add-company {shlex.quote(code)}")
 
 
 def clone(

@@ -1,11 +1,13 @@
 """`wmsd user`: making users, and what ends or replaces how they sign in."""
 
+import shlex
 import sys
 from typing import Any
 
 import click
 
 from wmsd.accounts import actions, holdings, second_step, store
+from wmsd.accounts import user_administration as users
 from wmsd.accounts.rules import User
 from wmsd.accounts.schema import NewUser
 from wmsd.accounts.strength import password_errors
@@ -15,10 +17,12 @@ from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.base.validation import check
 from wmsd.companies import store as companies
 from wmsd.db.transaction import Transaction
-from wmsd.interfaces.cli import user_changes
+from wmsd.interfaces.cli import user_changes, user_links
+from wmsd.interfaces.cli.acting import act
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.ended import told
 from wmsd.interfaces.cli.user_changes import ABILITIES_HELP
+from wmsd.interfaces.cli.user_links import link_to_password
 from wmsd.sign_on import actions as sign_on
 
 password_option = click.option(
@@ -39,6 +43,9 @@ def user_command() -> None:
 )
 @click.option("--name", help="What people call it.  [default: the e-mail address]")
 @click.option("--ability", "abilities", multiple=True, metavar="A", help="For a member. " + ABILITIES_HELP)
+@click.option(
+    "--link", "with_link", is_flag=True, help="Ask for no password: print a link at which the user chooses one."
+)
 @password_option
 @json_option
 @installed
@@ -49,6 +56,7 @@ def create_user(
     codes: tuple[str, ...],
     name: str | None,
     abilities: tuple[str, ...],
+    with_link: bool,
     password_stdin: bool,
     as_json: bool,
 ) -> None:
@@ -56,7 +64,11 @@ def create_user(
 
     A platform-admin may do everything, everywhere. A company-admin may do everything in its companies. A member
     may do in its companies what --ability says; without --ability, what those open that end with :read.
+
+    With --link it is invited: standard output gets only the link, and only this once.
     """
+    if with_link and password_stdin:
+        raise click.UsageError("Give --link or --password-stdin, not both.")
     new = check(
         NewUser,
         {
@@ -67,8 +79,24 @@ def create_user(
             "abilities": list(abilities),
         },
     )
+    made = _invited(command_line, new) if with_link else _made(command_line, new, password_stdin)
     if role != "platform-admin" and not codes:
-        note("This user has no company yet; without --company it can sign in and see nothing.")
+        note(
+            f"{new.email} has no company yet: it can sign in and see nothing. Give it one: "
+            f"wmsd user change {shlex.quote(new.email)} --add-company CODE"
+        )
+    link = {"link": link_to_password(command_line, made)} if with_link else {}
+    if link and not as_json:
+        click.echo(link["link"])
+    else:
+        say({"id": made["id"], "email": new.email.lower(), "role": role, **link}, as_json)
+
+
+def _invited(command_line: CommandLine, new: NewUser) -> dict[str, Any]:
+    return dict(command_line.run(lambda installation: act(installation, users.invite_user, body=new)))
+
+
+def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict[str, Any]:
     password = _password(password_stdin)
     _check_password(password, new.email, new.name)
 
@@ -78,7 +106,7 @@ def create_user(
             lambda tx: actions.create_user(tx, new, password_hash, installation.abilities)
         )
 
-    say({"id": command_line.run(work), "email": email.lower(), "role": role}, as_json)
+    return {"id": command_line.run(work)}
 
 
 @user_command.command("list")
@@ -226,5 +254,5 @@ def _check_password(password: str, email: str, name: str) -> None:
         raise invalid(errors)
 
 
-for command in user_changes.COMMANDS:
+for command in (*user_changes.COMMANDS, *user_links.COMMANDS):
     user_command.add_command(command)

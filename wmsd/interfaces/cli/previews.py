@@ -1,6 +1,7 @@
 """Shows the preview of an import."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -8,7 +9,9 @@ import click
 from wmsd.app.csv_rows import Unreadable
 from wmsd.app.csv_transfer import DryRun
 from wmsd.app.imports.encodings import ENCODINGS, WrongEncoding
-from wmsd.app.imports.preview import Preview, form_in_words, shortened
+from wmsd.app.imports.preview import Preview, Wrong, form_in_words, in_all, shortened
+from wmsd.base.decimal_marks import MARKS, Mark
+from wmsd.base.importing import Alike
 from wmsd.interfaces.cli.command_line import fail, note, say
 
 __all__ = ["DryRun", "show"]
@@ -32,7 +35,36 @@ def how_to_correct(encoding: str) -> str | None:
     return None if len(others) == len(CONFUSED) else f"Where letters look wrong, say --encoding {others[0]}."
 
 
-def show(found: Preview, as_json: bool, is_encoding_chosen: bool = False) -> None:
+def tell_alike(alike: list[Alike]) -> None:
+    """Codes that differ in capital letters only: a warning, for they may be meant so."""
+    for each in alike:
+        where = ", which is there already" if each.other_line is None else f" in row {each.other_line}"
+        note(
+            f"Warning: row {each.line}, code: {each.code} is another record than {each.other}{where}. They differ "
+            "in capital letters only."
+        )
+    if (more := in_all(alike) - len(alike)) > 0:
+        note(f"Warning: there are {more} more such codes.")
+
+
+def how_to_decide(likely: Mark | None) -> str:
+    """The options that answer the question for the decimal mark, the likely one first."""
+    marks = sorted(MARKS, key=lambda mark: mark != likely)
+    return " Say " + " or ".join(f"--decimal {mark}" for mark in marks) + "."
+
+
+def first_of(errors: Sequence[Wrong], errors_file: Path | None) -> list[str]:
+    """The first errors, and where all of them are."""
+    sentences = [each.text for each in errors[:MOST_ERRORS_SHOWN]]
+    if (more := len(errors) - len(sentences)) > 0:
+        where = "--errors FILE.csv writes all of them" if errors_file is None else f"all of them are in {errors_file}"
+        sentences.append(f"… and {more} more: {where}.")
+    return sentences
+
+
+def show(
+    found: Preview, as_json: bool, is_encoding_chosen: bool = False, errors_file: Path | None = None
+) -> None:
     if as_json:
         say(found.as_json(), as_json)
         return
@@ -42,20 +74,15 @@ def show(found: Preview, as_json: bool, is_encoding_chosen: bool = False) -> Non
     form = form_in_words(found.form)
     if found.question is not None:
         say({**form, "decimal": "to be chosen"}, as_json)
-        fail([f"{found.question} Say --decimal point or --decimal comma."])
+        fail([f"{found.question}{how_to_decide(None if found.evidence is None else found.form.decimal)}"])
     say({**form, **({} if found.evidence is None else {"shown by": found.evidence})}, as_json)
     click.echo()
     say([_in_words(each) for each in found.rows], as_json, "There are no rows.")
     click.echo()
     if found.errors:
-        more = len(found.errors) - MOST_ERRORS_SHOWN
-        fail(
-            [
-                *(each.text for each in found.errors[:MOST_ERRORS_SHOWN]),
-                *([f"… and {more} more."] if more > 0 else []),
-            ]
-        )
+        fail(first_of(found.errors, errors_file))
     say(found.counts or {}, as_json)
+    tell_alike(found.alike)
     if not is_encoding_chosen and (hint := how_to_correct(form["encoding"])) is not None:
         note(hint)
     note("Nothing was changed: this was a preview.")

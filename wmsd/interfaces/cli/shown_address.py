@@ -1,7 +1,10 @@
 """The address of the server, as people open it."""
 
+from urllib.parse import urlsplit
+
 from wmsd.app.tls.machine_names import lan_address
 from wmsd.interfaces.cli.command_line import CommandLine, note
+from wmsd.interfaces.cli.exposure import is_loopback
 
 
 def shown_address(address: str, listen: str) -> str:
@@ -22,3 +25,8 @@ def address_of_links(command_line: CommandLine) -> str:
         return server.address
     listen = settings.listen if server is None else server.listen
     return shown_address(f"{'https' if settings.has_tls else 'http'}://{listen}", settings.listen)
+
+
+def is_of_this_machine(address: str) -> bool:
+    """Whether nobody else can open it."""
+    return is_loopback(urlsplit(address).hostname or "")

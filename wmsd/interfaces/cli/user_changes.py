@@ -1,6 +1,4 @@
-"""`wmsd user`: showing and changing users, and links with which they choose a password. They are the operations of
-the pages.
-"""
+"""`wmsd user`: showing and changing users. They are the operations of the pages."""
 
 import json
 import shlex
@@ -10,7 +8,7 @@ from typing import Any, Final, cast
 
 import click
 
-from wmsd.accounts import first_admin, holdings, store
+from wmsd.accounts import holdings, store
 from wmsd.accounts import user_administration as users
 from wmsd.accounts.holdings import Holdings
 from wmsd.accounts.rising import is_higher
@@ -24,8 +22,6 @@ from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
 from wmsd.interfaces.cli.command_line import CommandLine, asked, installed, json_option, note, say
 from wmsd.interfaces.cli.ended import ended, told
-from wmsd.interfaces.cli.shown_address import address_of_links
-from wmsd.interfaces.pages.addresses import FIRST_ADMIN, WELCOME
 
 ABILITIES_HELP: Final = (
     f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
@@ -73,7 +69,7 @@ def _id_of(tx: Transaction, email: str) -> int:
     return found
 
 
-async def _found(installation: Installation, email: str) -> int:
+async def found(installation: Installation, email: str) -> int:
     return await installation.platform.read(lambda tx: _id_of(tx, email))
 
 
@@ -174,7 +170,7 @@ def enable_user(command_line: CommandLine, email: str) -> None:
     """Let the user EMAIL in again. Its password counts again, and so do its tokens that were not revoked."""
 
     async def work(installation: Installation) -> dict[str, Any]:
-        return dict(await act(installation, users.let_in_user, id=await _found(installation, email)))
+        return dict(await act(installation, users.let_in_user, id=await found(installation, email)))
 
     note(command_line.run(work)["message"])
 
@@ -205,52 +201,9 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     note(f"{answer['message']} {told(held, holdings.NONE)}")
 
 
-@click.command("reset-password")
-@email_argument
-@installed
-def reset_password(command_line: CommandLine, email: str) -> None:
-    """Make a link at which the user EMAIL chooses a new password, because it has forgotten its own.
-
-    Standard output gets only the link, and only this once. It works once, for a week. The password of today stays
-    until then.
-    """
-
-    async def work(installation: Installation) -> dict[str, Any]:
-        return dict(await act(installation, users.renew_invitation, id=await _found(installation, email)))
-
-    made = command_line.run(work)
-    note(f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password.")
-    click.echo(f"{address_of_links(command_line)}{WELCOME}?code={made['code']}")
-
-
-@click.command("first-admin-link")
-@installed
-def first_admin_link(command_line: CommandLine) -> None:
-    """Make a new link for the first admin, because the one that the server printed is lost.
-
-    Standard output gets only the link. It works once, for a day, and ends the one before. There is none when there
-    is an admin already.
-    """
-
-    async def work(installation: Installation) -> str | None:
-        return await installation.platform.write(first_admin.offer)
-
-    code = command_line.run(work)
-    if code is None:
-        raise Problem(
-            "INVALID_STATUS",
-            "This installation has an admin already. `wmsd user list` shows who it is, and `wmsd user "
-            "reset-password` makes a link to a new password.",
-        )
-    note("Open this link in a browser. It works once, for a day.")
-    click.echo(f"{address_of_links(command_line)}{FIRST_ADMIN}?code={code}")
-
-
 COMMANDS: Final = (
     show_user,
     change_user,
     enable_user,
     delete_user,
-    reset_password,
-    first_admin_link,
 )

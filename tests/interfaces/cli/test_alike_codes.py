@@ -1,0 +1,50 @@
+"""`wmsd import` says which codes differ from others in capital letters only: it may be meant so."""
+
+import pytest
+
+from tests.support.command import Home, Tenant
+from wmsd.app.imports.alike import MOST_TOLD
+
+LETTERS = "They differ in capital letters only."
+
+
+def warnings(err: str) -> list[str]:
+    return [line for line in err.splitlines() if line.startswith("Warning")]
+
+
+@pytest.mark.parametrize("kind", ["articles", "clients", "partners", "warehouses", "packaging-types"])
+def test_codes_that_differ_in_capital_letters_are_told_and_taken_in(tenant: Tenant, kind: str) -> None:
+    columns, more = ("code,name,type", ",CLIENT") if kind == "partners" else ("code,name", "")
+    command = ("import", kind, "-", "--company", tenant.code)
+    content = f"{columns}\nP-2,Pin{more}\nQ,Quill{more}\np-2,Pin{more}\n"
+    told = [f"Warning: row 4, code: p-2 is another record than P-2 in row 2. {LETTERS}"]
+    assert warnings(tenant.home.ok(*command, "--dry-run", stdin=content).err) == told
+    assert warnings(tenant.home.ok(*command, "--preview", stdin=content).err) == told
+    assert warnings(tenant.home.ok(*command, stdin=content).err) == told
+    assert [row["code"] for row in tenant.rows(kind)] == ["P-2", "Q", "p-2"]
+    assert warnings(tenant.home.ok(*command, stdin=content).err) == []
+    later = f"{columns}\nq,Quill{more}\nQ,Quill{more}\nR,Rod{more}\n"
+    (only,) = warnings(tenant.home.ok(*command, stdin=later).err)
+    assert only == f"Warning: row 2, code: q is another record than Q, which is there already. {LETTERS}"
+
+
+def test_of_many_the_first_are_told(tenant: Tenant) -> None:
+    numbers = range(MOST_TOLD + 7)
+    tenant.take("articles", "code,name\n" + "".join(f"A-{number},A\n" for number in numbers))
+    content = "code,name\n" + "".join(f"a-{number},A\n" for number in numbers)
+    command = ("import", "articles", "-", "--company", tenant.code, "--preview")
+    lines = warnings(tenant.home.ok(*command, stdin=content).err)
+    assert len(lines) == MOST_TOLD + 1
+    assert lines[-1] == "Warning: there are 7 more such codes."
+    found = tenant.home.ok(*command, "--json", stdin=content).json
+    assert found["alike_in_all"] == MOST_TOLD + 7
+    assert found["alike"][0] == {"row": 2, "code": "a-0", "other": "A-0", "other_row": None}
+
+
+def test_the_code_of_a_company_that_was_meant_is_named(shared: Home) -> None:
+    assert shared.refused("module", "list", "acme") == "There is no such company as acme. Did you mean ACME?"
+    assert shared.refused("company", "show", "ZZZZZZ") == "There is no such company as ZZZZZZ."
+    create = ("token", "create", "--user", "admin@example.com", "--ability", "stock:read", "--company")
+    assert shared.refused(*create, "ACM") == (
+        "--company ACM is not a company of this installation; ACME is the nearest code."
+    )
