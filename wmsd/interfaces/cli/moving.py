@@ -6,6 +6,7 @@ from wmsd.app.backups.manifest import CompanyRecord
 from wmsd.app.backups.moving import Adopted, Arrival, Subject, adopt, arrived, copied, export_company, subject
 from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan, beside_a_server
+from wmsd.base.counts import counted
 from wmsd.interfaces.cli.backup_options import passphrase_of, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, note, say
 
@@ -50,8 +51,9 @@ def take_over(
     note("Tokens, users and sites did not come along: make them with wmsd token, user and site.")
     if done.webhooks:
         credentials = "came along" if done.has_credentials else "did not come along: set them again"
+        off = counted(done.webhooks, "webhook of it is", "webhooks of it are")
         note(
-            f"Its {done.webhooks} webhooks are off, and their credentials {credentials}. Switch each on "
+            f"{off} off, and their credentials {credentials}. Switch each on "
             "(wmsd webhook on) when the other installation sends no more: what is queued is sent then."
         )
 
