@@ -145,5 +145,5 @@ def test_what_begins_again_is_counted_from_the_beginning(scene: Scene) -> None:
         scene.complaints.failed("it", FULL)
         scene.complaints.over("it")
         scene.now += SILENT_SECONDS
-    again = "well again after 1 failures: it"
+    again = "well again after 1 failure: it"
     assert scene.lines == ["it: the disk is full", again, "it: the disk is full", again]

@@ -36,7 +36,7 @@ def test_to_the_last_letter_and_the_last_sentence_it_is_told() -> None:
     path, sentence = "x" * LONGEST_PATH, "y" * LONGEST_SENTENCE
     assert invalid({path: [sentence]}).errors == {path: [sentence]}
     told = invalid({"a": ["b"] * MOST_TOLD, "c": ["d"]}).errors
-    assert told == {"a": ["b"] * MOST_TOLD, "": ["has at least 1 more errors, which are not listed"]}
+    assert told == {"a": ["b"] * MOST_TOLD, "": ["has at least one more error, which is not listed"]}
 
 
 def test_errors_are_told_together_under_the_first_code() -> None:

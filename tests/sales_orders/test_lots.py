@@ -209,7 +209,7 @@ async def test_a_count_that_names_no_lot_takes_no_lot_away(lots: Dock) -> None:
 async def test_an_article_stays_tracked_by_serials_while_some_are_in_stock(lots: Dock) -> None:
     path = f"/api/articles/{SERIAL}"
     answer = await lots.world.call("PATCH", path, {"track_serial": False}, status=422)
-    assert answer.errors == {"track_serial": ["cannot be switched off: 4 serials are in stock"]}
+    assert answer.errors == {"track_serial": ["cannot be switched off: serials of it are in stock: 4"]}
     await lots.order(line(SERIAL, 4), status="LIVRAT")
     await lots.world.call("PATCH", path, {"track_serial": False}, events=["article.updated"])
 

@@ -104,4 +104,4 @@ def end_other_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
     assert caller.actor.user_id is not None
     ended = sessions.end_all(tx, caller.actor.user_id, caller.session_id)
     companies.audit(tx, f"session.end {ended} others", caller.actor.name)
-    return {"message": f"{ended} sessions are ended."}
+    return {"message": f"Sessions that were ended: {ended}."}

@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
+from wmsd.base.counts import counted
+
 REQUESTS: Final = logging.getLogger("wmsd.request")
 EVERY_SECONDS: Final = 0.2
 AT_ONCE: Final = 500
@@ -123,7 +125,8 @@ class GroupedLines(logging.Handler):
     def _tell_lost(self) -> None:
         lost, self._lost = self._lost, 0
         if lost:
-            sentence = f"{lost} requests were not logged: the log could not be written as fast as they came"
+            requests = counted(lost, "request was", "requests were")
+            sentence = f"{requests} not logged: the log could not be written as fast as they came"
             own = {"name": REQUESTS.name, "levelno": logging.WARNING, "levelname": "WARNING", "msg": sentence}
             super().emit(logging.makeLogRecord(own))
 

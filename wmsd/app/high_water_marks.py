@@ -12,6 +12,7 @@ from typing import Final
 from wmsd.app.backups.carrying_on import carry_on, numbers_of
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
+from wmsd.base.counts import counted
 from wmsd.companies import store as companies
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
@@ -20,7 +21,7 @@ from wmsd.db.high_water import HighWaterMark, ahead, read_mark
 
 LOG = logging.getLogger("wmsd.companies")
 OLDER: Final = (
-    "company %s: %s is older than what was written here: it goes up to %s, and %d events (%d to %d) after it are "
+    "company %s: %s is older than what was written here: it goes up to %s, and %s (%d to %d) after it %s "
     "missing. It is served; numbers go on after those that were given. If that is not what you want, restore a "
     "newer one"
 )
@@ -82,7 +83,8 @@ def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -
         company,
         path,
         timestamps.from_microseconds(found.last_change),
-        missing,
+        counted(missing, "event"),
         found.last_event + 1,
         mark.last_event,
+        "is" if missing == 1 else "are",
     )

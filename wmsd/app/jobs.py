@@ -32,6 +32,7 @@ from wmsd.app.today.keeping import TodayFigures
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.base.context import Company
+from wmsd.base.counts import counted
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES, FileMoved, is_damage
 from wmsd.db.sqlite import LOG_BYTES, log_bytes, sqlite3
@@ -227,10 +228,10 @@ class Jobs:
             return  # a wrong clock may only make them look expired
         swept = await self._installation.platform.write(accounts.sweep_expired_tokens)
         if swept:
-            LOG.info("swept %d expired tokens", swept)
+            LOG.info("swept %s", counted(swept, "expired token"))
         await self._installation.access.write_session_uses()
         if ended := await self._installation.access.sweep_sessions():
-            LOG.info("swept %d sessions that were over", ended)
+            LOG.info("swept %s", counted(ended, "session that was over", "sessions that were over"))
 
     async def tell_of_ending_tokens(self) -> None:
         """Has the log tell of each token two weeks and a day before its end."""
@@ -241,7 +242,7 @@ class Jobs:
                 LOG.warning(
                     "the token %d (%s) of %s expires at %s, in %s; last used: %s. Make another one in time",
                     *(each["id"], each["name"], each["user"], each["expires_at"]),
-                    "a day" if each["days"] == 1 else f"{each['days']} days",
+                    counted(each["days"], "day"),
                     each["last_used_at"] or "never",
                 )
 

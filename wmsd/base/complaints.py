@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Final
 
+from wmsd.base.counts import counted
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.base.shortages import is_shortage
@@ -78,7 +79,7 @@ class Complaints:
         if failing is None or not failing.count or self._monotonic() - failing.failed_at < self._settled_seconds:
             return
         if failing.is_told:
-            self._log.info("well again after %d failures: %s", failing.count, what)
+            self._log.info("well again after %s: %s", counted(failing.count, "failure"), what)
         failing.count, failing.is_told = 0, False
 
     def _tell(self, what: str, error: BaseException, count: int, request_id: str | None) -> None:

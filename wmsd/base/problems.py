@@ -85,7 +85,10 @@ def _first_of(errors: FieldErrors) -> FieldErrors:
         room -= len(shown)
     left = sum(map(len, errors.values())) - MOST_TOLD
     if left > 0:
-        told.setdefault("", []).append(f"has at least {left} more errors, which are not listed")
+        one = "has at least one more error, which is not listed"
+        told.setdefault("", []).append(
+            one if left == 1 else f"has at least {left} more errors, which are not listed"
+        )
     return told
 
 

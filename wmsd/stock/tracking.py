@@ -16,6 +16,6 @@ FRACTIONS: Final = """
     )
 """
 OBSTACLES: Final = (
-    Obstacle("off", SERIALS, "{count} serials are in stock"),
+    Obstacle("off", SERIALS, "serials of it are in stock: {count}"),
     Obstacle("on", FRACTIONS, "not all of its stock is whole units"),
 )

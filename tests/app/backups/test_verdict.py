@@ -43,6 +43,7 @@ def record(
     ("found", "ok", "sentence"),
     [
         (record(), True, "restorable, proven 03:12, 41 s"),
+        (record(proven=AT_NIGHT - timedelta(days=1)), True, "restorable, proven 2026-11-22 03:12, 41 s"),
         (BackupRecord(), True, "no scheduled backup yet: a server that runs makes the first one soon"),
         (record().model_copy(update={"proven": None}), True, "a backup of 03:12, not proven yet"),
         (

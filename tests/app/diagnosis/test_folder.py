@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.app.diagnosis.scene import NOW, as_of, names, situation, told
+from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.creating import Creation
+from wmsd.app.backups.newest import newest_with
+from wmsd.app.backups.source import FromFolder
 from wmsd.app.diagnosis import folder
 from wmsd.app.diagnosis.diagnose import diagnose
 from wmsd.db.sqlite import connect
@@ -74,6 +78,21 @@ def test_a_companys_file_that_is_none(data: Path, breaks: Callable[[Path], None]
     (finding,) = folder.look(situation(data))
     assert finding.facts["code"] == "B"
     assert finding.remedy.endswith("wmsd backup restore FILE --company B")
+
+
+def test_the_command_names_the_newest_backup_with_the_company(data: Path) -> None:
+    at = situation(data)
+    backups = BackupFolder(at.backups)
+    Creation(at.folder, FromFolder(at.folder), backups).make("wmsd-2026-11-19T023000Z.tar.gz")
+    (data / "companies" / "2.db").unlink()
+    Creation(at.folder, FromFolder(at.folder), backups).make("wmsd-2026-11-20T023000Z.tar.gz")
+    older, newer = backups.archives()
+    assert newest_with(data, at.backups) == str(newer)
+    (finding,) = folder.look(at)
+    assert finding.remedy == f"Restore the company from a backup: wmsd backup restore {older} --company B"
+    (data / "platform.db").unlink()
+    remedies = {each.kind.name: each.remedy for each in folder.look(situation(data))}
+    assert f"wmsd backup restore {newer}. Only" in remedies["platform-missing"]
 
 
 def test_a_platform_in_the_place_of_a_company(data: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.command import Tenant, hashes
+from tests.support.command import Tenant, at_a_terminal, hashes
 from wmsd.app.csv_transfer import KINDS
 
 PLACE = "article_code,warehouse_code,quantity\n"
@@ -274,3 +274,20 @@ def test_a_file_may_be_called_undo(tenant: Tenant) -> None:
     tenant.home.ok("import", "clients", "undo", "--company", tenant.code)
     assert [row["code"] for row in tenant.rows("clients")] == ["C1"]
     assert tenant.home.ok("export", "clients", "--company", tenant.code).err.endswith("\n1 row.\n")
+
+
+def test_at_a_terminal_it_says_which_import_and_asks(tenant: Tenant) -> None:
+    tenant.take("articles", "code,name\nA,Apple\n")
+    tenant.take("articles", "code,name\nA,Apricot\nB,Bolt\n")
+    before = tenant.export("articles")
+    command = ("import", "undo", "--company", tenant.code)
+    done = at_a_terminal(tenant.home, *command, answers=["n"])
+    question = rf"Take import 2 of {tenant.code} back: articles from \S+, 1 record created and 1 changed\?"
+    assert re.search(question, " ".join(done.err.split()))
+    assert (done.code, "Nothing was changed." in done.err, tenant.export("articles")) == (1, True, before)
+    assert at_a_terminal(tenant.home, *command, answers=["y"]).code == 0
+    assert {row["code"]: row["name"] for row in tenant.rows("articles")} == {"A": "Apple"}
+    refused = at_a_terminal(tenant.home, *command)
+    assert (refused.code, "Nothing was changed." in refused.err) == (1, True)
+    tenant.take("articles", "code,name\nC,Cork\n")
+    assert at_a_terminal(tenant.home, *command, "--yes").code == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.borrowing import borrowed
-from tests.support.command import Home, Server, first_day, hashes
+from tests.support.command import Home, Server, at_a_terminal, first_day, hashes
 
 SECRETS = "SELECT secret FROM signing_keys UNION ALL SELECT value FROM secrets WHERE name IN ('cursor', 'vault')"
 SET_IT = "Set server.key_file to the file that `wmsd key move` made."
@@ -200,3 +200,13 @@ def test_without_a_key_file_a_rotation_is_of_the_signing_key(home: Home) -> None
     assert len(set(kept(home)) - set(before)) == 1
     assert not any(text.startswith("sealed:") for text in kept(home))
     assert sorted(path.name for path in home.folder.iterdir()) == ["data", "serve.log", "token"]
+
+
+def test_at_a_terminal_a_new_key_is_asked_about(home: Home) -> None:
+    first_day(home)
+    before = kept(home)
+    done = at_a_terminal(home, "token", "rotate-key", answers=["n"])
+    assert (done.code, "Nothing was changed." in done.err, kept(home)) == (1, True, before)
+    assert at_a_terminal(home, "token", "rotate-key", answers=["y"]).code == 0
+    assert kept(home) != before
+    assert at_a_terminal(home, "token", "rotate-key", "--yes").code == 0

@@ -21,7 +21,7 @@ from wmsd.db.sqlite import connect_as_it_is
 STEPS = ("rename", "fsync", "mkdir")
 ARTICLES = 50
 COUNT = "SELECT count(*) FROM articles"
-UP_TO_DATE = "files of 1 companies are up to date"
+UP_TO_DATE = "company's file is up to date"
 HAS_PALLETS = "SELECT count(*) FROM sqlite_schema WHERE name = 'pallets'"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.backups import PASSPHRASE, add_article, articles, back_up, damage, restore
-from tests.support.command import EMAIL, Home, first_day, hashes, made_on_first_day
+from tests.support.command import EMAIL, Home, at_a_terminal, first_day, hashes, made_on_first_day
 from tests.support.mailbox import ALLOWED, open_mailbox
 from wmsd.app.swapping import JOURNAL, Rename
 from wmsd.db.sqlite import connect, sqlite3
@@ -131,6 +131,27 @@ def test_a_wrong_passphrase_changes_nothing(installation: Home) -> None:
     sentence = installation.refused("backup", "restore", archive, "--passphrase-file", others)
     assert "is not encrypted with this passphrase" in sentence
     assert hashes(installation.data) == before
+
+
+def test_at_a_terminal_it_says_what_goes_and_asks(installation: Home, saved: Path) -> None:
+    installation.write("more.csv", "code,name\nP,Pear\nQ,Quince\n")
+    installation.ok("import", "articles", "more.csv", "--company", "ACME")
+    before = hashes(installation.data)
+    for options in ((), ("--company", "ACME")):
+        done = at_a_terminal(installation, "backup", "restore", saved, *options, answers=["n"])
+        shown = " ".join(done.err.split())
+        assert (done.code, "Nothing was changed." in shown, "Restoring" in shown) == (1, True, False)
+        assert "What was written after that goes: at least ACME 3 events. What is there now is kept in" in shown
+        assert hashes(installation.data) == before
+    assert at_a_terminal(installation, "backup", "restore", saved, answers=["y"]).code == 0
+    assert hashes(installation.data) != before
+    assert at_a_terminal(installation, "backup", "restore", saved, "--yes").code == 0
+    assert at_a_terminal(installation, "backup", "restore", saved, "--data", "empty").code == 0
+
+
+def test_what_cannot_be_restored_is_refused_before_it_asks(installation: Home, saved: Path) -> None:
+    done = at_a_terminal(installation, "backup", "restore", saved, "--company", "NOPE")
+    assert (done.code, "has no company NOPE" in done.err) == (1, True)
 
 
 def test_revoked_tokens_stay_revoked(installation: Home) -> None:

@@ -234,7 +234,7 @@ def test_what_another_version_has_found_is_shown_as_it_is(other: dict[str, str])
 @pytest.mark.parametrize("name", ["{}", "{file}", "{0.__class__}", "%(x)s", "<b>x</b>", " is empty.", "Ă\n"])
 def test_whatever_a_file_is_called_it_comes_back(name: str) -> None:
     assert name in sentence_of(kept(folder.FILE_STRAY.of(Path(f"/{name}"))))
-    assert name in sentence_of(kept(folder.COMPANY_EMPTY.of(Path("/1.db"), code=name)))
+    assert name in sentence_of(kept(folder.COMPANY_EMPTY.of(Path("/1.db"), code=name, backup="FILE")))
     assert name in of_file(f"a quantity is the sum of its movements; but {name} in W1: 7 instead of 0.")
 
 

@@ -203,8 +203,8 @@ def jump_ahead(connection: sqlite3.Connection) -> None:
 
 
 def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
-    """Shuts out in a restored platform.db whom the replaced one has shut out or deleted, and lets its numbers go on.
-    Returns who was shut out anew. A replaced file that cannot be read changes nothing.
+    """Shuts out in a restored platform.db whom the replaced one has shut out or deleted, and lets its numbers go
+    on. Returns who was shut out anew. A replaced file that cannot be read changes nothing.
     """
     found = ShutOut({}, [])
     with closing(connect(restored)) as connection:

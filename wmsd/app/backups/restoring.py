@@ -65,7 +65,6 @@ class Restore:
         archive: Path,
         data: DataFolder,
         passphrase: str | None = None,
-        tell: Tell = silent,
         anyway: bool = False,
     ) -> None:
         """`anyway`: also with what the examination finds wrong. Raises StorageError when it is no backup."""
@@ -73,7 +72,7 @@ class Restore:
         self.manifest = read_manifest(archive)
         self._data = data
         self._passphrase = passphrase
-        self._tell = tell
+        self.tell: Tell = silent
         self._anyway = anyway
         self.replaced = replaced_folder()
         """The folder in the data folder for what is replaced."""
@@ -88,8 +87,8 @@ class Restore:
             "an empty folder (--data), and take it from there with `wmsd company export`."
         )
 
-    def everything(self) -> Restored:
-        """Raises StorageError with nothing changed, and OSError."""
+    def check_everything(self) -> Installed | None:
+        """What is in the folder now. Raises StorageError when this backup cannot take its place."""
         known = installed(self._data)
         if known is not None and known.installation != self.manifest.installation:
             raise StorageError(
@@ -99,6 +98,23 @@ class Restore:
         if self.manifest.file(PLATFORM) is None:
             raise StorageError(f"{self.archive} has no {PLATFORM}: it can only restore a company (--company).")
         self._check(self.manifest.files)
+        return known
+
+    def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
+        """By company, how many events came after the backup, as far as the file and `platform.db` tell."""
+        known = installed(self._data)
+        found: dict[str, int] = {}
+        for file in files:
+            mark = None if known is None else known.marks.get(file.company_id or 0)
+            numbers = numbers_of(self._data.path / file.path, mark) if file.code else None
+            later = 0 if numbers is None else numbers.newest_event - (file.figures.last_event or 0)
+            if later > 0:
+                found[file.code or file.path] = later
+        return found
+
+    def everything(self) -> Restored:
+        """Raises StorageError with nothing changed, and OSError."""
+        known = self.check_everything()
         with self._unpacked_into() as folder:
             for file in self.manifest.files:
                 self._unpack(file, folder)
@@ -108,7 +124,9 @@ class Restore:
                 if file.company_id is not None and (lost := self._carry_on(folder / file.path, file, known))
             }
             keys = self._keys(known, folder / PLATFORM)
-            shut_out = ShutOut({}, []) if known is None else keep_shut_out(folder / PLATFORM, self._data.platform_file)
+            shut_out = (
+                ShutOut({}, []) if known is None else keep_shut_out(folder / PLATFORM, self._data.platform_file)
+            )
             strays = self._strays()
             renames = [
                 *(each for path in strays for each in self._aside(path)),
@@ -191,7 +209,7 @@ class Restore:
     def _unpack(self, file: BackedUpFile, folder: Path) -> None:
         name, target = file.code or PLATFORM, folder / file.path
         total = sum(each.bytes for each in self.manifest.files)
-        self._tell(Progress(name, self._done, total))
+        self.tell(Progress(name, self._done, total))
         unpack(self.archive, file, target)
         wrong = [f"{name}: {each}." for each in compare(file, target)]
         if wrong:
@@ -204,7 +222,7 @@ class Restore:
                 "backup, or this one with --anyway."
             )
         self._done += file.bytes
-        self._tell(Progress(name, self._done, total))
+        self.tell(Progress(name, self._done, total))
 
     def _keys(self, known: Installed | None, platform: Path) -> str:
         """Puts the keys into the restored platform.db: those of the replaced one where they can be read, for a key

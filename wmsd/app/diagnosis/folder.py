@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from wmsd.app.backups.newest import newest_with
 from wmsd.app.data_names import is_own
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
@@ -14,9 +15,9 @@ from wmsd.db.unwritten import Content, content_of, owner_of
 NOBODY: Final = "nobody"
 OF_PLATFORM: Final = (
     "Stop the server. Put back platform.db of this installation if you have a copy of it with its log; otherwise "
-    "restore a backup with wmsd backup restore FILE. Only platform.db knows users, tokens and companies."
+    "restore a backup with wmsd backup restore {backup}. Only platform.db knows users, tokens and companies."
 )
-OF_COMPANY: Final = "Restore the company from a backup: wmsd backup restore FILE --company {code}"
+OF_COMPANY: Final = "Restore the company from a backup: wmsd backup restore {backup} --company {code}"
 
 PLATFORM_MISSING: Final = FindingKind(
     "platform-missing",
@@ -89,9 +90,9 @@ def _platform(at: Situation) -> Found:
     if content == "missing":
         names = [each.name for each in at.files]
         if names:
-            yield PLATFORM_MISSING.of(path, companies=_first(names))
+            yield PLATFORM_MISSING.of(path, companies=_first(names), backup=newest_with(at.data, at.backups))
     elif content in kinds:
-        yield kinds[content].of(path)
+        yield kinds[content].of(path, backup=newest_with(at.data, at.backups))
 
 
 def _companies(at: Situation) -> Found:
@@ -105,7 +106,7 @@ def _companies(at: Situation) -> Found:
     for company_id, code in at.codes.items():
         path = at.folder.companies / f"{company_id}.db"
         if (content := content_of(path, COMPANY)) in kinds:
-            yield kinds[content].of(path, code=code)
+            yield kinds[content].of(path, code=code, backup=newest_with(at.data, at.backups, code))
         other = swapped_with(at.folder.companies, company_id)
         if other is not None and company_id < other.company_id:
             other_file = at.folder.companies / f"{other.company_id}.db"

@@ -26,7 +26,8 @@ OPEN_TO_OTHERS: Final = FindingKind(
 FOLDER_OPEN: Final = FindingKind(
     "folder-open-to-others",
     "warning",
-    "Other users of this machine may change what is in {file}: they can take files away and put others in their place.",
+    "Other users of this machine may change what is in {file}: they can take files away and put others in their "
+    "place.",
     "Let only its owner: chmod 700 {file}",
 )
 SECRET_OPEN: Final = FindingKind(

@@ -72,6 +72,12 @@ def last_that_changed(tx: Transaction) -> dict[str, Any] | None:
     return tx.record(LAST_THAT_CHANGED)
 
 
+def last_to_take_back(tx: Transaction) -> dict[str, Any] | None:
+    """The import that `import undo` would take back, as `row` shows it."""
+    made = kept_rows.made(tx)
+    return None if made is None else row(tx, made.import_id)
+
+
 OF_UPLOAD: Final = "SELECT id FROM imports WHERE upload = ?"
 
 

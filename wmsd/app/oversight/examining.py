@@ -12,6 +12,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.oversight.kept_findings import Diagnosed, Examination, Examined, read_examination, write_examination
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
+from wmsd.base.counts import counted
 
 LOG = logging.getLogger("wmsd.doctor")
 STOPPED: Final = "The server was stopped."
@@ -91,7 +92,7 @@ class Examinations:
         if error:
             LOG.error("the examination was broken off: %s", error)
         else:
-            LOG.info("examined %d files; in %d something is wrong", kept.files, kept.wrong)
+            LOG.info("examined %s; in %d something is wrong", counted(kept.files, "file"), kept.wrong)
 
     def _hear(self, line: dict[str, Any]) -> None:
         try:

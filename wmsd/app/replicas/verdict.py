@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.replicas.litestream import ReplicatedFile, replicated_files
+from wmsd.base.counts import counted
 from wmsd.db.failures import StorageError
 
 LATE: Final = timedelta(seconds=15)
@@ -39,7 +40,8 @@ def judged(files: list[str], found: dict[str, ReplicatedFile], now: datetime) ->
     behind = {name: age for name, age in ages.items() if age is None or age > LATE.total_seconds()}
     if not behind:
         most = max((age for age in ages.values() if age is not None), default=0.0)
-        return Verdict(True, f"{len(files)} files are replicated, {most:.0f} s ago at the most", {})
+        replicated = counted(len(files), "file is replicated", "files are replicated")
+        return Verdict(True, f"{replicated}, {most:.0f} s ago at the most", {})
     named = ", ".join(
         f"{name} {'is not replicated' if age is None else f'was last replicated {age:.0f} s ago'}"
         for name, age in list(behind.items())[:MOST_NAMED]

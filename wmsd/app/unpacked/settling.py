@@ -7,6 +7,7 @@ from pathlib import Path
 from wmsd.app import own_program
 from wmsd.app.unpacked.importing import import_all
 from wmsd.app.unpacked.leftovers import remove_left
+from wmsd.base.counts import counted
 
 LOG = logging.getLogger("wmsd.serve")
 
@@ -25,7 +26,7 @@ def _settle(folder: Path) -> None:
     try:
         import_all(folder)
         if removed := remove_left(folder.parent):
-            folders = "folder" if removed == 1 else "folders"
-            LOG.info("removed %d temporary %s in %s, of a wmsd that was killed", removed, folders, folder.parent)
+            folders = counted(removed, "temporary folder")
+            LOG.info("removed %s in %s, of a wmsd that was killed", folders, folder.parent)
     except OSError as error:
         LOG.warning("the temporary folder %s cannot be looked at: %s", folder, error.strerror)

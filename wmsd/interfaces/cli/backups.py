@@ -25,11 +25,12 @@ from wmsd.app.backups.verdict import verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
+from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
 from wmsd.interfaces.cli.new_folder import refuse_strangers
 from wmsd.interfaces.cli.progress_bar import shown, to_server
-from wmsd.interfaces.cli.restored import sentence_of_replaced, sentences_of_missing, told
+from wmsd.interfaces.cli.restored import question, sentence_of_replaced, sentences_of_missing, told
 
 LOW_PRIORITY: Final = 10
 KEYS_SAID: Final = {
@@ -250,6 +251,7 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 @click.argument("archive", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--company", "code", metavar="CODE", help="Only this one, while the others work.")
 @click.option("--anyway", is_flag=True, help="Also what the examination finds not to be right.")
+@yes_option
 @passphrase_option
 @json_option
 @installed
@@ -258,6 +260,7 @@ def restore(
     archive: Path,
     code: str | None,
     anyway: bool,
+    yes: bool,
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
@@ -266,26 +269,30 @@ def restore(
     Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
     company is restored while the server works: only that company waits for a moment. Every file is unpacked,
     compared and examined first; then all come to their places, or none. What was there before is kept in the data
-    folder, in replaced-<moment>.
+    folder, in replaced-<moment>. At a terminal it says first what goes, and asks.
 
     Numbers of events, deliveries and documents go on where the replaced files had come to, and tokens that were
     revoked since the backup stay revoked. It says what was written after the backup, and so is missing.
     """
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.say_folder()
-    with shown("Restoring") as tell:
-        work = Restore(archive, command_line.folder, passphrase, tell, anyway)
-        restored = _everything(command_line, work) if code is None else _company(command_line, work, code)
-    say(restored, as_json)
+    work = Restore(archive, command_line.folder, passphrase, anyway)
+    if code is None:
+        say(_everything(command_line, work, is_asked(yes)), as_json)
+    else:
+        say(_company(command_line, work, code, is_asked(yes)), as_json)
 
 
-def _everything(command_line: CommandLine, work: Restore) -> dict[str, Any]:
+def _everything(command_line: CommandLine, work: Restore, asks: bool) -> dict[str, Any]:
     folder = command_line.folder
     refuse_strangers(command_line)
     folder.make_place()
     folder.lock("no address")
     try:
-        done = work.everything()
+        if asks and work.check_everything() is not None:
+            confirm(question(work, folder.path))
+        with shown("Restoring") as work.tell:
+            done = work.everything()
     finally:
         folder.unlock()
     for sentence in told(done):
@@ -300,7 +307,7 @@ def _everything(command_line: CommandLine, work: Restore) -> dict[str, Any]:
     }
 
 
-def _company(command_line: CommandLine, work: Restore, code: str) -> dict[str, Any]:
+def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) -> dict[str, Any]:
     command_line.check_made()
     with beside_a_server(command_line.folder) as loan:
         if loan is None:
@@ -308,7 +315,9 @@ def _company(command_line: CommandLine, work: Restore, code: str) -> dict[str, A
         else:
             loan.borrow(command_line.folder.platform_file)
         file = work.company_file(code)
-        with work.company_unpacked(file) as unpacked:
+        if asks:
+            confirm(question(work, command_line.folder.path, file))
+        with shown("Restoring") as work.tell, work.company_unpacked(file) as unpacked:
             missing = put(
                 command_line.folder, loan, ToPut(file.company_id or 0, file.path, unpacked, work.replaced)
             )

@@ -26,6 +26,7 @@ from wmsd.app.imports.record import Recording, TakenInAlready
 from wmsd.app.imports.room import Room
 from wmsd.app.installation import Installation
 from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.counts import counted
 from wmsd.base.decimal_marks import MARKS
 from wmsd.base.importing import ImportRefused, Outcome
 from wmsd.base.validation import check
@@ -263,4 +264,4 @@ def export_command(command_line: CommandLine, kind: str, code: str) -> None:
         spool.seek(0)
         shutil.copyfileobj(spool, sys.stdout)
     sys.stdout.flush()
-    note("1 row." if count == 1 else f"{count} rows.")
+    note(f"{counted(count, 'row')}.")

@@ -5,11 +5,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from wmsd.app import own_program
+from wmsd.app.backups.newest import newest_with
 from wmsd.app.diagnosis.diagnose import diagnose
 from wmsd.app.diagnosis.finding import Finding
 from wmsd.app.diagnosis.mending import mend, mend_of
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.examination import Examination
+from wmsd.base.counts import counted
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, note, say_text
 
@@ -46,8 +48,9 @@ def find_data(command_line: CommandLine) -> None:
     folder = command_line.folder
     if not folder.is_made and not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz")):
         command_line.say_folder()
+        newest = newest_with(folder.path, folder.path)
         raise StorageError(
-            f"{folder.path.resolve()} holds backups, and no data. Prove one of them: wmsd backup verify FILE"
+            f"{folder.path.resolve()} holds backups, and no data. Prove one of them: wmsd backup verify {newest}"
         )
     if folder.is_made or not any(folder.companies.glob("*.db")):
         command_line.find()
@@ -86,7 +89,7 @@ def verdict(found: Sequence[Finding], are_files_right: bool = True) -> str:
     warnings = len(found) - wrong
     told = [
         f"{wrong} wrong" if wrong else "",
-        f"{warnings} {'warning' if warnings == 1 else 'warnings'}" if warnings else "",
+        counted(warnings, "warning") if warnings else "",
     ]
     return ", ".join(filter(None, told)) or (GOOD if are_files_right else NOTHING_ELSE)
 

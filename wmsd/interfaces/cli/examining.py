@@ -6,16 +6,20 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
 
+from wmsd.app.backups.newest import newest_with
 from wmsd.app.diagnosis.finding import Finding
 from wmsd.app.doctor import Findings
 from wmsd.app.examination import Examination, Report
 from wmsd.app.looking import looking
 from wmsd.app.oversight.kept_findings import PLATFORM, examined
 from wmsd.app.oversight.kept_findings import diagnosed as kept
+from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.sqlite import bytes_on_disk
 from wmsd.interfaces.cli.audited import audit_fixes
@@ -84,18 +88,18 @@ def doctor_command(
         reports = _examine(examination, codes)
         found = [] if codes else diagnosed(command_line, examination)
     audit_fixes(command_line, fixed)
-    counted = Counted.of(reports, time.perf_counter() - began)
+    sums = Counted.of(reports, time.perf_counter() - began)
     if as_json:
         entries = [_as_json(report) for report in reports]
-        say(entries if codes else [*entries, _installation(command_line, found, fixed, counted)], as_json)
+        say(entries if codes else [*entries, _installation(command_line, found, fixed, sums)], as_json)
     else:
-        for tell in (_tell_findings, _tell_verdict):
+        for tell in (_tell_findings, partial(_tell_verdict, command_line)):
             for report in reports:
                 tell(report)
         if not codes:
             tell_diagnosis(found)
             note(f"Installation: {verdict(found, all(report.is_right for report in reports))}.")
-        note(counted.sentence)
+        note(sums.sentence)
     sys.exit(_status(reports, found))
 
 
@@ -119,8 +123,8 @@ class Counted(NamedTuple):
     @property
     def sentence(self) -> str:
         return (
-            f"Examined {self.files} {'file' if self.files == 1 else 'files'}, {self.companies} of companies: "
-            f"{self.rows} rows and {size(self.bytes)}, in {self.seconds} s."
+            f"Examined {counted(self.files, 'file')}, {self.companies} of companies: "
+            f"{counted(self.rows, 'row')} and {size(self.bytes)}, in {self.seconds} s."
         )
 
 
@@ -131,7 +135,7 @@ def _status(reports: Sequence[Report], found: Sequence[Finding]) -> int:
 
 
 def _installation(
-    command_line: CommandLine, found: Sequence[Finding], fixed: list[dict[str, Any]], counted: Counted
+    command_line: CommandLine, found: Sequence[Finding], fixed: list[dict[str, Any]], sums: Counted
 ) -> dict[str, object]:
     """The last entry. It has the fields of the others too, so that programs can read all entries in one way."""
     return {
@@ -144,7 +148,7 @@ def _installation(
         "unproved": [],
         "installation": [finding_as_json(finding) for finding in found],
         "fixed": fixed,
-        "counted": counted._asdict(),
+        "counted": sums._asdict(),
     }
 
 
@@ -219,32 +223,31 @@ def _tell_findings(report: Report) -> None:
         )
 
 
-def _tell_verdict(report: Report) -> None:
-    note(f"{report.name}: {report.error if report.findings is None else _verdict(report, report.findings)}")
+def _tell_verdict(command_line: CommandLine, report: Report) -> None:
+    verdict = report.error if report.findings is None else _verdict(command_line, report, report.findings)
+    note(f"{report.name}: {verdict}")
 
 
-def _verdict(report: Report, found: Findings) -> str:
+def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
     not_right = [
-        _count(len(found.differences), "difference"),
-        _count(len(found.unproved), "check") + " could not be made" if found.unproved else "",
+        counted(len(found.differences), "difference") if found.differences else "",
+        f"{counted(len(found.unproved), 'check')} could not be made" if found.unproved else "",
     ]
     if found.damages:
         places = [damage.place for damage in found.damages]
         more = [f"{len(places) - MOST_PLACES} more places"] if len(places) > MOST_PLACES else []
         where = ", ".join([str(report.file), *places[:MOST_PLACES], *more])
-        return "; ".join(filter(None, [f"damaged: {where}", *not_right])) + f". Restore it: {_restoring(report)}"
+        told = "; ".join(filter(None, [f"damaged: {where}", *not_right]))
+        return f"{told}. Restore it: {_restoring(command_line, report)}"
     if found.are_none:
         not_right = ["everything is right"]
     rate = round(found.rows / found.seconds) if found.seconds else 0
-    counted = f"{found.rows} rows, {rate} a second" if found.rows else ""
-    return "; ".join(filter(None, [*not_right, counted])) + "."
+    rows = f"{counted(found.rows, 'row')}, {rate} a second" if found.rows else ""
+    return "; ".join(filter(None, [*not_right, rows])) + "."
 
 
-def _restoring(report: Report) -> str:
+def _restoring(command_line: CommandLine, report: Report) -> str:
     """The command. Without its code a company can only be restored with all others."""
     only = "" if report.company is None else f" --company {report.company}"
-    return f"wmsd backup restore FILE{only}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number > 1 else ''}" if number else ""
+    data, backups = command_line.folder.path, Path(command_line.settings.backup.folder)
+    return f"wmsd backup restore {newest_with(data, backups, report.company or PLATFORM)}{only}"

@@ -11,8 +11,10 @@ from wmsd.app.imports.schema import ImportQuery
 from wmsd.app.imports.undoing import CannotBeUndone, undo_last
 from wmsd.app.installation import Installation
 from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.counts import counted
 from wmsd.companies import actions as companies
 from wmsd.db.staging import Staging
+from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
 from wmsd.interfaces.cli.audited import audit_import
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
 from wmsd.interfaces.cli.company_data import company_database
@@ -34,17 +36,23 @@ company_option = click.option("--company", "code", required=True, metavar="CODE"
 @company_option
 @click.option("--by", hidden=True, help="Who asks for it at the pages.")
 @click.option("--number", type=int, hidden=True, help="The import that must be the last one.")
+@yes_option
 @json_option
 @installed
-def undo(command_line: CommandLine, code: str, by: str | None, number: int | None, as_json: bool) -> None:
+def undo(
+    command_line: CommandLine, code: str, by: str | None, number: int | None, yes: bool, as_json: bool
+) -> None:
     """Take the last import back that has changed something: all of it, or nothing.
 
     It can be taken back while nothing was built on it. What was created is deleted, and what was changed is as
-    before; stock moves back by counter movements. Documents are not taken back: cancel them.
+    before; stock moves back by counter movements. Documents are not taken back: cancel them. At a terminal it
+    says first which import that is, and asks.
     """
     actor = PROGRAM if by is None else Actor(by)
     if command_line.folder.is_made:
         command_line.folder.check_room()  # it may write as much as the import has
+    if by is None and is_asked(yes):
+        number = _confirmed(command_line, code, number)
 
     async def find(installation: Installation) -> Place:
         company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
@@ -69,6 +77,22 @@ def undo(command_line: CommandLine, code: str, by: str | None, number: int | Non
     else:
         undone_in_all = sum(counts.values())
         say({"import taken back": undone["id"], **told, **counts, "records undone": undone_in_all}, False)
+
+
+def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int | None:
+    """The number of the import that is to be taken back. One that cannot be is refused later, with its reason."""
+
+    async def find(installation: Installation) -> dict[str, Any] | None:
+        return await (await company_database(installation, code)).read(record.last_to_take_back)
+
+    last = command_line.run(find)
+    if last is None or number not in (None, last["id"]):
+        return number
+    confirm(
+        f"Take import {last['id']} of {code} back: {last['kind']} from {last['file_name']}, "
+        f"{counted(last['created'], 'record')} created and {last['updated']} changed?"
+    )
+    return int(last["id"])
 
 
 @click.command("list")

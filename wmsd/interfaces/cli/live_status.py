@@ -21,8 +21,8 @@ def shown(figures: ServerFigures) -> dict[str, Any]:
         f"{_milliseconds(figures.loop.most_lag_seconds)} at the most",
         "open companies": figures.companies.open,
         "deliveries": f"{waiting.waiting} wait{_oldest(waiting.oldest_seconds)}, {waiting.given_up} given up",
-        "logs": f"{size(logs.bytes)}, the largest {size(logs.largest_bytes)}"
-        + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
+        "logs": f"write-ahead logs (-wal) of open files: {size(logs.bytes)}, "
+        f"the largest {size(logs.largest_bytes)}" + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
         "memory": size(figures.process.memory_bytes),
         "open files": f"{figures.process.open_files} of {figures.process.most_open_files}",
         "signed in": f"{figures.sessions}, {figures.event_streams} with a live page",

@@ -10,6 +10,7 @@ from wmsd.app.backups.moving import Adopted, Arrival, Subject, adopt, arrived, c
 from wmsd.app.company_deletion import who_had
 from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan, beside_a_server
+from wmsd.base.counts import counted
 from wmsd.base.problems import Problem
 from wmsd.companies.actions import TAKEN
 from wmsd.interfaces.cli.backup_options import passphrase_of, source_of
@@ -61,8 +62,9 @@ def take_over(
     _note_what_lacks(done.code, had, users)
     if done.webhooks:
         credentials = "came along" if done.has_credentials else "did not come along: set them again"
+        off = counted(done.webhooks, "webhook of it is", "webhooks of it are")
         note(
-            f"Its {done.webhooks} webhooks are off, and their credentials {credentials}. Switch each on "
+            f"{off} off, and their credentials {credentials}. Switch each on "
             "(wmsd webhook on) when the other installation sends no more: what is queued is sent then."
         )
 

@@ -10,6 +10,7 @@ from wmsd.app.replicas.configuration import configuration
 from wmsd.app.replicas.litestream import found_program
 from wmsd.app.replicas.restoring import Replica, TakenOver
 from wmsd.app.replicas.verdict import verdict
+from wmsd.base.counts import counted
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.new_folder import refuse_strangers
 
@@ -95,7 +96,8 @@ def _tell(done: TakenOver, as_json: bool) -> None:
         say(rows, as_json, empty="There was no company.")
     for each in done.taken:
         if each.known_missing:
-            note(f"{each.code}: at least {each.known_missing} events after {each.last_event} are missing.")
+            events = counted(each.known_missing, "event")
+            note(f"{each.code} lacks at least {events} after {each.last_event}.")
     for left in done.failed:
         note(f"{left.code} was not taken: {left.reason}")
     note(

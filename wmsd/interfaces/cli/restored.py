@@ -1,11 +1,12 @@
-"""What a restore says when it is done: what is missing, and what must be done next."""
+"""What a restore says: before, what goes; when it is done, what is missing, and what must be done next."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from wmsd.app.backups.carrying_on import Missing, ShutOut
-from wmsd.app.backups.restoring import Restored
+from wmsd.app.backups.manifest import BackedUpFile
+from wmsd.app.backups.restoring import Restore, Restored
 from wmsd.base.counts import counted
 
 MOST_NAMED: Final = 20
@@ -19,6 +20,24 @@ KEYS: Final = {
         "must be set again: until then its deliveries fail."
     ),
 }
+
+
+def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str:
+    """`file`: of the company that alone is restored."""
+    files = work.manifest.files if file is None else [file]
+    later = work.written_after(files).items()
+    events = _some([f"{code} {counted(number, 'event')}" for code, number in later])
+    what = f"everything ({_some(each.code for each in files if each.code)})" if file is None else file.code
+    return (
+        f"This puts {what} in {data} back to {work.manifest.began_at}. What was written after that goes"
+        f"{f': at least {events}' if events else ''}. What is there now is kept in {data / work.replaced}.\n"
+        "Restore it?"
+    )
+
+
+def _some(names: Iterable[str]) -> str:
+    all_names = list(names)
+    return ", ".join([*all_names[:MOST_NAMED], *(["…"] if len(all_names) > MOST_NAMED else [])])
 
 
 def told(done: Restored) -> list[str]:

@@ -39,6 +39,7 @@ from wmsd.app.watchdog import Watchdog
 from wmsd.base.addresses import networks
 from wmsd.base.clock import SystemClock
 from wmsd.base.complaints import Complaints
+from wmsd.base.counts import counted
 from wmsd.base.memory import share_arenas
 from wmsd.base.shortages import is_shortage
 from wmsd.db.failures import StorageError
@@ -259,8 +260,8 @@ async def _prepare(installation: Installation, company_ids: Collection[int]) -> 
     await installation.files.prepare(company_ids)
     failed = len(installation.files.failed)
     LOG.info(
-        "the files of %d companies are up to date after %.1f s; %d cannot be used",
-        len(company_ids) - failed,
+        "%s up to date after %.1f s; %d cannot be used",
+        counted(len(company_ids) - failed, "company's file is", "companies' files are"),
         time.monotonic() - began,
         failed,
     )

@@ -4,12 +4,14 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
 
 from wmsd import __version__
 from wmsd.app.alerts.kept import read_kept
+from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import verdict
@@ -82,6 +84,7 @@ def _status(command_line: CommandLine) -> Status:
         "data": size(sum(path.stat().st_size for path in files if path.exists())),
         "disk": f"{size(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
+        "backup folder": _backup_folder(command_line),
         **_remembered(folder),
     }
     wrong = [
@@ -96,6 +99,12 @@ def _status(command_line: CommandLine) -> Status:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
     return Status(shown, wrong, figures)
+
+
+def _backup_folder(command_line: CommandLine) -> str:
+    found = BackupFolder(Path(command_line.settings.backup.folder))
+    is_beside = found.is_on_disk_of(command_line.folder.path)
+    return f"{found.path.absolute()}{', on the disk of the data, and lost with it' if is_beside else ''}"
 
 
 def _open_alerts(folder: DataFolder) -> int:

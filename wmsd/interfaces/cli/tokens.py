@@ -2,7 +2,7 @@
 
 import re
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import click
 
@@ -10,8 +10,14 @@ from wmsd.accounts import actions
 from wmsd.app.installation import Installation
 from wmsd.base.fields import MAX_ID, Input, Name
 from wmsd.base.validation import check
+from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.user_changes import ABILITIES_HELP
+
+ROTATE: Final = (
+    "Tokens and sessions of the present key go on; those of the keys before it end for good.\n"
+    "Sign new tokens with a new key?"
+)
 
 
 @click.group()
@@ -111,13 +117,16 @@ def revoke_token(command_line: CommandLine, token_id: int) -> None:
 
 
 @token_command.command("rotate-key")
+@yes_option
 @installed
-def rotate_key(command_line: CommandLine) -> None:
+def rotate_key(command_line: CommandLine, yes: bool) -> None:
     """Sign new tokens with a new key.
 
     Tokens that were signed with the previous key are still accepted; tokens of older keys are refused. Rotate
-    twice to end all of them.
+    twice to end all of them. At a terminal it asks first.
     """
+    if is_asked(yes):
+        confirm(ROTATE)
 
     async def work(installation: Installation) -> None:
         await installation.platform.write(actions.rotate_signing_key)

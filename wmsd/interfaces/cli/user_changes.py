@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
@@ -20,6 +19,7 @@ from wmsd.base.problems import Problem, not_found
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
+from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
 from wmsd.interfaces.cli.command_line import CommandLine, asked, installed, json_option, note, say
 from wmsd.interfaces.cli.ended import ended, told
 
@@ -35,7 +35,6 @@ OPTIONS: Final = {
     "abilities": "--ability",
 }
 
-yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 email_argument = click.argument("email")
 
 
@@ -141,11 +140,11 @@ def change_user(
     async def work(installation: Installation) -> tuple[bool, Holdings, dict[str, Any], Holdings]:
         return *await installation.platform.read(look), *await installation.platform.write(write)
 
-    if given["role"] and not yes and sys.stdin.isatty():
+    if given["role"] and is_asked(yes):
         rises, before = command_line.run(lambda installation: installation.platform.read(look))
         if rises and (ending := ended(before, holdings.NONE)):
             note(f"{given['role']} is a higher role. With it end, because somebody else may know them: {ending}.")
-            click.confirm(f"Change {email}?", abort=True, err=True)
+            confirm(f"Change {email}?")
     with told_by_options(OPTIONS, {"abilities": abilities}):
         rises, before, user, after = command_line.run(work)
     why = " Somebody else may know what a lower role had." if rises else ""

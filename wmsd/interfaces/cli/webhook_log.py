@@ -8,6 +8,7 @@ import click
 
 from wmsd.app.installation import Installation
 from wmsd.base import timestamps
+from wmsd.base.counts import counted
 from wmsd.base.fields import MAX_ID
 from wmsd.base.problems import Problem
 from wmsd.base.validation import check
@@ -81,7 +82,7 @@ def list_deliveries(
     else:
         say([delivery_row(record) for record in records], as_json, "No such delivery.")
     if has_more and not as_json:
-        note(f"{limit} deliveries: more with --before {records[-1]['id']}.")
+        note(f"{counted(limit, 'delivery', 'deliveries')}: more with --before {records[-1]['id']}.")
 
 
 @webhook_command.command("redeliver")

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, cast
 
 from wmsd.base.addresses import Network, counted_as, is_in
+from wmsd.base.counts import counted
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.http.web import web
 
@@ -248,9 +249,9 @@ class Connections:
         if self._closed and now - self._told_at >= TELL_SECONDS:
             ((address, most),) = self._closed.most_common(1)
             LOG.info(
-                "closed %d connections, too slow or too many (server.connections_per_address), "
-                "%d of them from %s; %d are open",
-                self._closed.total(),
+                "closed %s, too slow or too many (server.connections_per_address), "
+                "%d of them from %s; open now: %d",
+                counted(self._closed.total(), "connection"),
                 most,
                 address,
                 self._number,
