@@ -199,13 +199,21 @@ def test_a_log_without_its_folder(data: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["backups", "backups/of/wmsd"])
-def test_backups_in_a_place_that_is_no_folder(data: Path, name: str) -> None:
+def test_backups_in_a_place_that_is_no_folder(data: Path) -> None:
     place = data.parent / "backups"
-    settings = {"backup": {"folder": data.parent / name}}
+    settings = {"backup": {"folder": place}}
     assert says(data, settings) == [], "it is made with the first backup"
     place.write_text("a file")
     assert says(data, settings) == [f"wmsd cannot write where backup.folder says, in {place}: not a directory."]
+
+
+def test_backups_on_a_disk_that_is_not_mounted(data: Path) -> None:
+    disk = data.parent / "disk"
+    settings = {"backup": {"folder": disk / "backups"}}
+    missing = "no such file or directory"
+    assert says(data, settings) == [f"wmsd cannot write where backup.folder says, in {disk}: {missing}."]
+    disk.mkdir()
+    assert says(data, settings) == []
 
 
 @contextmanager
@@ -235,7 +243,7 @@ def test_a_folder_that_this_user_may_not_enter(open_data: Path, below: str) -> N
     folder = closed / below
     assert said == [
         f"wmsd cannot write where log.file says, in {folder}: permission denied.",
-        f"wmsd cannot write where backup.folder says, in {closed}: permission denied.",
+        f"wmsd cannot write where backup.folder says, in {folder}: permission denied.",
     ]
 
 

@@ -65,7 +65,7 @@ UNWRITABLE: Final = FindingKind(
     "file-unwritable",
     "wrong",
     "wmsd cannot write where {setting} says, in {file}: {reason}.",
-    "Make the folder, let the user that runs wmsd write there, or correct {setting}.",
+    "Make the folder or mount its disk, let the user that runs wmsd write there, or correct {setting}.",
     words=REASONS,
 )
 NO_PROGRAM: Final = FindingKind(
@@ -177,9 +177,10 @@ def _for_log(file: Path) -> Sequence[Need]:
 
 
 def _for_backups(folder: Path) -> Sequence[Need]:
-    """The folder is made where it is not there."""
-    whole = folder.absolute()
-    place = next(each for each in (whole, *whole.parents) if _is_there(each))
+    """The folder is made where it is not there, and those above it are not: they may be on a disk that is not
+    mounted.
+    """
+    place = folder if _is_there(folder) else folder.absolute().parent
     return (Need("backup.folder", place, IN_FOLDER),)
 
 
