@@ -186,6 +186,15 @@ def test_a_secret_that_others_may_read(open_data: Path, key: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("has_key", "is_told"), [(False, []), (True, ["secret-open-to-others"])])
+def test_a_certificate_that_others_may_read(open_data: Path, has_key: bool, is_told: list[str]) -> None:
+    """It is a secret only where its key is in the same file."""
+    file, authority = open_data.parent / "chain.pem", new_authority(BOX, NOW)
+    file.write_bytes(authority.certificate_pem + (authority.key_pem if has_key else b""))
+    settings = {"server": {"tls": "files", "certificate": file}}
+    assert names(permissions.look_at_secrets(situation(open_data, settings))) == is_told
+
+
 def test_a_log_without_its_folder(data: Path) -> None:
     folder = data.parent / "logs"
     settings = {"log": {"file": folder / "wmsd.log"}}
