@@ -17,6 +17,7 @@ from wmsd.app import swapping
 from wmsd.app.disk_thresholds import disk_of
 from wmsd.app.settings import Server
 from wmsd.app.swapping import sync
+from wmsd.app.wrong_folder import check_folder, refuse_others
 from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import Complaints
 from wmsd.base.context import PROGRAM, Actor
@@ -72,7 +73,12 @@ class DataFolder:
 
     @property
     def is_made(self) -> bool:
-        return self.platform_file.exists() or swapping.is_begun(self.path)
+        """Raises StorageError where this user may not see it."""
+        try:
+            return self.platform_file.exists() or swapping.is_begun(self.path)
+        except OSError as error:
+            refuse_others(self.path, error)
+            raise
 
     def make(self) -> None:
         """Makes a new, empty installation. Raises StorageError when the folder holds something else."""
@@ -93,6 +99,7 @@ class DataFolder:
 
     def make_place(self) -> None:
         """Makes the folder, where it is not there yet. Raises StorageError."""
+        check_folder(self.path)
         path = self.path.resolve()
         made = [folder for folder in path.parents if not folder.exists()]
         try:
@@ -126,6 +133,7 @@ class DataFolder:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
+            refuse_others(self.path, error)
             raise StorageError(f"The data folder {self.path} cannot be written: {_reason(error)}.") from None
         finally:
             with contextlib.suppress(OSError):
@@ -256,6 +264,7 @@ class DataFolder:
             give_to_owner_of(self.path, path)
             return os.fdopen(opened, mode, encoding="utf-8")
         except OSError as error:
+            refuse_others(self.path, error)
             raise StorageError(
                 f"{path} cannot be opened: {_reason(error)}. Make the user that runs wmsd its owner."
             ) from None

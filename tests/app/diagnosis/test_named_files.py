@@ -186,6 +186,15 @@ def test_a_secret_that_others_may_read(open_data: Path, key: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("has_key", "is_told"), [(False, []), (True, ["secret-open-to-others"])])
+def test_a_certificate_that_others_may_read(open_data: Path, has_key: bool, is_told: list[str]) -> None:
+    """It is a secret only where its key is in the same file."""
+    file, authority = open_data.parent / "chain.pem", new_authority(BOX, NOW)
+    file.write_bytes(authority.certificate_pem + (authority.key_pem if has_key else b""))
+    settings = {"server": {"tls": "files", "certificate": file}}
+    assert names(permissions.look_at_secrets(situation(open_data, settings))) == is_told
+
+
 def test_a_log_without_its_folder(data: Path) -> None:
     folder = data.parent / "logs"
     settings = {"log": {"file": folder / "wmsd.log"}}
@@ -199,13 +208,21 @@ def test_a_log_without_its_folder(data: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["backups", "backups/of/wmsd"])
-def test_backups_in_a_place_that_is_no_folder(data: Path, name: str) -> None:
+def test_backups_in_a_place_that_is_no_folder(data: Path) -> None:
     place = data.parent / "backups"
-    settings = {"backup": {"folder": data.parent / name}}
+    settings = {"backup": {"folder": place}}
     assert says(data, settings) == [], "it is made with the first backup"
     place.write_text("a file")
     assert says(data, settings) == [f"wmsd cannot write where backup.folder says, in {place}: not a directory."]
+
+
+def test_backups_on_a_disk_that_is_not_mounted(data: Path) -> None:
+    disk = data.parent / "disk"
+    settings = {"backup": {"folder": disk / "backups"}}
+    missing = "no such file or directory"
+    assert says(data, settings) == [f"wmsd cannot write where backup.folder says, in {disk}: {missing}."]
+    disk.mkdir()
+    assert says(data, settings) == []
 
 
 @contextmanager
@@ -235,7 +252,7 @@ def test_a_folder_that_this_user_may_not_enter(open_data: Path, below: str) -> N
     folder = closed / below
     assert said == [
         f"wmsd cannot write where log.file says, in {folder}: permission denied.",
-        f"wmsd cannot write where backup.folder says, in {closed}: permission denied.",
+        f"wmsd cannot write where backup.folder says, in {folder}: permission denied.",
     ]
 
 

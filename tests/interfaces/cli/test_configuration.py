@@ -428,7 +428,7 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
         "The file secret must hold one word of 20 characters or more.",
         "  Put into the file what it must hold, or correct metrics.token_file.",
         "Wrong: wmsd cannot write where log.file says, in logs: no such file or directory.",
-        "  Make the folder, let the user that runs wmsd write there, or correct log.file.",
+        "  Make the folder or mount its disk, let the user that runs wmsd write there, or correct log.file.",
         "Wrong: The program no-such-program, with which alerts.command begins, cannot be started: "
         "no such file or directory.",
         "  Install it, let the user that runs wmsd execute it, or correct alerts.command.",

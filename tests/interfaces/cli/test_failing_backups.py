@@ -37,6 +37,21 @@ def test_a_backup_that_does_not_reach_the_disk_is_none(drill: Drill, inject: str
     assert [path.name for path in (drill.home.folder / "backups").iterdir()] == [".lock"]
 
 
+def test_a_disk_that_is_not_mounted_gets_no_backup(drill: Drill) -> None:
+    home, disk = drill.home, drill.home.folder / "disk"
+    env = {"WMSD_BACKUP_FOLDER": str(disk / "backups")}
+    assert home.refused("backup", "create", env=env) == (
+        f"The backup folder {disk}/backups cannot be made, for there is no folder {disk}. If that is on a disk "
+        "of its own, mount it; otherwise make that folder."
+    )
+    assert not disk.exists()
+    assert home.run("config", "check", env=env).code == 1
+    disk.mkdir()
+    home.ok("backup", "create", env=env)
+    home.ok("config", "check", env=env)
+    assert list((disk / "backups").glob("wmsd-*.gz"))
+
+
 def test_a_file_that_cannot_be_read_is_left_out(drill: Drill) -> None:
     file = drill.home.data / "companies" / "2.db"
     done = run(drill.home, "pread64:error=EIO", "backup", "create", path=file)

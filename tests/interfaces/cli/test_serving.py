@@ -97,7 +97,6 @@ def test_a_data_folder_that_cannot_be(home: Home) -> None:
     (home.folder / "nowhere").symlink_to("gone/away")
     before = hashes(home.folder)
     for place, reason in (
-        ("file", "file exists"),
         ("file/below", "not a directory"),
         ("nowhere", "file exists"),
         ("/proc/wmsd", "no such file or directory"),
@@ -107,10 +106,9 @@ def test_a_data_folder_that_cannot_be(home: Home) -> None:
         created = home.refused("company", "create", "A", "--name", "A", "--init", "--data", place)
         assert created == f"The data folder {place} cannot be made: {reason}."
         assert home.refused("company", "list", "--data", place).startswith("There is no wmsd data in ")
-    assert (
-        home.refused("serve", env={"WMSD_SERVER_DATA": "file"})
-        == "The data folder file cannot be made: file exists."
-    )
+    is_a_file = "file is a file, and no data folder. Name a folder with --data."
+    assert home.refused("serve", env={"WMSD_SERVER_DATA": "file"}) == is_a_file
+    assert home.refused("company", "create", "A", "--name", "A", "--init", "--data", "file") == is_a_file
     assert hashes(home.folder) == before
 
 

@@ -14,7 +14,13 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
+from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 
 from tests.app.tls.test_lan import BOX, NOW
 from tests.support.command import Home, first_day
@@ -207,6 +213,26 @@ A_PEM = {"TLS": "files", "CERTIFICATE": "a.pem"}
             "has a password, which nobody",
         ),
         ({"TLS": "files", "CERTIFICATE": "a.key"}, "a.key has no certificate."),
+        (
+            {**A_PEM, "CERTIFICATE_KEY": "text.pem"},
+            "text.pem, which server.certificate_key names, has no private key.",
+        ),
+        (
+            {"TLS": "files", "CERTIFICATE": "a.key", "CERTIFICATE_KEY": "a.pem"},
+            "a.key is the private key, and a.pem the certificate: exchange server.certificate and",
+        ),
+        (
+            {"TLS": "files", "CERTIFICATE": "a.cer", "CERTIFICATE_KEY": "a.key"},
+            "a.cer is in DER, and must be in PEM. Convert it: openssl x509 -inform der -in a.cer -out a.cer.pem",
+        ),
+        (
+            {**A_PEM, "CERTIFICATE_KEY": "a.der"},
+            "a.der is in DER, and must be in PEM. Convert it: openssl pkey -inform der -in a.der -out a.der.pem",
+        ),
+        (
+            {"TLS": "files", "CERTIFICATE": "a.pfx"},
+            "a.pfx is a PKCS #12 archive, and must be in PEM. Convert it: openssl pkcs12 -in a.pfx -nodes -out a",
+        ),
     ],
 )
 def test_wrong_files_are_told_by_the_check_and_at_the_start(
@@ -223,10 +249,16 @@ def test_wrong_files_are_told_by_the_check_and_at_the_start(
     )
     (home.folder / "locked.key").write_bytes(locked)
     home.write("text.pem", "no certificate")
+    other = new_authority(BOX, NOW)
+    home.write("a.cer", other.certificate.public_bytes(Encoding.DER))
+    home.write("a.der", other.key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption()))
+    archive = serialize_key_and_certificates(b"a", other.key, other.certificate, None, NoEncryption())
+    home.write("a.pfx", archive)
     for command in (("config", "check"), ("serve",)):
         done = home.run_fresh(*command, env=env)
         assert done.code != 0
-        assert sentence in done.err
+        assert done.err.count(sentence) == 1
+        assert done.err.count("Wrong: ") <= 1, "a mistake is told once"
     assert not home.data.exists()
 
 

@@ -46,7 +46,13 @@ class BackupFolder:
         """Makes the folder where there is none, and keeps other backups out of it while it lasts. What one that
         was killed has left is removed. Raises StorageError.
         """
+        above = self.path.absolute().parent
         try:
+            if not above.exists():  # a disk that is not mounted: backups would come to the disk of the data
+                raise StorageError(
+                    f"The backup folder {self.path} cannot be made, for there is no folder {above}. If that is on "
+                    "a disk of its own, mount it; otherwise make that folder."
+                )
             make_folders(self.path, 0o700)
             # Only to read: a command of another user may have made it.
             lock = os.open(self.path / ".lock", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)

@@ -11,6 +11,7 @@ import ssl
 import stat
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,6 +25,7 @@ from wmsd.app.measuring.scrape_token import token_in
 from wmsd.app.one_word import NOT_ONE_WORD, TOO_LONG
 from wmsd.app.private_files import user_name
 from wmsd.app.settings import Settings
+from wmsd.app.tls.files import has_key
 from wmsd.base.regular_files import check_regular
 from wmsd.base.secrecy import SecretFile
 from wmsd.db.failures import StorageError
@@ -65,7 +67,7 @@ UNWRITABLE: Final = FindingKind(
     "file-unwritable",
     "wrong",
     "wmsd cannot write where {setting} says, in {file}: {reason}.",
-    "Make the folder, let the user that runs wmsd write there, or correct {setting}.",
+    "Make the folder or mount its disk, let the user that runs wmsd write there, or correct {setting}.",
     words=REASONS,
 )
 NO_PROGRAM: Final = FindingKind(
@@ -99,10 +101,11 @@ def _authorities_in(path: Path) -> None:
         raise ValueError(NO_AUTHORITIES.format(file=path)) from None
 
 
+OF_CERTIFICATE: Final = ("server.certificate", "server.certificate_key")
+"""Whether they can be read, and what must be in them, is the certificate's own matter."""
 READ_BY: Final[dict[str, Callable[[Path], object]]] = {
     "server.key_file": key_file.secrets_in,
-    "server.certificate": Path.read_bytes,  # what must be in these two is the certificate's own matter
-    "server.certificate_key": Path.read_bytes,
+    **dict.fromkeys(OF_CERTIFICATE, Path.read_bytes),
     "webhooks.ca_file": _authorities_in,
     "sign_on.ca_file": _authorities_in,
     "alerts.ca_file": _authorities_in,
@@ -123,7 +126,8 @@ class Need(NamedTuple):
 
 def look(at: Situation) -> Found:
     for need, read in _read(at):
-        yield from _refused(at, need, UNREADABLE) or _unfit(need, read)
+        found = _refused(at, need, UNREADABLE) or _unfit(need, read)
+        yield from (each for each in found if each.kind is not UNREADABLE or need.setting not in OF_CERTIFICATE)
     for named, needs in ((at.settings.log.file, _for_log), (at.settings.backup.folder, _for_backups)):
         if named and _is_for_server(at, Path(named)):
             found = (_refused(at, need, UNWRITABLE) for need in needs(Path(named)))
@@ -146,7 +150,8 @@ def secret_files(settings: Settings) -> Iterator[Path]:
     )
     yield from (Path(each) for each in named if each)
     if settings.server.certificate_files is not None and not settings.server.certificate_key:
-        yield settings.server.certificate_files[1]
+        with suppress(OSError):  # one that is not there gives nothing away
+            yield from (path for path in settings.server.certificate_files[1:] if has_key(path))
 
 
 def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
@@ -177,9 +182,10 @@ def _for_log(file: Path) -> Sequence[Need]:
 
 
 def _for_backups(folder: Path) -> Sequence[Need]:
-    """The folder is made where it is not there."""
-    whole = folder.absolute()
-    place = next(each for each in (whole, *whole.parents) if _is_there(each))
+    """The folder is made where it is not there, and those above it are not: they may be on a disk that is not
+    mounted.
+    """
+    place = folder if _is_there(folder) else folder.absolute().parent
     return (Need("backup.folder", place, IN_FOLDER),)
 
 

@@ -99,6 +99,8 @@ def text_of(file: Path) -> str:
         if file.is_symlink():
             raise SettingsError(f"{file}: it is a link to {file.readlink()}, and there is no such file.") from None
         raise SettingsError(f"{file}: there is no such file.") from None
+    except PermissionError:
+        raise SettingsError(f"{file}: this user may not read it. Type the command with sudo.") from None
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}.") from None
     except UnicodeDecodeError:

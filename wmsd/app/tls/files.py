@@ -13,10 +13,28 @@ KEY_WITH_PASSWORD: Final = (
     "The private key in {key} has a password, which nobody types at a start: remove it (openssl pkey)."
 )
 NO_KEY: Final = "{key} has no private key. Name its file in server.certificate_key, with tls = files."
+NO_KEY_NAMED: Final = "{key}, which server.certificate_key names, has no private key."
+EXCHANGED: Final = (
+    "{certificate} is the private key, and {key} the certificate: exchange server.certificate and "
+    "server.certificate_key."
+)
+DER: Final = (
+    "{file} is in DER, and must be in PEM. Convert it: openssl {program} -inform der -in {file} -out {new}"
+)
+ARCHIVE: Final = (
+    "{file} is a PKCS #12 archive, and must be in PEM. Convert it: openssl pkcs12 -in {file} -nodes -out {new}"
+)
 NO_CERTIFICATE: Final = "{certificate} has no certificate."
 NO_PEM: Final = "server.tls: {certificate} is not a PEM file with a certificate and its key: {reason}."
-FAULTS: Final = (UNREADABLE, OTHER_KEY, KEY_WITH_PASSWORD, NO_KEY, NO_CERTIFICATE, NO_PEM)
+FAULTS: Final = (
+    *(UNREADABLE, OTHER_KEY, KEY_WITH_PASSWORD, NO_KEY, NO_KEY_NAMED, EXCHANGED, DER, ARCHIVE),
+    *(NO_CERTIFICATE, NO_PEM),
+)
 """What can be wrong with the files of the certificate."""
+SEQUENCE: Final = 0x30
+LEAST_DER: Final = 16
+VERSION_OF_ARCHIVES: Final = b"\x02\x01\x03"
+"""RFC 7292. Keys begin with a number too, a smaller one."""
 
 
 def check_files(server: Server) -> None:
@@ -37,6 +55,26 @@ def check_files(server: Server) -> None:
         raise SettingsError(_what_is_wrong(certificate, key, error)) from None
 
 
+def has_key(path: Path) -> bool:
+    """Raises OSError."""
+    check_regular(path)
+    return b"PRIVATE KEY" in path.read_bytes()
+
+
+def _has_certificate(path: Path) -> bool:
+    return b"BEGIN CERTIFICATE" in path.read_bytes()
+
+
+def form_of(content: bytes) -> str:
+    """The program of openssl that reads what is in DER: a certificate, a key or an archive; empty for others."""
+    if len(content) < LEAST_DER or content[0] != SEQUENCE:
+        return ""
+    inner = content[2 + (content[1] & 0x7F if content[1] & 0x80 else 0) :]  # its length has so many bytes
+    if inner[:1] == bytes([SEQUENCE]):
+        return "x509"
+    return "pkcs12" if inner[:3] == VERSION_OF_ARCHIVES else "pkey" if inner[:1] == VERSION_OF_ARCHIVES[:1] else ""
+
+
 def _refuse_password() -> str:
     raise ValueError("the key has a password")
 
@@ -46,8 +84,18 @@ def _what_is_wrong(certificate: Path, key: Path, error: Exception) -> str:
         return OTHER_KEY.format(key=key, certificate=certificate)
     if isinstance(error, ValueError):
         return KEY_WITH_PASSWORD.format(key=key)
-    if b"PRIVATE KEY" not in key.read_bytes():
+    for path in (certificate, key):
+        form, new = form_of(path.read_bytes()), f"{path}.pem"
+        if form == "pkcs12":
+            return ARCHIVE.format(file=path, new=new)
+        if form:
+            return DER.format(file=path, program=form, new=new)
+    if has_key(certificate) and not _has_certificate(certificate) and not has_key(key) and _has_certificate(key):
+        return EXCHANGED.format(certificate=certificate, key=key)
+    if not has_key(key) and key != certificate:
+        return NO_KEY_NAMED.format(key=key)
+    if not has_key(key):
         return NO_KEY.format(key=key)
-    if b"BEGIN CERTIFICATE" not in certificate.read_bytes():
+    if not _has_certificate(certificate):
         return NO_CERTIFICATE.format(certificate=certificate)
     return NO_PEM.format(certificate=certificate, reason=error)

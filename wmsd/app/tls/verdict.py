@@ -29,6 +29,11 @@ ISSUER_UNKNOWN: Final = (2, 20, 21)
 FLIGHTS: Final = 4
 """A handshake is over, or refused, after so many turns of each side."""
 
+READ_AGAIN: Final = (
+    "Put a new one there, and have the server read it: systemctl reload wmsd, or kill -HUP with the number of its "
+    "process, which wmsd status shows."
+)
+
 UNUSABLE: Final = FindingKind(
     "certificate-unusable",
     "wrong",
@@ -41,7 +46,7 @@ EXPIRED: Final = FindingKind(
     "certificate-expired",
     "wrong",
     "The certificate {file} has expired on {day}: browsers and programs refuse it.",
-    "Put a new one there, and send the server SIGHUP.",
+    READ_AGAIN,
 )
 NOT_YET: Final = FindingKind(
     "certificate-early",
@@ -53,7 +58,7 @@ ENDS: Final = FindingKind(
     "certificate-ends",
     "warning",
     "The certificate {file} expires on {day}: then browsers and programs refuse it.",
-    "Put a new one there, and send the server SIGHUP.",
+    READ_AGAIN,
 )
 OTHER_NAMES: Final = FindingKind(
     "certificate-names",

@@ -21,6 +21,7 @@ from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
 from wmsd.app.logs import escaped
 from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, salvaged, settings_of
+from wmsd.app.wrong_folder import check_folder, where_instead
 from wmsd.base import timestamps
 from wmsd.base.clock import SMALL_LEAP
 from wmsd.base.dataclass import dataclass
@@ -99,8 +100,12 @@ class CommandLine:
         """Raises StorageError when the data folder holds no data."""
         self.folder.check_platform()
         if not self.folder.is_made:
+            path = self.folder.path
+            check_folder(path)
+            if instead := where_instead(path):
+                raise StorageError(f"There is no wmsd data in {path.resolve()}. {instead}")
             raise StorageError(
-                f"There is no wmsd data in {self.folder.path.resolve()}. "
+                f"There is no wmsd data in {path.resolve()}. "
                 "Start `wmsd serve` there first, use `wmsd company create CODE --name NAME --init`, or name "
                 "another folder with --data."
             )

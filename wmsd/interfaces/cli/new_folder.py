@@ -11,6 +11,7 @@ import click
 
 import wmsd
 from wmsd.app.data_names import strangers
+from wmsd.app.wrong_folder import where_instead
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, note
 
@@ -38,6 +39,8 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
     if not found:
         return
     data = folder.path.resolve()
+    if instead := where_instead(folder.path):
+        raise StorageError(f"The folder {data} has no data of wmsd. Nothing was made. {instead}")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise StorageError(
             f"The folder {place} has no data of wmsd, and holds {_told(found)}. Nothing was made. To make the "

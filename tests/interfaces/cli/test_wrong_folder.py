@@ -1,0 +1,85 @@
+"""What a person is told who names a folder that is no data folder, or another user's."""
+
+import os
+
+import pytest
+
+from tests.support.command import Home
+
+OWNER = 1234
+"""A user without a name."""
+AS_ANY_USER = (
+    "setpriv",
+    "--bounding-set=-dac_override,-dac_read_search",
+    "--inh-caps=-dac_override,-dac_read_search",
+)
+"""Root, whom permissions bind."""
+WRITES = (("status",), ("serve",), ("company", "list"), ("backup", "create"))
+EMPTY = "There is no wmsd data in {}. Start `wmsd serve` there first"
+
+
+def create(home: Home, data: str) -> None:
+    assert home.run("company", "create", "ACME", "--name", "Acme", "--init", "--data", data).code == 0
+
+
+def test_a_data_folder_in_the_one_that_was_named_is_told_of(home: Home) -> None:
+    create(home, "site one/data")
+    instead = "There is a data folder in it: --data 'site one/data'"
+    there = home.folder / "site one"
+    assert home.refused("status", "--data", "site one") == f"There is no wmsd data in {there}. {instead}"
+    assert home.refused("serve", "--data", "site one") == (
+        f"The folder {there} has no data of wmsd. Nothing was made. {instead}"
+    )
+    assert [path.name for path in there.iterdir()] == ["data"]
+    assert home.run("status", "--data", "site one/data").code == 0
+
+
+def test_a_data_folder_above_the_one_that_was_named_is_told_of(home: Home) -> None:
+    create(home, "data")
+    for command in ("status", "serve", "doctor"):
+        told = home.refused(command, "--data", "data/companies")
+        assert told.endswith("There is a data folder above it: --data data"), told
+
+
+def test_where_there_is_none_near_it_says_how_to_make_one(home: Home) -> None:
+    assert home.refused("status").startswith(EMPTY.format(home.data))
+
+
+@pytest.mark.parametrize("command", [("serve",), ("status",), ("doctor",), ("company", "list")])
+def test_a_file_is_no_folder(home: Home, command: tuple[str, ...]) -> None:
+    home.write("wmsd.db", "mine")
+    told = home.refused(*command, "--data", "wmsd.db")
+    assert told == "wmsd.db is a file, and no data folder. Name a folder with --data."
+    assert (home.folder / "wmsd.db").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize(
+    ("mode", "command"),
+    [
+        *((0o700, command) for command in (*WRITES, ("doctor",))),
+        *((0o755, command) for command in WRITES),  # the doctor examines what it can read
+    ],
+)
+def test_whose_folder_it_is_and_what_to_type(home: Home, command: tuple[str, ...], mode: int) -> None:
+    create(home, "data")
+    home.data.chmod(mode)
+    for path in (home.data, *home.data.rglob("*")):
+        os.chown(path, OWNER, OWNER)
+    before = sorted(path.name for path in home.data.rglob("*"))
+    done = home.run_fresh(*command, under=AS_ANY_USER)
+    assert (done.code, done.out) == (1, "")
+    assert done.wrong[-1] == (
+        f"The data folder data belongs to {OWNER}, and this user may not use it. Type the command as that "
+        f"user: sudo -u {OWNER} wmsd …"
+    )
+    assert sorted(path.name for path in home.data.rglob("*")) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_settings_that_this_user_may_not_read(home: Home) -> None:
+    home.write("config.toml", "")
+    (home.folder / "config.toml").chmod(0o600)
+    os.chown(home.folder / "config.toml", OWNER, OWNER)
+    done = home.run_fresh("status", under=AS_ANY_USER)
+    assert (done.code, done.wrong) == (1, ["config.toml: this user may not read it. Type the command with sudo."])

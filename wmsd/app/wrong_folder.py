@@ -1,0 +1,55 @@
+"""Says what to do where a folder is no data folder, or is not this user's."""
+
+import os
+import shlex
+from pathlib import Path
+
+from wmsd.app.private_files import user_name
+from wmsd.db.failures import StorageError
+
+PLATFORM = "platform.db"
+
+
+class OthersFolder(StorageError):
+    """The data folder is another user's, and this one may not use it."""
+
+    def __init__(self, path: Path, owner: int) -> None:
+        as_owner = f"sudo -u {user_name(owner)}" if owner else "sudo"
+        super().__init__(
+            f"The data folder {path} belongs to {user_name(owner)}, and this user may not use it. Type the "
+            f"command as that user: {as_owner} wmsd …"
+        )
+
+
+def refuse_others(path: Path, error: OSError) -> None:
+    """Raises OthersFolder when that is the reason of the error."""
+    owner = _owner(path)
+    if isinstance(error, PermissionError) and owner != os.geteuid():
+        raise OthersFolder(path, owner) from None
+
+
+def _owner(path: Path) -> int:
+    """Of the folder; where it cannot be seen, of the one above it that hides it."""
+    for folder in (path.absolute(), *path.absolute().parents):
+        try:
+            return folder.stat().st_uid
+        except OSError:
+            continue
+    return os.geteuid()
+
+
+def where_instead(path: Path) -> str:
+    """A sentence about the data folder in it, or above it; empty where there is none."""
+    for place, found in (("in it", path / "data"), ("above it", path.parent)):
+        try:
+            if (found / PLATFORM).exists():
+                return f"There is a data folder {place}: --data {shlex.quote(str(found))}"
+        except OSError:
+            continue
+    return ""
+
+
+def check_folder(path: Path) -> None:
+    """Raises StorageError when it is a file."""
+    if path.is_file():
+        raise StorageError(f"{path} is a file, and no data folder. Name a folder with --data.")
