@@ -14,6 +14,11 @@ LOOKED_AT = 72
 """Characters that are estimated: zxcvbn is slow on long texts, and these are enough."""
 EASY_WORDS = ("wmsd", "warehouse", "depozit")
 """Words that come to mind first in a warehouse."""
+IN_WORDS = (
+    f"A password has at least {SHORTEST} characters and is not easy to guess: four words that do not belong together "
+    "make a good one."
+)
+"""What to say before it is typed."""
 
 _one_at_a_time = threading.Lock()  # zxcvbn keeps the user's words in a global
 

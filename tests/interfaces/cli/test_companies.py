@@ -51,7 +51,7 @@ def test_init_is_no_harm_where_data_is(home: Home) -> None:
 
 def test_a_company_without_modules_is_told_of_them(shared: Home) -> None:
     done = shared.ok("company", "create", "BARE", "--name", "Bare")
-    assert done.err.splitlines()[-1] == "No module is on yet: wmsd module enable BARE api articles stock"
+    assert done.err.splitlines()[-1] == "No module is on yet: wmsd module enable BARE --all"
     assert company(shared, "BARE")["modules"] == []
 
 
@@ -300,6 +300,11 @@ def test_modules_are_switched(shared: Home) -> None:
     assert enabled() == ["api", "articles", "stock"]
     assert shared.ok("module", "disable", "MODS", "stock").out.splitlines()[-1].split() == ["stock", "no", "yes"]
     assert enabled() == ["api", "articles"]
+    assert "give --all" in shared.misunderstood("module", "enable", "MODS")
+    assert "give --all" in shared.misunderstood("module", "enable", "MODS", "--all", "stock")
+    assert enabled() == ["api", "articles"]
+    shared.ok("module", "enable", "MODS", "--all")
+    assert enabled() == MODULES
     assert shared.ok("module", "list", "MODS").out.splitlines()[1].split()[:2] == ["api", "yes"]
 
 

@@ -100,7 +100,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ),
     ("operator", "list"): ("--json", *PLACE),
     ("module", "list"): ("COMPANY", "--json", *PLACE),
-    ("module", "enable"): ("COMPANY MODULE...", "--json", *PLACE),
+    ("module", "enable"): ("COMPANY [MODULE...]", "--all", "--json", *PLACE),
     ("module", "disable"): ("COMPANY MODULE...", "--json", *PLACE),
     ("user", "create"): (
         "EMAIL",

@@ -33,6 +33,7 @@ async def test_somebody_is_invited_chooses_a_password_and_signs_in(admin: Visito
     welcome = await stranger.get(link.removeprefix(admin.world.base_url))
     assert (welcome.status, welcome.heading) == (200, "Welcome, Ion")
     assert MEMBER in welcome.text
+    assert "It must not be easy to guess." in welcome.text
     done = await chosen(stranger, link)
     assert (done.status, done.goes_to) == (303, "/sign-in?done=password")
     assert "Your password is set." in (await stranger.get(done.goes_to)).text
@@ -50,7 +51,7 @@ async def test_a_link_works_once(admin: Visitor) -> None:
     link = await invited(admin)
     assert (await chosen(admin, link)).status == 303
     again = await chosen(admin, link, "another long pass phrase", "another long pass phrase")
-    assert (again.status, again.heading) == (404, "There is nothing here")
+    assert (again.status, again.heading) == (404, "This link does not work any more")
     assert "This link was used already or is no longer valid. Ask an admin for a new one." in again.text
     await signed_in_as(admin.world, MEMBER, NEW_PASSWORD)
 

@@ -157,6 +157,13 @@ async def test_too_much_is_told_with_the_way_back_to_the_form(visitor: Visitor) 
     assert ways_on(seen)[0] == (page, "Back to the form")
 
 
+async def test_a_form_that_no_page_of_this_service_has_sent_is_told_what_helps(visitor: Visitor) -> None:
+    seen = await visitor.post("/companies/1/articles/new", {"name": "x"}, site="cross-site")
+    assert (seen.status, "This form was not sent from a page of this service." in seen.text) == (403, True)
+    assert "Open the page anew, and send the form from there." in seen.text
+    assert "Rights and modules" not in seen.text
+
+
 async def test_a_form_of_another_session_leads_to_the_form_and_what_was_typed(visitor: Visitor) -> None:
     page = "/companies/1/articles/new"
     referer = {"Referer": visitor.world.base_url + page}

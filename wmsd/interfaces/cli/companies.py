@@ -77,7 +77,7 @@ def create_company(
     company_id = command_line.run(work)
     say({"id": company_id, "code": code, "name": name, "modules": chosen}, as_json)
     if not chosen:
-        note(f"No module is on yet: wmsd module enable {code} api articles stock")
+        note(f"No module is on yet: wmsd module enable {code} --all")
 
 
 @company_command.command("change")

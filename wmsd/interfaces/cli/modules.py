@@ -33,12 +33,17 @@ def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None
 
 @module_command.command("enable")
 @click.argument("company", metavar="COMPANY")
-@click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
+@click.argument("modules", metavar="[MODULE...]", nargs=-1)
+@click.option("--all", "is_all", is_flag=True, help="Every module.")
 @json_option
 @installed
-def enable_modules(command_line: CommandLine, company: str, modules: tuple[str, ...], as_json: bool) -> None:
-    """Switch modules on for COMPANY."""
-    _switch(command_line, company, modules, True, as_json)
+def enable_modules(
+    command_line: CommandLine, company: str, modules: tuple[str, ...], is_all: bool, as_json: bool
+) -> None:
+    """Switch modules on for COMPANY: those that are named, or --all."""
+    if is_all == bool(modules):
+        raise click.UsageError(f"Name the modules, or give --all: {', '.join(MODULES)}.")
+    _switch(command_line, company, tuple(MODULES) if is_all else modules, True, as_json)
 
 
 @module_command.command("disable")

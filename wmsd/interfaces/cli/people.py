@@ -10,7 +10,7 @@ from wmsd.accounts import actions, holdings, second_step, store
 from wmsd.accounts import user_administration as users
 from wmsd.accounts.rules import User
 from wmsd.accounts.schema import NewUser
-from wmsd.accounts.strength import password_errors
+from wmsd.accounts.strength import IN_WORDS, password_errors
 from wmsd.app.installation import Installation
 from wmsd.base.access import ROLES
 from wmsd.base.problems import Problem, invalid, not_found
@@ -245,6 +245,7 @@ def _password(from_stdin: bool) -> str:
     elif not sys.stdin.isatty():
         raise click.UsageError("There is no terminal to ask for the password at: give --password-stdin.")
     else:
+        note(IN_WORDS)
         password = click.prompt("Password", hide_input=True, confirmation_prompt="The password again", err=True)
     return str(password)
 

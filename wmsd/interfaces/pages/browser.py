@@ -61,6 +61,11 @@ class FormOfAnotherSession(Problem):
         super().__init__("FORBIDDEN", "This form is of another session. Open the page again.")
 
 
+class FormOfAnotherOrigin(Problem):
+    def __init__(self) -> None:
+        super().__init__("FORBIDDEN", "This form was not sent from a page of this service.")
+
+
 def form_token(secret: str) -> str:
     """What a form of this session holds. It tells nothing of the secret."""
     return hmac.new(secret.encode(), b"form", hashlib.sha256).hexdigest()
@@ -154,7 +159,7 @@ def check_origin(browser: Browser) -> None:
     site = headers.get("Sec-Fetch-Site")
     is_own = site == "same-origin" if site is not None else headers.get("Origin") == browser.origin != ""
     if not is_own:
-        raise Problem("FORBIDDEN", "This form was not sent from a page of this service.")
+        raise FormOfAnotherOrigin
 
 
 def page_of_form(browser: Browser) -> str:

@@ -136,4 +136,4 @@ def _form(code: str, typed: Mapping[str, str], refused: Mapping[str, Any]) -> we
 
 
 def _spent(is_demo: bool = False, lacks_admin: bool = False) -> web.Response:
-    return page("spent", 404, is_demo=is_demo, lacks_admin=lacks_admin)
+    return page("spent", 404, why="", is_demo=is_demo, lacks_admin=lacks_admin)

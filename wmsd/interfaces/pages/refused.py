@@ -9,7 +9,7 @@ from wmsd.interfaces.http.request_log import REQUEST_ID
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
-from wmsd.interfaces.pages.browser import FormOfAnotherSession
+from wmsd.interfaces.pages.browser import FormOfAnotherOrigin, FormOfAnotherSession
 from wmsd.interfaces.pages.door import HOME, PERSON, SIGN_IN, Door, Person
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import page
@@ -39,6 +39,10 @@ NEXT: Final = {
 }
 AFTER_FORM: Final = "What you sent may have been done, or not: look for it before you send it again."
 ANOTHER_SESSION: Final = "You have signed in again since. Open the form anew, and send it from there."
+ANOTHER_ORIGIN: Final = (
+    "Open the page anew, and send the form from there. If that is refused too, an add-on of the browser, or what "
+    "stands between it and wmsd, hides where forms come from: tell a site admin."
+)
 GUIDE: Final = "/docs"
 Link = tuple[str, str]
 """An address, and its text in the language of the page."""
@@ -57,7 +61,7 @@ async def shown(door: Door, request: web.Request, problem: Problem) -> web.Respo
         problem.status,
         heading=_(HEADINGS.get(problem.status, OTHER)),
         message="" if problem.status == 500 else problem.message,
-        what_next=_(ANOTHER_SESSION if is_of_another else NEXT.get(problem.status, "")),
+        what_next=_(_next_of(problem)),
         after_form=_(AFTER_FORM) if form and problem.code == "SERVER_ERROR" else "",
         request_id=request[REQUEST_ID] if is_failure else "",
         lost=form if is_of_another or is_failure else "",
@@ -68,6 +72,15 @@ async def shown(door: Door, request: web.Request, problem: Problem) -> web.Respo
     )
     answer.headers.update(problem.headers)
     return answer
+
+
+def _next_of(problem: Problem) -> str:
+    match problem:
+        case FormOfAnotherSession():
+            return ANOTHER_SESSION
+        case FormOfAnotherOrigin():
+            return ANOTHER_ORIGIN
+    return NEXT.get(problem.status, "")
 
 
 async def failed(door: Door, request: web.Request, problem: Problem) -> web.Response:

@@ -33,7 +33,7 @@ class Welcome:
         answer = await self._door.ask(browser, choosing_password.choose_password, document=document)
         if answer.is_good:
             return go_to(f"{SIGN_IN}?done=password")
-        if answer.status != 422:
+        if answer.status not in (404, 422):
             answer.needed()
         return await self._form(browser, document["code"], answer.status, answer.body)
 
@@ -41,6 +41,8 @@ class Welcome:
         self, browser: Browser, code: str, status: int = 200, refused: Mapping[str, Any] | None = None
     ) -> web.Response:
         answer = await self._door.ask(browser, choosing_password.get_invited, query={"code": code})
+        if answer.status == 404:
+            return page("spent", 404, why=answer.body["message"])
         if answer.status == 422:  # there is no code in the address
             answer.body["message"] = _("This link is not whole. Open it as you got it.")
         return page(
