@@ -149,4 +149,13 @@ def test_backups_that_moved_with_their_installation_are_there(tmp_path: Path) ->
 
 
 def test_a_path_that_version_1_0_0_noted_says_nothing_elsewhere() -> None:
+    """But the schedule, which runs where the server does, goes by it."""
     assert verdict(Backup(), record(), NOW).ok
+    now = timestamps.to_text(datetime.now(UTC))
+    found = record()
+    assert found.made is not None
+    assert found.proven is not None
+    today = BackupRecord(
+        made=found.made.model_copy(update={"at": now}), proven=found.proven.model_copy(update={"at": now})
+    )
+    assert (is_backup_due(Backup(), today), is_proof_due_now(Backup(), today)) == (True, True)

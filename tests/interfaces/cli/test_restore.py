@@ -141,7 +141,7 @@ def test_at_a_terminal_it_says_what_goes_and_asks(installation: Home, saved: Pat
         done = at_a_terminal(installation, "backup", "restore", saved, *options, answers=["n"])
         shown = " ".join(done.err.split())
         assert (done.code, "Nothing was changed." in shown, "Restoring" in shown) == (1, True, False)
-        assert "What was written after that goes: at least ACME 3 events. What is there now is kept in" in shown
+        assert "What was written after that goes: at least 3 events of ACME. What is there now is kept in" in shown
         assert hashes(installation.data) == before
     assert at_a_terminal(installation, "backup", "restore", saved, answers=["y"]).code == 0
     assert hashes(installation.data) != before

@@ -81,6 +81,9 @@ def test_what_is_shown(installation: Home) -> None:
     assert (shown["every"], shown["at"], shown["folder"], shown["backups"]) == ("day", "02:30", "backups", 1)
     assert (shown["ok"], shown["on_disk_of_data"]) == (True, True)
     assert shown["verdict"].startswith("restorable, proven ")
+    elsewhere = Home(installation.program, installation.folder.parent)
+    status = elsewhere.run("status", "--json", "--data", installation.data, env=DAILY).json
+    assert (status["ok"], status["backup folder"].split(",")[0]) == (True, str(installation.folder / "backups"))
 
 
 def test_beside_a_server_and_in_its_health(installation: Home) -> None:

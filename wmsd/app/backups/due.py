@@ -1,6 +1,7 @@
 """What is due now: what the folder of the backups and the record say, put to the schedule."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.backups.record import BackupRecord, read_record
@@ -34,11 +35,17 @@ def next_backup(settings: Backup, record: BackupRecord, now: datetime) -> dateti
 def _made(settings: Backup, record: BackupRecord) -> list[datetime]:
     """When the last one was made, if it is still there."""
     made = made_there(settings, record)
-    return [] if made is None else [timestamps.from_text(made.at).astimezone()]
+    return [timestamps.from_text(made.at).astimezone()] if made is not None and _is_seen(made.path) else []
 
 
 def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:
     """Once a day, and when the one that was proven is gone."""
     proven = proven_there(settings, record)
-    moment = None if proven is None else timestamps.from_text(proven.at).astimezone()
+    is_seen = proven is not None and _is_seen(proven.path)
+    moment = timestamps.from_text(proven.at).astimezone() if proven is not None and is_seen else None
     return is_proof_due(settings.every, settings.time, local_now(), moment)
+
+
+def _is_seen(path: str) -> bool:
+    """Also of a path of version 1.0.0: the schedule runs where the server does, and one more backup is no harm."""
+    return Path(path).exists()

@@ -17,6 +17,11 @@ class Verdict(NamedTuple):
     ok: bool
     sentence: str
 
+    @property
+    def text(self) -> str:
+        """The sentence by itself."""
+        return f"{self.sentence[0].upper()}{self.sentence[1:].rstrip('.')}."
+
 
 def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
     """Of the scheduled backups that are there: it looks at the disk, so call it on a thread. `now` is by the

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from wmsd.app.diagnosis import (
+    backups,
     certificates,
     clock,
     disk,
@@ -35,6 +36,7 @@ GROUPS: Final = (
     Group("Permissions", permissions.KINDS, permissions.look),
     Group("Leftovers", leftovers.KINDS, leftovers.look),
     Group("Disks", disk.KINDS, disk.look, disk.look_at_speed),
+    Group("Backups", backups.KINDS, backups.look),
     Group("Clock", clock.KINDS, clock.look),
     Group("Settings", mistakes.KINDS, mistakes.look),
     Group("Files of the settings", named_files.KINDS, named_files.look),

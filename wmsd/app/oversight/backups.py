@@ -30,7 +30,7 @@ def shown(service: OversightService, own: str) -> dict[str, Any]:
     is_running = scheduled is not None and scheduled.is_running
     return {
         "ok": judged.ok,
-        "sentence": f"{judged.sentence[0].upper()}{judged.sentence[1:].rstrip('.')}.",
+        "sentence": judged.text,
         "every": settings.every,
         "at": settings.at,
         "folder": str(folder.path.absolute()),

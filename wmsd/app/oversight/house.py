@@ -77,7 +77,7 @@ def _disk(installation: Installation) -> str | None:
 
 def _backup(jobs: Jobs) -> str:
     assert jobs.backups is not None
-    return _sentence(jobs.backups.verdict().sentence)
+    return jobs.backups.verdict().text
 
 
 def of_replica(installation: Installation) -> tuple[bool, str]:

@@ -222,7 +222,7 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
         as_json,
     )
     if not found.ok:
-        fail([f"{found.sentence[0].upper()}{found.sentence[1:]}."])
+        fail([found.text])
 
 
 def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) -> None:

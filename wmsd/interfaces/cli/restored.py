@@ -26,7 +26,7 @@ def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str
     """`file`: of the company that alone is restored."""
     files = work.manifest.files if file is None else [file]
     later = work.written_after(files).items()
-    events = _some([f"{code} {counted(number, 'event')}" for code, number in later])
+    events = _some([f"{counted(number, 'event')} of {code}" for code, number in later])
     what = f"everything ({_some(each.code for each in files if each.code)})" if file is None else file.code
     return (
         f"This puts {what} in {data} back to {work.manifest.began_at}. What was written after that goes"

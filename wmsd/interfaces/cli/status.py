@@ -13,6 +13,7 @@ from wmsd import __version__
 from wmsd.app.alerts.kept import read_kept
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
+from wmsd.app.backups.present import made_there
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.data_folder import DataFolder
@@ -102,7 +103,10 @@ def _status(command_line: CommandLine) -> Status:
 
 
 def _backup_folder(command_line: CommandLine) -> str:
-    found = BackupFolder(Path(command_line.settings.backup.folder))
+    """Where the last scheduled backup is: a relative folder of the settings is that of the server's start."""
+    settings = command_line.settings.backup
+    made = made_there(settings, read_record(command_line.folder.path))
+    found = BackupFolder(Path(settings.folder) if made is None else Path(made.path).parent)
     is_beside = found.is_on_disk_of(command_line.folder.path)
     return f"{found.path.absolute()}{', on the disk of the data, and lost with it' if is_beside else ''}"
 

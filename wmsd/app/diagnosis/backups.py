@@ -1,0 +1,22 @@
+"""Whether there is a backup to rely on."""
+
+from typing import Final
+
+from wmsd.app.backups.record import read_record
+from wmsd.app.backups.verdict import verdict
+from wmsd.app.diagnosis.finding import FindingKind, Found
+from wmsd.app.diagnosis.situation import Situation
+
+NO_BACKUP: Final = FindingKind(
+    "no-backup",
+    "warning",
+    "There is no backup to rely on. {sentence}",
+    "If it was moved, put it back. Otherwise run wmsd backup schedule --run --now, which makes one and proves it.",
+)
+KINDS: Final = (NO_BACKUP,)
+
+
+def look(at: Situation) -> Found:
+    judged = verdict(at.settings.backup, read_record(at.data), at.now.astimezone())
+    if not judged.ok:
+        yield NO_BACKUP.of(sentence=judged.text)
