@@ -49,6 +49,7 @@ from wmsd.interfaces.cli.commands_page import COMMANDS
 from wmsd.interfaces.cli.exposure import risks
 from wmsd.interfaces.cli.new_folder import create_option, may_be_made
 from wmsd.interfaces.cli.shown_address import shown_address
+from wmsd.interfaces.cli.start_log import start_log
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
 from wmsd.interfaces.http.metrics import listening_for_scrapes
@@ -86,8 +87,18 @@ def serve_command(
     use a data folder; the other commands work beside it.
     """
     share_arenas()
-    logs.configure(command_line.settings.log)
+    log = command_line.settings.log
+    logs.configure(log)
     command_line.say_folder()
+    with start_log(log) as is_started:
+        is_to_start_again = _served(command_line, with_demo, create, is_started)
+    if is_to_start_again:
+        _start_again()
+        raise StorageError("The program cannot be started again. Start it by hand.")
+
+
+def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started: Callable[[], None]) -> bool:
+    """As `_serve`, in the data folder, which is checked, made, locked and brought up to date before."""
     folder, settings = command_line.folder, command_line.settings
     check_files(settings.server)
     may_be_made(command_line, create)
@@ -105,16 +116,13 @@ def serve_command(
             folder.open(KeptCopies(folder).keep)
         folder.make_reserve()
         served_tls = ServedTls(settings.server, folder.path, SystemClock()) if settings.server.has_tls else None
-        is_to_start_again = uvloop.run(_serve(command_line, served_tls, with_demo, trial, manager))
+        return uvloop.run(_serve(command_line, served_tls, with_demo, trial, manager, is_started))
     except Exception as error:
         if trial is None or not trial.fail(error):
             raise
-        is_to_start_again = True
+        return True
     finally:
         folder.unlock()
-    if is_to_start_again:
-        _start_again()
-        raise StorageError("The program cannot be started again. Start it by hand.")
 
 
 async def _serve(
@@ -123,6 +131,7 @@ async def _serve(
     with_demo: bool,
     trial: Trial | None,
     manager: ServiceManager,
+    is_started: Callable[[], None],
 ) -> bool:
     """Serves until it is told to end. Returns whether the program is to be started again."""
     settings = command_line.settings
@@ -203,6 +212,7 @@ async def _serve(
             for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
             manager.ready(f"Serving {address}")
+            is_started()
             stack.callback(asyncio.ensure_future(_go_on(app)).cancel)
             await stop.wait()
             logs.flush()
