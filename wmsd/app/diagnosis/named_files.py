@@ -130,8 +130,8 @@ def look(at: Situation) -> Found:
         yield from (each for each in found if each.kind is not UNREADABLE or need.setting not in OF_CERTIFICATE)
     for named, needs in ((at.settings.log.file, _for_log), (at.settings.backup.folder, _for_backups)):
         if named and _is_for_server(at, Path(named)):
-            found = (_refused(at, need, UNWRITABLE) for need in needs(Path(named)))
-            yield from next(filter(None, found), [])
+            refused = (_refused(at, need, UNWRITABLE) for need in needs(Path(named)))
+            yield from next(filter(None, refused), [])
     for setting, program in _programs(at.settings):
         yield from _not_started(at, setting, program)
     if at.settings.alerts.url:
