@@ -401,7 +401,7 @@ def test_what_depends_on_each_other_may_come_from_different_sources(home: Home) 
     home.write("config.toml", "[server]\ntls = 'files'\ncertificate = 'a.pem'\n")
     assert (
         home.refused("serve", "--tls", "off")
-        == "the command line: server certificate is used with tls = files only."
+        == "the command line: [server] certificate is used with tls = files only."
     )
     assert not home.data.exists()
 

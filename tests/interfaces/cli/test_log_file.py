@@ -31,7 +31,7 @@ def test_a_start_that_fails_is_in_the_log_too(home: Home) -> None:
     env = {"WMSD_LOG_FILE": "wmsd.log", "WMSD_SERVER_TLS": "files", "WMSD_SERVER_CERTIFICATE": "none.pem"}
     assert home.refused("serve", env=env) == "none.pem cannot be read: no such file or directory."
     [line] = (home.folder / "wmsd.log").read_text(encoding="utf-8").splitlines()
-    assert line.endswith("error   the server ends: none.pem cannot be read: no such file or directory.")
+    assert line.endswith("error   a start failed: none.pem cannot be read: no such file or directory.")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is warned of being root")

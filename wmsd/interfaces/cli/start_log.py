@@ -24,15 +24,19 @@ def start_log(settings: Log) -> Iterator[Callable[[], None]]:
     root = logging.getLogger()
     root.addHandler(terminal)
 
+    what = "a start failed"
+
     def end() -> None:
+        nonlocal what
+        what = "the server ends"
         root.removeHandler(terminal)
 
     try:
         yield end
     except Exception as error:
-        end()  # the command prints it
+        root.removeHandler(terminal)  # the command prints it
         is_known = isinstance(error, (SettingsError, StorageError, *STORAGE_FAILURES))
-        LOG.error("the server ends: %s", " ".join(str(error).split()), exc_info=None if is_known else error)
+        LOG.error("%s: %s", what, " ".join(str(error).split()), exc_info=None if is_known else error)
         raise
     finally:
-        end()
+        root.removeHandler(terminal)
