@@ -140,18 +140,20 @@ def look(at: Situation) -> Found:
 
 
 def secret_files(settings: Settings) -> Iterator[Path]:
-    """The files with secrets that the settings name. That of a certificate may have its key."""
+    """The files with secrets that the settings name. That of a certificate may have its key, and that of the key
+    may be a certificate.
+    """
     models = (*(model for _, model in settings), *settings.sign_on.providers)
     named = (
         getattr(model, key)
         for model in models
         for key, field in type(model).model_fields.items()
-        if SecretFile in field.metadata
+        if SecretFile in field.metadata and key != "certificate_key"
     )
     yield from (Path(each) for each in named if each)
-    if settings.server.certificate_files is not None and not settings.server.certificate_key:
+    if settings.server.certificate_files is not None:
         with suppress(OSError):  # one that is not there gives nothing away
-            yield from (path for path in settings.server.certificate_files[1:] if has_key(path))
+            yield from filter(has_key, settings.server.certificate_files[1:])
 
 
 def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
