@@ -66,6 +66,8 @@ class DataFolder:
         self.companies = path / "companies"
         self.requests = path / "requests"
         self.reserve = path / "reserve"
+        self.address = ""
+        """Of the server that this process is, as people open it; empty until it listens."""
         self._lock: IO[str] | None = None
         self._is_serving = False
         self._is_told_of_commands = False
@@ -274,6 +276,7 @@ class DataFolder:
         address for the links that commands print.
         """
         assert self._lock is not None
+        self.address = address
         said = Serving(os.getpid(), listen, __version__, is_ready, lends, address)._asdict()
         os.pwrite(self._lock.fileno(), json.dumps(said).ljust(SAID_BYTES).encode(), 0)  # at once, for who reads
 

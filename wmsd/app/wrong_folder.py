@@ -39,13 +39,18 @@ def _owner(path: Path) -> int:
 
 
 def where_instead(path: Path) -> str:
-    """A sentence about the data folder in it, or above it; empty where there is none."""
-    for place, found in (("in it", path / "data"), ("above it", path.parent)):
+    """A sentence about the data folder in it, above it, or beside the folder that it is in; empty where there is
+    none.
+    """
+    whole = path.absolute()
+    for place, found in (("in", whole / "data"), ("above", whole.parent), ("above", whole.parent.parent / "data")):
         try:
-            if (found / PLATFORM).exists():
-                return f"There is a data folder {place}: --data {shlex.quote(str(found))}"
+            is_there = found != whole and (found / PLATFORM).exists()
         except OSError:
             continue
+        if is_there:
+            named = str(found) if path.is_absolute() else os.path.relpath(found)
+            return f"There is a data folder {place} it: --data {shlex.quote(named)}"
     return ""
 
 

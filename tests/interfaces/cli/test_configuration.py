@@ -386,6 +386,11 @@ LISTED = 'the texts of a list stand in quotation marks, with commas between them
         ("[webhooks]\nallow_networks = [10.0.0.0/8]", 2, LISTED.format("allow_networks")),
         ('[webhooks]\nallow_networks = [\n  "a",\n  b,\n]', 2, LISTED.format("allow_networks")),
         ("[server]\nlisten 'x:1'", 2, 'it is no setting, which stands as in listen = "127.0.0.1:8480".'),
+        (
+            '[backup]\nafter = "cp "$ARCHIVE" x"',
+            2,
+            "more stands after the text of after. A text that has quotation marks in it stands in '''…'''.",
+        ),
         ("[server]\n\nlisten =\n", 3, "listen has no value. Write one after the =, or remove the line."),
     ],
 )
@@ -401,7 +406,7 @@ def test_what_depends_on_each_other_may_come_from_different_sources(home: Home) 
     home.write("config.toml", "[server]\ntls = 'files'\ncertificate = 'a.pem'\n")
     assert (
         home.refused("serve", "--tls", "off")
-        == "the command line: server certificate is used with tls = files only."
+        == "the command line: [server] certificate is used with tls = files only."
     )
     assert not home.data.exists()
 

@@ -1,5 +1,9 @@
 """`log.file` of a server that runs."""
 
+import os
+
+import pytest
+
 from tests.support.command import Home, first_day
 
 
@@ -21,3 +25,22 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_made(home: Hom
         "Choose another file, or standard error with ''."
     )
     assert not home.data.exists()
+
+
+def test_a_start_that_fails_is_in_the_log_too(home: Home) -> None:
+    env = {"WMSD_LOG_FILE": "wmsd.log", "WMSD_SERVER_TLS": "files", "WMSD_SERVER_CERTIFICATE": "none.pem"}
+    assert home.refused("serve", env=env) == "none.pem cannot be read: no such file or directory."
+    [line] = (home.folder / "wmsd.log").read_text(encoding="utf-8").splitlines()
+    assert line.endswith("error   a start failed: none.pem cannot be read: no such file or directory.")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is warned of being root")
+def test_what_a_start_warns_of_is_shown_where_it_was_typed(home: Home) -> None:
+    first_day(home)
+    with home.serving(env={"WMSD_LOG_FILE": "wmsd.log"}) as server:
+        assert server.get("/api/articles")[0] == 200
+        assert server.stop() == 0
+    written = (home.folder / "wmsd.log").read_text(encoding="utf-8")
+    [warning] = [line for line in server.log.splitlines() if "wmsd runs as root" in line]
+    assert warning in written.splitlines()
+    assert "info" not in server.log

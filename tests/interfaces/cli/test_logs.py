@@ -68,6 +68,15 @@ def test_lines_are_chosen_by_company_request_level_and_time(logged: Home) -> Non
     assert shown(logged, "-n", "2") == shown(logged)[-2:]
 
 
+def test_that_there_is_nothing_to_show_is_said(logged: Home) -> None:
+    none = logged.run("logs", "--request", "abc", env=LOGGED)
+    assert (none.code, none.out, none.err.splitlines()[-1]) == (0, "", "No line of the log is like that.")
+    assert "No line" not in logged.run("logs", "--company", "ACME", env=LOGGED).err
+    (logged.folder / "wmsd.log").write_text("")
+    empty = logged.run("logs", env=LOGGED)
+    assert (empty.code, empty.out, empty.err) == (0, "", "The log is empty.\n")
+
+
 def test_as_json_each_is_an_object(logged: Home) -> None:
     lines = [json.loads(each) for each in shown(logged, "--json", "--company", "ACME")]
     assert {each["company_id"] for each in lines} == {"1"}

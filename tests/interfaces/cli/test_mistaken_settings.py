@@ -39,7 +39,7 @@ def test_the_bundle_is_written_with_the_mistakes_in_it_and_without_secrets(home:
     assert settings["mistakes"] == [
         f"config.toml: {TYPED}",
         'config.toml: alerts.command must be a list, such as ["a", "b"].',
-        "config.toml: alerts url needs a secret that signs what is sent: name its file in alerts.secret_file.",
+        "config.toml: [alerts] url needs a secret that signs what is sent: name its file in alerts.secret_file.",
     ]
     shown = {each["name"]: each["value"] for each in settings["data"]}
     assert (shown["server.data"], shown["log.file"]) == ('"elsewhere"', '"wmsd.log"')

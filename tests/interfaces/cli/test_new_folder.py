@@ -9,9 +9,14 @@ import pytest
 from tests.support.command import Home, at_a_terminal, first_day, hashes
 from tests.support.newer_wmsd import newer_wmsd
 
-NOBODY_LISTENS = "256.256.256.256:1"
+NOBODY_LISTENS = {"WMSD_METRICS_LISTEN": "256.256.256.256:1"}
 """A server that is told to listen there makes its folder, and then ends by itself."""
-SERVE = ("serve", "--listen", NOBODY_LISTENS)
+SERVE = ("serve", "--listen", "127.0.0.1:0")
+
+
+@pytest.fixture(autouse=True)
+def ends_by_itself(home: Home) -> None:
+    home.environment |= NOBODY_LISTENS
 
 
 def strangers(home: Home, number: int = 1) -> None:

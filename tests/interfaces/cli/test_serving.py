@@ -75,6 +75,7 @@ def test_a_port_in_use(home: Home, host: str) -> None:
     assert refused == (
         f"Cannot listen on {address}: address already in use. Choose another address with --listen HOST:PORT."
     )
+    assert list(home.folder.iterdir()) == [], "nothing is made for it"
 
 
 @pytest.mark.parametrize(

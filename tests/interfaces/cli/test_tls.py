@@ -221,6 +221,7 @@ A_PEM = {"TLS": "files", "CERTIFICATE": "a.pem"}
             {"TLS": "files", "CERTIFICATE": "a.key", "CERTIFICATE_KEY": "a.pem"},
             "a.key is the private key, and a.pem the certificate: exchange server.certificate and",
         ),
+        ({**A_PEM, "CERTIFICATE_KEY": "half.key"}, "half.key is cut short: what begins in it has no end."),
         (
             {"TLS": "files", "CERTIFICATE": "a.cer", "CERTIFICATE_KEY": "a.key"},
             "a.cer is in DER, and must be in PEM. Convert it: openssl x509 -inform der -in a.cer -out a.cer.pem",
@@ -250,6 +251,7 @@ def test_wrong_files_are_told_by_the_check_and_at_the_start(
     (home.folder / "locked.key").write_bytes(locked)
     home.write("text.pem", "no certificate")
     other = new_authority(BOX, NOW)
+    home.write("half.key", other.key_pem[:100])
     home.write("a.cer", other.certificate.public_bytes(Encoding.DER))
     home.write("a.der", other.key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption()))
     archive = serialize_key_and_certificates(b"a", other.key, other.certificate, None, NoEncryption())

@@ -28,7 +28,8 @@ def test_a_data_folder_in_the_one_that_was_named_is_told_of(home: Home) -> None:
     there = home.folder / "site one"
     assert home.refused("status", "--data", "site one") == f"There is no wmsd data in {there}. {instead}"
     assert home.refused("serve", "--data", "site one") == (
-        f"The folder {there} has no data of wmsd. Nothing was made. {instead}"
+        f"The folder {there} has no data of wmsd. Nothing was made. To make one there all the same, start with "
+        f"--create. {instead}"
     )
     assert [path.name for path in there.iterdir()] == ["data"]
     assert home.run("status", "--data", "site one/data").code == 0
@@ -39,6 +40,17 @@ def test_a_data_folder_above_the_one_that_was_named_is_told_of(home: Home) -> No
     for command in ("status", "serve", "doctor"):
         told = home.refused(command, "--data", "data/companies")
         assert told.endswith("There is a data folder above it: --data data"), told
+
+
+def test_one_folder_too_deep_is_noticed(home: Home) -> None:
+    create(home, "data")
+    deeper = Home(home.program, home.folder / "notes")
+    deeper.folder.mkdir()
+    deeper.write("notes.txt", "mine")
+    told = "There is a data folder above it: --data ../data"
+    assert deeper.refused("status").endswith(told)
+    assert deeper.refused("serve").endswith(told)
+    assert deeper.run("status", "--data", "../data").code == 0
 
 
 def test_where_there_is_none_near_it_says_how_to_make_one(home: Home) -> None:

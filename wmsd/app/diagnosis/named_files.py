@@ -130,8 +130,8 @@ def look(at: Situation) -> Found:
         yield from (each for each in found if each.kind is not UNREADABLE or need.setting not in OF_CERTIFICATE)
     for named, needs in ((at.settings.log.file, _for_log), (at.settings.backup.folder, _for_backups)):
         if named and _is_for_server(at, Path(named)):
-            found = (_refused(at, need, UNWRITABLE) for need in needs(Path(named)))
-            yield from next(filter(None, found), [])
+            refused = (_refused(at, need, UNWRITABLE) for need in needs(Path(named)))
+            yield from next(filter(None, refused), [])
     for setting, program in _programs(at.settings):
         yield from _not_started(at, setting, program)
     if at.settings.alerts.url:
@@ -140,18 +140,20 @@ def look(at: Situation) -> Found:
 
 
 def secret_files(settings: Settings) -> Iterator[Path]:
-    """The files with secrets that the settings name. That of a certificate may have its key."""
+    """The files with secrets that the settings name. That of a certificate may have its key, and that of the key
+    may be a certificate.
+    """
     models = (*(model for _, model in settings), *settings.sign_on.providers)
     named = (
         getattr(model, key)
         for model in models
         for key, field in type(model).model_fields.items()
-        if SecretFile in field.metadata
+        if SecretFile in field.metadata and key != "certificate_key"
     )
     yield from (Path(each) for each in named if each)
-    if settings.server.certificate_files is not None and not settings.server.certificate_key:
+    if settings.server.certificate_files is not None:
         with suppress(OSError):  # one that is not there gives nothing away
-            yield from (path for path in settings.server.certificate_files[1:] if has_key(path))
+            yield from filter(has_key, settings.server.certificate_files[1:])
 
 
 def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:

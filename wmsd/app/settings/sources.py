@@ -175,7 +175,7 @@ def _invalid(source: str, values: Values, is_file: bool) -> Iterator[Mistake]:
         for path, texts in field_errors(error).items():
             section, _, key = path.partition(".")
             for text in texts:
-                sentence = f"{source}: {path} {_in_words(text, is_file)}."
+                sentence = f"{source}: {path if key else f'[{path}]'} {_in_words(text, is_file)}."
                 yield Mistake(section, key.partition(".")[0] or None, sentence)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
 UNENDED: Final = re.compile(r"Illegal character '\\n'|Unterminated string|Expected [\"']{3}$")
 """A text in quotation marks that has no end in its line."""
+MORE: Final = re.compile("Expected newline or end of document after a statement")
 PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 SETTING: Final = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s#]?)")
 """Its name, and how its value begins."""
@@ -59,6 +60,11 @@ def _what_is_wrong(said: str, number: int, line: str) -> str:
         )
     if UNENDED.match(said):
         return f"line {number} cannot be read: the text of {name} has no quotation mark at its end."
+    if value in QUOTED and MORE.match(said):
+        return (
+            f"line {number} cannot be read: more stands after the text of {name}. A text that has quotation marks "
+            "in it stands in '''…'''."
+        )
     return f"line {number} cannot be read: {said[0].lower()}{said[1:]}."
 
 

@@ -25,10 +25,11 @@ ARCHIVE: Final = (
     "{file} is a PKCS #12 archive, and must be in PEM. Convert it: openssl pkcs12 -in {file} -nodes -out {new}"
 )
 NO_CERTIFICATE: Final = "{certificate} has no certificate."
-NO_PEM: Final = "server.tls: {certificate} is not a PEM file with a certificate and its key: {reason}."
+CUT_SHORT: Final = "{file} is cut short: what begins in it has no end. Copy it again, whole."
+NO_PEM: Final = "{certificate} is not a PEM file with a certificate and its key: {reason}."
 FAULTS: Final = (
     *(UNREADABLE, OTHER_KEY, KEY_WITH_PASSWORD, NO_KEY, NO_KEY_NAMED, EXCHANGED, DER, ARCHIVE),
-    *(NO_CERTIFICATE, NO_PEM),
+    *(NO_CERTIFICATE, CUT_SHORT, NO_PEM),
 )
 """What can be wrong with the files of the certificate."""
 SEQUENCE: Final = 0x30
@@ -85,7 +86,10 @@ def _what_is_wrong(certificate: Path, key: Path, error: Exception) -> str:
     if isinstance(error, ValueError):
         return KEY_WITH_PASSWORD.format(key=key)
     for path in (certificate, key):
-        form, new = form_of(path.read_bytes()), f"{path}.pem"
+        content, new = path.read_bytes(), f"{path}.pem"
+        if content.count(b"-----BEGIN ") > content.count(b"-----END "):
+            return CUT_SHORT.format(file=path)
+        form = form_of(content)
         if form == "pkcs12":
             return ARCHIVE.format(file=path, new=new)
         if form:

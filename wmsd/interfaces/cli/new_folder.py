@@ -40,7 +40,10 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
         return
     data = folder.path.resolve()
     if instead := where_instead(folder.path):
-        raise StorageError(f"The folder {data} has no data of wmsd. Nothing was made. {instead}")
+        raise StorageError(
+            f"The folder {data} has no data of wmsd. Nothing was made. To make one there all the same, start with "
+            f"--create. {instead}"
+        )
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise StorageError(
             f"The folder {place} has no data of wmsd, and holds {_told(found)}. Nothing was made. To make the "

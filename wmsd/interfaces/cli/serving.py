@@ -6,11 +6,10 @@ import gc
 import logging
 import os
 import signal
-import ssl
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import Callable, Collection
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,7 +25,7 @@ from wmsd.app.measuring.asked import FIGURES, verb
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.oversight.service import Started
 from wmsd.app.service_manager import ServiceManager, environment_of_next
-from wmsd.app.settings import MEGABYTE, Settings
+from wmsd.app.settings import MEGABYTE
 from wmsd.app.settings_audit import audit_settings
 from wmsd.app.tls.files import check_files
 from wmsd.app.tls.serving import ServedTls
@@ -36,7 +35,6 @@ from wmsd.app.upgrades.changing_over import START_AGAIN
 from wmsd.app.upgrades.kept_copies import KeptCopies
 from wmsd.app.upgrades.trial import Trial
 from wmsd.app.watchdog import Watchdog
-from wmsd.base.addresses import networks
 from wmsd.base.clock import SystemClock
 from wmsd.base.complaints import Complaints
 from wmsd.base.counts import counted
@@ -48,11 +46,16 @@ from wmsd.db.sqlite import bound_caches
 from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 from wmsd.interfaces.cli.commands_page import COMMANDS
 from wmsd.interfaces.cli.exposure import risks
+from wmsd.interfaces.cli.listening_as_set import (
+    address_of,
+    listening_as_set,
+    listening_to_scrapes,
+    try_listening_as_set,
+)
 from wmsd.interfaces.cli.new_folder import create_option, may_be_made
 from wmsd.interfaces.cli.shown_address import shown_address
-from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
-from wmsd.interfaces.http.metrics import listening_for_scrapes
+from wmsd.interfaces.cli.start_log import start_log
+from wmsd.interfaces.http.listening import for_companies, raise_file_limit
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN
 from wmsd.interfaces.service import FOR_BROWSERS, LIVE_FIGURES, service
@@ -87,11 +90,23 @@ def serve_command(
     use a data folder; the other commands work beside it.
     """
     share_arenas()
-    logs.configure(command_line.settings.log)
+    log = command_line.settings.log
+    logs.configure(log)
     command_line.say_folder()
+    with start_log(log) as is_started:
+        is_to_start_again = _served(command_line, with_demo, create, is_started)
+    if is_to_start_again:
+        _start_again()
+        raise StorageError("The program cannot be started again. Start it by hand.")
+
+
+def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started: Callable[[], None]) -> bool:
+    """As `_serve`, in the data folder, which is checked, made, locked and brought up to date before."""
     folder, settings = command_line.folder, command_line.settings
     check_files(settings.server)
     may_be_made(command_line, create)
+    if not folder.is_made:  # nothing is made for a server that cannot listen
+        uvloop.run(try_listening_as_set(settings))
     folder.make_place()
     folder.check_writable()
     manager = ServiceManager()
@@ -106,16 +121,13 @@ def serve_command(
             folder.open(KeptCopies(folder).keep)
         folder.make_reserve()
         served_tls = ServedTls(settings.server, folder.path, SystemClock()) if settings.server.has_tls else None
-        is_to_start_again = uvloop.run(_serve(command_line, served_tls, with_demo, trial, manager))
+        return uvloop.run(_serve(command_line, served_tls, with_demo, trial, manager, is_started))
     except Exception as error:
         if trial is None or not trial.fail(error):
             raise
-        is_to_start_again = True
+        return True
     finally:
         folder.unlock()
-    if is_to_start_again:
-        _start_again()
-        raise StorageError("The program cannot be started again. Start it by hand.")
 
 
 async def _serve(
@@ -124,6 +136,7 @@ async def _serve(
     with_demo: bool,
     trial: Trial | None,
     manager: ServiceManager,
+    is_started: Callable[[], None],
 ) -> bool:
     """Serves until it is told to end. Returns whether the program is to be started again."""
     settings = command_line.settings
@@ -155,15 +168,9 @@ async def _serve(
         await jobs.clock_watch.start()  # before the first change: its place follows the clock
         loaded = await _load_demo(installation) if with_demo else None
         async with AsyncExitStack() as stack:
-            try:
-                at = await stack.enter_async_context(_listening(app, settings, tls, files))
-            except (OSError, UnicodeError) as error:
-                raise StorageError(
-                    f"Cannot listen on {settings.server.listen}: {_reason(error)}. "
-                    "Choose another address with --listen HOST:PORT."
-                ) from None
-            scraped_at = await stack.enter_async_context(_for_scrapes(app, settings))
-            own = _address(at, tls)
+            at = await stack.enter_async_context(listening_as_set(app, settings, tls, files))
+            scraped_at = await stack.enter_async_context(listening_to_scrapes(app, settings))
+            own = address_of(at, tls)
             address = shown_address(own, settings.server.listen)
             command_line.folder.say_listening(own.partition("://")[2], lent_at is not None, address=address)
             if lent_at is not None:
@@ -204,6 +211,7 @@ async def _serve(
             for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
             manager.ready(f"Serving {address}")
+            is_started()
             stack.callback(asyncio.ensure_future(_go_on(app)).cancel)
             await stop.wait()
             logs.flush()
@@ -287,31 +295,6 @@ def _start_again() -> None:
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606  (no shell)
 
 
-def _listening(
-    app: web.Application, settings: Settings, tls: ssl.SSLContext | None, files: int
-) -> AbstractAsyncContextManager[tuple[str, int]]:
-    server = settings.server
-    host, _, port = server.listen.rpartition(":")
-    bounds = bounded_by_files(Bounds(server.connections, server.connections_per_address), files)
-    proxies = networks(server.trusted_proxies)
-    return listening(app, host.strip("[]"), int(port), bounds=bounds, tls=tls, proxies=proxies)
-
-
-@contextlib.asynccontextmanager
-async def _for_scrapes(app: web.Application, settings: Settings) -> AsyncIterator[str | None]:
-    """Where metrics have an address of their own: listens there, and yields it. Raises StorageError."""
-    async with AsyncExitStack() as stack:
-        try:
-            listening_there = listening_for_scrapes(settings.metrics, app[LIVE_FIGURES])
-            at = await stack.enter_async_context(listening_there)
-        except (OSError, UnicodeError) as error:
-            raise StorageError(
-                f"Cannot listen on {settings.metrics.listen} for metrics: {_reason(error)}. "
-                "Set metrics.listen to another address."
-            ) from None
-        yield at
-
-
 async def _load_demo(installation: Installation) -> "Loaded":
     from wmsd.app import demo  # imported here, so that a start without it is faster
 
@@ -339,20 +322,6 @@ async def _greet(installation: Installation, address: str, loaded: "Loaded | Non
     except OSError as error:
         LOG.warning("the addresses cannot be printed: %s", error.strerror)
     LOG.info("serving %s", address)
-
-
-def _reason(error: OSError | UnicodeError) -> str:
-    """The system's reason only: asyncio wraps it in a longer sentence."""
-    if isinstance(error, UnicodeError):
-        return "there can be no such host"
-    number = error.errno or 0
-    return (os.strerror(number) if number > 0 else error.strerror or str(error)).lower()
-
-
-def _address(at: tuple[str, int], tls: ssl.SSLContext | None) -> str:
-    host, port = at
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104  (shown, not bound)
-    return f"{'https' if tls else 'http'}://{shown}:{port}"
 
 
 def _on_hangup(served_tls: ServedTls | None, manager: ServiceManager) -> None:

@@ -17,7 +17,7 @@ from wmsd.app.log_reading.files import LogFiles
 from wmsd.app.log_reading.lines import LEVELS, LogRecord, records
 from wmsd.companies import actions as companies
 from wmsd.db.failures import StorageError
-from wmsd.interfaces.cli.command_line import CommandLine, installed
+from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 from wmsd.interfaces.cli.moments import FORMS, Moment
 
 LINES: Final = 200
@@ -43,6 +43,10 @@ class Wanted(NamedTuple):
             and (self.company is None or record.fields.get("company_id") == self.company)
             and (self.request is None or record.fields.get("request_id") == self.request)
         )
+
+    @property
+    def chooses(self) -> bool:
+        return self != Wanted(None, None, None, None)
 
 
 @click.command("logs")
@@ -107,7 +111,9 @@ def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_j
     most_bytes = None if most is None or wanted.since else LOOKED_THROUGH
     lines = LogFiles(path).lines(wanted.since, most_bytes, follow)
     try:
-        _print(_last(_chosen(records(_for_now(lines)), wanted), most), as_json)
+        shown = _print(_last(_chosen(records(_for_now(lines)), wanted), most), as_json)
+        if not follow:
+            _say_if_none(shown, wanted)
         _print(_chosen(records(lines), wanted), as_json)
     except FileNotFoundError:
         raise StorageError(
@@ -133,7 +139,8 @@ def _show_journal(wanted: Wanted, most: int | None, follow: bool, as_json: bool)
     is_filtered = bool(wanted.level or wanted.company or wanted.request)
     asked = journal.command(wanted.since, None if is_filtered else most, follow)
     found = _chosen(records(_each(journal.lines(asked), follow)), wanted)
-    _print(found if follow else _last(found, most), as_json)
+    shown = _print(found if follow else _last(found, most), as_json)
+    _say_if_none(shown, wanted)
 
 
 def _each(lines: Iterable[str], follow: bool) -> Iterator[str | None]:
@@ -152,6 +159,15 @@ def _last(found: Iterable[LogRecord], most: int | None) -> Iterable[LogRecord]:
     return found if most is None else deque(found, maxlen=most)
 
 
-def _print(found: Iterable[LogRecord], as_json: bool) -> None:
+def _print(found: Iterable[LogRecord], as_json: bool) -> int:
+    """Returns how many there were."""
+    shown = 0
     for record in found:
         click.echo(json.dumps(record.as_json(), ensure_ascii=False) if as_json else record.text)
+        shown += 1
+    return shown
+
+
+def _say_if_none(shown: int, wanted: Wanted) -> None:
+    if not shown:
+        note("No line of the log is like that." if wanted.chooses else "The log is empty.")

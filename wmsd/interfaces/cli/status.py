@@ -50,7 +50,8 @@ def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) 
     A server that runs tells its own figures: requests and their times in the last minute, open companies,
     deliveries that wait, the largest log, memory. No company's file is opened. It exits with 1 when something
     needs a person. That no server runs is only shown: somebody may have stopped it. Over HTTP,
-    /api/health tells whether a running server is well, and /metrics has its figures for Prometheus.
+    /api/health tells whether a running server is well. /metrics has its figures for Prometheus where
+    metrics.listen or metrics.token_file is set.
     """
     command_line.find()
     if is_watching:

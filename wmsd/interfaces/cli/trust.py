@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note
+from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note
 
 NONE_YET = 'There is no authority yet. It is made when the server starts with --tls lan (server.tls = "lan").'
 
@@ -31,7 +31,7 @@ def show(command_line: CommandLine, as_json: bool) -> None:
     data = command_line.folder.path
     authority, served = authority_of(data), served_of(data)
     if authority is None or served is None:
-        raise click.ClickException(NONE_YET)
+        fail([NONE_YET])
     found = {
         "fingerprint": fingerprint(authority),
         "authority_until": f"{authority.not_valid_after_utc:%Y-%m-%d}",
@@ -60,6 +60,6 @@ def export(command_line: CommandLine, file: Path) -> None:
     command_line.say_folder()
     authority = authority_of(command_line.folder.path)
     if authority is None:
-        raise click.ClickException(NONE_YET)
+        fail([NONE_YET])
     file.write_bytes(authority.public_bytes(Encoding.PEM))
     note(f"The authority's certificate is in {file}. Install it as a trusted root; /trust says how.")

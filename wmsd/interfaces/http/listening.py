@@ -102,6 +102,12 @@ async def listening(
         yield listeners[0].getsockname()[:2]
 
 
+async def try_listening(host: str, port: int) -> None:
+    """Raises OSError or UnicodeError as `listening` would."""
+    for each in await _listeners(host, port):
+        each.close()
+
+
 async def _listeners(host: str, port: int) -> list[socket.socket]:
     """A listener for each address of the host. Raises OSError when one of them cannot be used."""
     loop = asyncio.get_running_loop()

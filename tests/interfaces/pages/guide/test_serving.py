@@ -168,3 +168,12 @@ async def test_searches_are_counted_by_address(tmp_path: Path) -> None:
     async with open_world(tmp_path, {"limits": {**UNLIMITED["limits"], "open_per_minute": 3}}) as world:
         statuses = [(await Visitor(world).get("/docs/search?q=x")).status for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
+
+
+async def test_its_commands_have_the_address_of_this_server(world: World) -> None:
+    world.installation.folder.address = "https://192.168.1.20:9101"
+    visitor = Visitor(world)
+    shown = (await visitor.get("/docs/sales-orders")).text
+    assert "https://192.168.1.20:9101/api/v2/sales-orders" in shown
+    assert "127.0.0.1:8480" not in shown
+    assert "127.0.0.1:8480" in (await visitor.get("/docs/settings")).text, "a default stays what it is"

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 DOCS: Final = files(docs)
 SEARCH: Final = f"{HOME}/search"
 HTML: Final = "text/html; charset=utf-8"
+EXAMPLE_ADDRESS: Final = "http://127.0.0.1:8480"
+"""In the commands of the guide: that of a server with no settings."""
 MOST_HEADINGS: Final = 40
 """Of a page with more, only the larger ones are listed beside it."""
 WEIGHT_OF_A_ROW: Final = 0.6
@@ -77,6 +79,7 @@ class Guide:
     def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
         self._trusted = trusted_proxies(installation)
         self._door = Door(installation)
+        self._folder = installation.folder
         self._sources: dict[str, Source] = {**dict(_written(DOCS)), "settings": SETTINGS, **others}
         self._translated: dict[tuple[str, str], Source] = {
             (name, of): source
@@ -170,11 +173,15 @@ class Guide:
         """In this language where there is one, or else in English."""
         return self._translated.get((name, of)) or self._sources[name]
 
+    def _here(self, text: str) -> str:
+        """With the address of this server in its commands, so that they can be typed as they stand."""
+        return text.replace(EXAMPLE_ADDRESS, self._folder.address or EXAMPLE_ADDRESS)
+
     def _page(self, name: str, is_signed_in: bool, of: str) -> bytes:
         from wmsd.interfaces.pages.guide.reading import read  # imported only when somebody reads the guide
 
         language.current.set(of)  # in the context of the thread that makes the page
-        document = read(self._source(name, of).markdown())
+        document = read(self._here(self._source(name, of).markdown()))
         headings = document.headings
         if len(headings) > MOST_HEADINGS:
             headings = [each for each in headings if each.level == 2]
