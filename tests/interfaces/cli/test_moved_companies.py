@@ -190,5 +190,7 @@ def test_a_practice_twin_has_the_data_and_sends_nothing(home_of_acme: Home) -> N
 
 def test_a_twin_of_a_taken_code(home_of_acme: Home) -> None:
     before = hashes(home_of_acme.data)
-    assert home_of_acme.refusals("company", "clone", "ACME", "ACME") == ["NEW_CODE is taken by another company."]
+    assert home_of_acme.refusals("company", "clone", "ACME", "ACME") == [
+        "NEW_CODE ACME is taken by another company."
+    ]
     assert hashes(home_of_acme.data) == before

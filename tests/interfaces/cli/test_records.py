@@ -221,12 +221,12 @@ def test_every_error_is_told_at_once_with_its_option(shop: Tenant) -> None:
         "--name must not begin or end with a blank.",
         "--um3pl-factor must be greater than 0.",
         "--weight-kg must be a number with a decimal point, such as 12.5.",
-        "CODE is taken by another article.",
+        "CODE A is taken by another article.",
     ]
     taken = refusals(shop, "article", "change", "A", "--code", "B", "--external-ref", "ERP-1")
-    assert taken == ["--code is taken by another article.", "--external-ref is taken by another article."]
+    assert taken == ["--code B is taken by another article.", "--external-ref ERP-1 is taken by another article."]
     assert (do(shop, "article", "list"), audited(shop)) == before
-    assert refusals(shop, "client", "create", "C1", "--name", "X") == ["CODE is taken by another client."]
+    assert refusals(shop, "client", "create", "C1", "--name", "X") == ["CODE C1 is taken by another client."]
     assert refusals(shop, "client", "create", "", "--name", "X") == ["CODE must have at least 1 character."]
     assert refusals(shop, "client", "create", "N", "--name", "X", "--email", "none") == [
         "--email must be an e-mail address."

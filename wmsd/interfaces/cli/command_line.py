@@ -37,6 +37,8 @@ FAR_AHEAD: Final = (
     "If the clock is right, run `wmsd clock confirm`: from then on changes are dated by it."
 )
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
+TAKEN: Final = "is taken"
+"""Begins what is said of a code or an address that something else has: it is named."""
 OF_CODES: Final = re.compile("_codes?$")
 """What a field is called after, and its option is not."""
 
@@ -153,6 +155,11 @@ def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callabl
             fail([f"The data cannot be used: {known.message if known else error} ({error})"])
         except UnicodeEncodeError:
             fail(["An argument is not UTF-8 text."])
+        except click.Abort:  # at a question, before anything was done
+            note("")
+            fail(["Interrupted: nothing was changed."])
+        except KeyboardInterrupt:
+            fail(["Interrupted. What the command had done until then stays done."])
 
     return wrapped  # type: ignore[return-value]  # click adds the two options
 
@@ -169,14 +176,22 @@ def _as_typed(path: str, text: str) -> str:
     field, _, number = path.partition(".")
     context = click.get_current_context(silent=True)
     for given in () if context is None else context.command.params:
-        if given.name == field or _option(field) in given.opts or _option(OF_CODES.sub("", field)) in given.opts:
-            is_option = isinstance(given, click.Option)
-            name = given.opts[0] if is_option else (given.human_readable_name).removesuffix("...")
-            values = context.params.get(given.name or "") if context else None
-            if isinstance(values, tuple) and number.isdecimal() and int(number) < len(values):
-                return name if text.partition(" ")[0] in values else f"{name} {values[int(number)]}"
-            return name
+        name = _name(given)
+        names = (given.name, name, *given.opts)
+        if not any(each in names for each in (field, _option(field), _option(OF_CODES.sub("", field)))):
+            continue
+        value = context.params.get(given.name or "") if context else None
+        if isinstance(value, tuple) and number.isdecimal() and int(number) < len(value):
+            return name if text.partition(" ")[0] in value else f"{name} {value[int(number)]}"
+        return f"{name} {value}" if isinstance(value, str) and text.startswith(TAKEN) else name
     return path
+
+
+def _name(given: click.Parameter) -> str:
+    """As people type it."""
+    if isinstance(given, click.Option):
+        return given.opts[0]
+    return given.human_readable_name.strip("[]").removesuffix("...")
 
 
 def _option(field: str) -> str:
@@ -210,7 +225,25 @@ def asked(otherwise: str) -> Iterator[None]:
     try:
         yield
     except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        _end_line()
         fail([f"Nobody has answered, and nothing was changed. Without a terminal, give {otherwise}."])
+
+
+def _end_line() -> None:
+    """After a question, where no terminal shows the end of the answer."""
+    if not sys.stdin.isatty():
+        note("")
+
+
+def confirm(question: str, otherwise: str) -> None:
+    """Ends the command unless somebody says yes. `otherwise`: the option that says it."""
+    with asked(otherwise):
+        is_agreed = click.confirm(question, err=True)
+    if not is_agreed:
+        _end_line()
+        fail(["You did not say yes: nothing was changed."])
 
 
 def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "None yet.") -> None:

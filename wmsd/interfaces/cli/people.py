@@ -21,7 +21,7 @@ from wmsd.interfaces.cli import user_changes, user_links
 from wmsd.interfaces.cli.acting import act
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.ended import told
-from wmsd.interfaces.cli.user_changes import ABILITIES_HELP
+from wmsd.interfaces.cli.user_changes import ABILITIES_HELP, abilities_in_words
 from wmsd.interfaces.cli.user_links import link_to_password
 from wmsd.sign_on import actions as sign_on
 
@@ -124,7 +124,7 @@ def list_users(command_line: CommandLine, as_json: bool) -> None:
                 "name": user.name,
                 "role": user.role,
                 "companies": sorted(codes[company_id] for company_id in user.company_ids),
-                "abilities": list(user.abilities),
+                "abilities": list(user.abilities) if as_json else abilities_in_words(user.abilities),
                 "disabled": user.disabled,
             }
             for user in await installation.platform.read(store.users)
@@ -147,7 +147,7 @@ def disable_user(command_line: CommandLine, email: str) -> None:
         actions.disable_user(tx, email)
         return (
             f"{user.email} is disabled. {told(held, holdings.of_user(tx, user.id))} Tokens that are refused: "
-            f"{held.tokens}. `wmsd user enable` lets it in again, and its tokens too."
+            f"{held.tokens}. `wmsd user enable` lets the user in again, with these tokens."
         )
 
     async def work(installation: Installation) -> str:
@@ -232,7 +232,9 @@ def _active(tx: Transaction, email: str) -> User:
     """Raises Problem: 404, and 409 for one who is disabled."""
     user = _user(tx, email)
     if user.disabled:
-        raise Problem("INVALID_STATUS", f"{user.email} is disabled. `wmsd user enable` lets it in again first.")
+        raise Problem(
+            "INVALID_STATUS", f"{user.email} is disabled. Let the user in again first: `wmsd user enable`."
+        )
     return user
 
 

@@ -15,12 +15,12 @@ from wmsd.accounts.rising import is_higher
 from wmsd.accounts.schema import UserEmail, UserSettingsPatch
 from wmsd.app import user_overview as overview
 from wmsd.app.installation import Installation
-from wmsd.base.access import ROLES, Role, abilities_in_force
+from wmsd.base.access import EVERYTHING, ROLES, Role, abilities_in_force
 from wmsd.base.problems import Problem, not_found
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
-from wmsd.interfaces.cli.command_line import CommandLine, asked, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, confirm, installed, json_option, note, say
 from wmsd.interfaces.cli.ended import ended, told
 
 ABILITIES_HELP: Final = (
@@ -39,6 +39,11 @@ yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 email_argument = click.argument("email")
 
 
+def abilities_in_words(abilities: Sequence[str]) -> list[str]:
+    """For people, who need not know what a star means."""
+    return ["everything in these companies"] if EVERYTHING in abilities else list(abilities)
+
+
 @click.command("show")
 @email_argument
 @json_option
@@ -54,6 +59,8 @@ def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
         say(shown, True)
         return
     lists = {name: shown.pop(name) for name in ("sessions", "tokens")}
+    for each in (shown, *lists["tokens"]):
+        each["abilities"] = abilities_in_words(each["abilities"])
     say(shown, False)
     for name, rows in lists.items():
         click.echo(f"\n{name}: {len(rows) or 'none'}")
@@ -144,11 +151,14 @@ def change_user(
     if given["role"] and not yes and sys.stdin.isatty():
         rises, before = command_line.run(lambda installation: installation.platform.read(look))
         if rises and (ending := ended(before, holdings.NONE)):
-            note(f"{given['role']} is a higher role. With it end, because somebody else may know them: {ending}.")
-            click.confirm(f"Change {email}?", abort=True, err=True)
+            note(
+                f"{given['role']} is a higher role. Somebody else may know how {email} signs in today, so this "
+                f"ends: {ending}."
+            )
+            confirm(f"Change {email}?", "--yes")
     with told_by_options(OPTIONS, {"abilities": abilities}):
         rises, before, user, after = command_line.run(work)
-    why = " Somebody else may know what a lower role had." if rises else ""
+    why = " A higher role ends them, because somebody else may know them." if rises else ""
     note(f"{user['email']} is changed. {told(before, after)}{why}")
     if rises:
         note(f"Make a link to a new password: wmsd user reset-password {shlex.quote(user['email'])}")
@@ -186,8 +196,10 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     follows within a second. To keep the user for later, disable it instead.
     """
     if not yes:
-        with asked("--yes"):
-            click.confirm(f"Delete {email}? Its tokens stop working for good.", abort=True, err=True)
+        command_line.run(lambda installation: found(installation, email))
+        confirm(
+            f"Delete {email}? Its tokens stop working for good. To keep it for later, disable it instead.", "--yes"
+        )
 
     def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
         user_id = _id_of(tx, email)
@@ -197,7 +209,7 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     async def work(installation: Installation) -> tuple[dict[str, Any], Holdings]:
         return await installation.platform.write(delete)
 
-    answer, held = command_line.run(work)
+    answer, held = command_line.run(work) if yes else command_line.run_again(work)
     note(f"{answer['message']} {told(held, holdings.NONE)}")
 
 

@@ -1,4 +1,4 @@
-"""`wmsd user`: links that work once, at which somebody chooses a password. They are the operations of the pages."""
+"""`wmsd user`: links that work once, at which somebody chooses a password. They are operations of the pages."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,7 +24,9 @@ ON_THIS_MACHINE: Final = (
 
 def link_to_password(command_line: CommandLine, made: Mapping[str, Any]) -> str:
     """Tells what to do with the link, and returns it. `made` is what the operations of the pages answer."""
-    note(f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password. {WORKS_ONCE}")
+    note(
+        f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password. {WORKS_ONCE}"
+    )
     return _link(command_line, WELCOME, made["code"])
 
 
