@@ -53,7 +53,8 @@ def test_users_of_each_role(shared: Home) -> None:
     assert all(ability.endswith(":read") for ability in reader["abilities"])
     make(shared, "clerk@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
     assert user(shared, "clerk@example.com")["abilities"] == ["stock:read"]
-    assert "boss@example.com" in shared.ok("user", "list").out
+    (line,) = [line for line in shared.ok("user", "list").out.splitlines() if EMAIL in line]
+    assert " ".join(line.split()[3:]) == "platform-admin all everything in these companies no"
 
 
 def test_a_user_without_a_company_is_told_so(shared: Home) -> None:
@@ -113,6 +114,13 @@ def test_what_is_not_a_good_user(shared: Home) -> None:
         (
             ["x@y", "--role", "platform-admin", "--company", "ACME"],
             ["--company must not be given: a platform admin may use every company."],
+        ),
+        (
+            ["x@y", "--role", "member", "--company", "Else Ltd"],
+            [
+                "--company Else is not a company of this installation.",
+                "--company Ltd is not a company of this installation.",
+            ],
         ),
         (
             ["x@y", "--role", "company-admin", "--company", "ACME", "--ability", "stock:read"],

@@ -25,6 +25,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import SMALL_LEAP
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
+from wmsd.companies.naming import SEPARATORS
 from wmsd.db.company_file import Borrow
 from wmsd.db.failures import STORAGE_FAILURES, StorageError, explain
 from wmsd.interfaces.cli.acting import at_the_command_line
@@ -182,9 +183,15 @@ def _as_typed(path: str, text: str) -> str:
             continue
         value = context.params.get(given.name or "") if context else None
         if isinstance(value, tuple) and number.isdecimal() and int(number) < len(value):
-            return name if text.partition(" ")[0] in value else f"{name} {value[int(number)]}"
+            return name if _begins_with_one(text, value) else f"{name} {value[int(number)]}"
         return f"{name} {value}" if isinstance(value, str) and text.startswith(TAKEN) else name
     return path
+
+
+def _begins_with_one(text: str, values: Sequence[str]) -> bool:
+    """Whether the sentence names one of the values itself, or a code of several in one value."""
+    first, _, _ = text.partition(" ")
+    return any(text.startswith(f"{each} ") or first in SEPARATORS.split(each) for each in values)
 
 
 def _name(given: click.Parameter) -> str:

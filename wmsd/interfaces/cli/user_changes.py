@@ -12,11 +12,12 @@ from wmsd.accounts import holdings, store
 from wmsd.accounts import user_administration as users
 from wmsd.accounts.holdings import Holdings
 from wmsd.accounts.rising import is_higher
+from wmsd.accounts.rules import User
 from wmsd.accounts.schema import UserEmail, UserSettingsPatch
 from wmsd.app import user_overview as overview
 from wmsd.app.installation import Installation
 from wmsd.base.access import EVERYTHING, ROLES, Role, abilities_in_force
-from wmsd.base.problems import Problem, not_found
+from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
@@ -52,7 +53,7 @@ def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
     """Show the user EMAIL: what it may do and where, who made it, how it signs in, its sessions and tokens."""
 
     async def work(installation: Installation) -> dict[str, Any]:
-        return await installation.platform.read(lambda tx: overview.of_user(tx, _id_of(tx, email)))
+        return await installation.platform.read(lambda tx: overview.of_user(tx, user_of(tx, email).id))
 
     shown = command_line.run(work)
     if as_json:
@@ -68,16 +69,25 @@ def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
             say(rows, False)
 
 
-def _id_of(tx: Transaction, email: str) -> int:
-    """Of any user, also of one who is disabled. Raises Problem (404)."""
-    found = overview.id_of(tx, email)
-    if found is None:
+def user_of(tx: Transaction, email: str) -> User:
+    """Also one who is disabled. Raises Problem (404)."""
+    user = store.user_by_email(tx, email)
+    if user is None:
         raise not_found(f"user as {email}")
-    return found
+    return user
+
+
+def active(tx: Transaction, email: str) -> User:
+    """Raises Problem: 404, and 409 for one who is disabled."""
+    user = user_of(tx, email)
+    if user.disabled:
+        enable = f"wmsd user enable {shlex.quote(user.email)}"
+        raise Problem("INVALID_STATUS", f"{user.email} is disabled. Let the user in again first: {enable}")
+    return user
 
 
 async def found(installation: Installation, email: str) -> int:
-    return await installation.platform.read(lambda tx: _id_of(tx, email))
+    return await installation.platform.read(lambda tx: user_of(tx, email).id)
 
 
 @click.command("change")
@@ -125,15 +135,16 @@ def change_user(
 
     def look(tx: Transaction) -> tuple[bool, Holdings]:
         """Whether the role becomes a higher one, and what would end with it."""
-        user = store.user_by_id(tx, _id_of(tx, email))
-        assert user is not None
+        user = user_of(tx, email)
         role = cast(Role, given["role"] or user.role)
         return is_higher(role, user.role), holdings.of_user(tx, user.id)
 
     def write(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
         """One transaction: everything is changed, or nothing."""
-        user_id = _id_of(tx, email)
+        user_id = user_of(tx, email).id
         before = json.loads(users.get_user_record.action(tx, SITE_ADMIN, user_id).json)
+        if abilities and (given["role"] or before["role"]) != "member":
+            raise invalid({"--ability": ["must not be given: an admin has all of them"]})
         if added or removed:
             fields["company_codes"] = _companies(before["company_codes"], added, removed)
         after = before
@@ -202,7 +213,7 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
         )
 
     def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
-        user_id = _id_of(tx, email)
+        user_id = user_of(tx, email).id
         held = holdings.of_user(tx, user_id)
         return dict(users.delete_user.action(tx, SITE_ADMIN, user_id)), held
 
