@@ -84,11 +84,11 @@ def test_what_is_not_a_good_company(shared: Home) -> None:
         (["ACME", "--name", "Other"], [taken]),
         (
             ["NEW", "--name", "New", "--operator", "NOBODY"],
-            ["--operator is not an operator of this installation."],
+            ["--operator NOBODY is not an operator of this installation."],
         ),
         (
             ["ACME", "--name", "Other", "--operator", "NOBODY"],
-            [taken, "--operator is not an operator of this installation."],
+            [taken, "--operator NOBODY is not an operator of this installation."],
         ),
         (["NEW", "--name", "New", "--module", "stok"], [f"--module stok {unknown}"]),
         (["NEW", "--name", ""], ["--name must have at least 1 character."]),

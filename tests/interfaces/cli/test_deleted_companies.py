@@ -305,7 +305,7 @@ def test_the_operator_of_a_company_is_changed(home: Home) -> None:
     home.ok("company", "change", "GONE", "--name", "Other")
     assert operator() == "OPS"
     refused = home.refused("company", "change", "GONE", "--name", "Not", "--operator", "NONE")
-    assert refused == "--operator is not an operator of this installation."
+    assert refused == "--operator NONE is not an operator of this installation."
     assert home.ok("company", "show", "GONE", "--json").json["name"] == "Other"
     home.ok("company", "change", "GONE", "--no-operator")
     assert operator() is None

@@ -129,7 +129,7 @@ def test_a_code_that_is_taken_changes_nothing(home_of_acme: Home, elsewhere: Hom
 def test_an_operator_that_is_not_there(home_of_acme: Home, elsewhere: Home) -> None:
     file = exported(home_of_acme)
     sentence = elsewhere.refused("company", "import", file, "--code", "GUEST", "--operator", "NOBODY")
-    assert sentence == "--operator is not an operator of this installation."
+    assert sentence == "--operator NOBODY is not an operator of this installation."
 
 
 def test_a_backup_is_no_export(home_of_acme: Home, elsewhere: Home) -> None:

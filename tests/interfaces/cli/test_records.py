@@ -216,7 +216,7 @@ def test_every_error_is_told_at_once_with_its_option(shop: Tenant) -> None:
     wrong = ("--name", " x", "--weight-kg", "heavy", "--min-stock", "-1", "--um3pl-factor", "0", "--barcodes", "1")
     assert sorted(refusals(shop, "article", "create", "A", *wrong, "--barcodes", "1", "--client", "C9")) == [
         "--barcodes must not name one barcode twice.",
-        "--client is not a client of this company.",
+        "--client C9 is not a client of this company.",
         "--min-stock must not be below 0.",
         "--name must not begin or end with a blank.",
         "--um3pl-factor must be greater than 0.",
@@ -245,7 +245,7 @@ def test_another_company_has_records_of_its_own(shop: Tenant) -> None:
         f"There is no article A: `wmsd article list --company {other.code}` lists them."
     ]
     assert refusals(other, "article", "create", "A", "--name", "X", "--client", "C1") == [
-        "--client is not a client of this company."
+        "--client C1 is not a client of this company."
     ]
     assert shop.home.refused("article", "list", "--company", "NONE").startswith("There is no such company")
 

@@ -115,6 +115,16 @@ def test_a_higher_role_says_before_and_after_what_ends_and_why(shared: Home) -> 
         assert part in details
 
 
+def test_who_changes_the_rights_of_somebody_who_is_invited_makes_another_link(shared: Home) -> None:
+    create = ("user", "create", "invited-too@example.com", "--role", "member", "--company", "ACME", "--link")
+    shared.ok(*create)
+    done = shared.ok("user", "change", "invited-too@example.com", "--remove-company", "ACME")
+    assert done.err.splitlines()[-2:] == [
+        "invited-too@example.com is changed. This has ended: the link to a new password.",
+        "Make a link to a new password: wmsd user reset-password invited-too@example.com",
+    ]
+
+
 def test_sudo_is_told_in_the_audit(shared: Home) -> None:
     make(shared, "sudo@example.com", "--role", "member", "--company", "ACME")
     shared.ok("user", "change", "sudo@example.com", "--name", "X", env={"SUDO_USER": "ana"})

@@ -38,8 +38,8 @@ FAR_AHEAD: Final = (
     "If the clock is right, run `wmsd clock confirm`: from then on changes are dated by it."
 )
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
-TAKEN: Final = "is taken"
-"""Begins what is said of a code or an address that something else has: it is named."""
+OF_VALUE: Final = ("is taken", "is not a")
+"""Begins what is said of a value, such as a code that something else has, or that nothing has: it is named."""
 OF_CODES: Final = re.compile("_codes?$")
 """What a field is called after, and its option is not."""
 
@@ -184,7 +184,7 @@ def _as_typed(path: str, text: str) -> str:
         value = context.params.get(given.name or "") if context else None
         if isinstance(value, tuple) and number.isdecimal() and int(number) < len(value):
             return name if _begins_with_one(text, value) else f"{name} {value[int(number)]}"
-        return f"{name} {value}" if isinstance(value, str) and text.startswith(TAKEN) else name
+        return f"{name} {value}" if isinstance(value, str) and text.startswith(OF_VALUE) else name
     return path
 
 

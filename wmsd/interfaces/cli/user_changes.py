@@ -171,7 +171,7 @@ def change_user(
         rises, before, user, after = command_line.run(work)
     why = " A higher role ends them, because somebody else may know them." if rises else ""
     note(f"{user['email']} is changed. {told(before, after)}{why}")
-    if rises:
+    if rises or (before.link and not after.link):
         note(f"Make a link to a new password: wmsd user reset-password {shlex.quote(user['email'])}")
 
 
