@@ -1,12 +1,17 @@
 """Access rights. Pure: rows come in, decisions come out (decisions, section 5)."""
 
+import difflib
 from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
+from typing import Final
 
 from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, SUFFICES, Role, expand
 from wmsd.base.context import Actor, Caller
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, forbidden, invalid
+
+LONGEST_LOOKED_AT: Final = 64
+"""Characters of what may be a mistyped ability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +86,19 @@ def _both(first: frozenset[int] | None, second: frozenset[int] | None) -> frozen
 def check_abilities(requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> FieldErrors:
     """Errors for names that are not in the platform's whitelist."""
     return {
-        f"abilities.{place}": [_unknown(name)]
+        f"abilities.{place}": [_unknown(name, whitelist)]
         for place, name in enumerate(requested)
         if name != EVERYTHING and name not in whitelist
     }
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, whitelist: Container[str]) -> str:
     if name in SUFFICES:
         return f"is not needed here: {SUFFICES[name]} is enough"
+    known = [each for each in ABILITIES if each in whitelist]
+    near = difflib.get_close_matches(name, known, n=1) if len(name) <= LONGEST_LOOKED_AT else []
+    if near:
+        return f"is not an ability of this platform; the nearest is {near[0]}"
     return "is not an ability of this platform"
 
 

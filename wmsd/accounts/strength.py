@@ -15,8 +15,8 @@ LOOKED_AT = 72
 EASY_WORDS = ("wmsd", "warehouse", "depozit")
 """Words that come to mind first in a warehouse."""
 IN_WORDS = (
-    f"A password has at least {SHORTEST} characters and is not easy to guess: four words that do not belong together "
-    "make a good one."
+    f"A password has at least {SHORTEST} characters and is not easy to guess: four words that do not belong "
+    "together make a good one."
 )
 """What to say before it is typed."""
 

@@ -6,8 +6,8 @@ import json
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.context import Company
-from wmsd.base.problems import not_found
 from wmsd.companies import store
+from wmsd.companies.actions import no_such_company
 from wmsd.db.transaction import Transaction
 
 UNDER_WAY: Final = "SELECT company_id FROM company_deletions WHERE code = ? AND ended_at IS NULL"
@@ -36,7 +36,9 @@ LEFT: Final = "user.change by company.delete"
 WHO_HAD: Final = """
     SELECT users.email FROM audit JOIN users ON users.email = audit.subject
     WHERE audit.action = ? AND users.role <> 'platform-admin'
-        AND audit.id > (SELECT coalesce(max(id), 0) FROM audit WHERE action = 'company.delete begun' AND subject = ?)
+        AND audit.id > (
+            SELECT coalesce(max(id), 0) FROM audit WHERE action = 'company.delete begun' AND subject = ?
+        )
     ORDER BY users.email
 """
 SITES: Final = "SELECT name, warehouse_code, created_at FROM sites WHERE company_id = ? ORDER BY id"
@@ -51,10 +53,11 @@ class Begun(NamedTuple):
 def find(tx: Transaction, code: str) -> Begun:
     """The company that is to be deleted. Raises Problem (404)."""
     resumed: int | None = tx.value(UNDER_WAY, (code,))
-    for company in store.every_company(tx):
+    known = store.every_company(tx)
+    for company in known:
         if company.id == resumed or (resumed is None and company.code == code):
             return Begun(company, resumed is not None)
-    raise not_found(f"company as {code}")
+    raise no_such_company(code, known)
 
 
 def begin(tx: Transaction, code: str) -> Begun:

@@ -21,6 +21,8 @@ TOO_LARGE: Final = "field larger than field limit"
 Columns = Mapping[str, FieldInfo]
 
 
+LIKE: Final = 0.7
+"""How like a column a mistyped name must be, at 1 being the same."""
 MOST_NAMED: Final = 20
 """Unknown columns that are named, and for which a known one is looked for."""
 LONGEST_NAMED: Final = 60
@@ -63,13 +65,17 @@ class Header:
         return any(self.names) and not (self.unknown or self.twice or self.missing)
 
 
+def _near(name: str, columns: Columns) -> str | None:
+    """The column that was meant. `unit` is none for `quantity`, although most of its letters are in it."""
+    return next(iter(difflib.get_close_matches(name.lower(), list(columns), n=1, cutoff=LIKE)), None)
+
+
 def read_header(columns: Columns, required: Iterable[str], cells_of_it: Sequence[str]) -> Header:
     names = tuple(name.strip() for name in cells_of_it)
     unknown: dict[str, str | None] = {}
     for name in names:
         if name not in columns:
-            near = difflib.get_close_matches(name.lower(), list(columns), n=1) if len(unknown) < MOST_NAMED else []
-            unknown[name] = next(iter(near), None)
+            unknown[name] = _near(name, columns) if len(unknown) < MOST_NAMED else None
     twice = tuple(name for name in sorted(set(names)) if names.count(name) > 1)
     return Header(names, unknown, twice, tuple(name for name in required if name not in names))
 

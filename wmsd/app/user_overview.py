@@ -8,7 +8,6 @@ from wmsd.base import timestamps
 from wmsd.companies import store as companies
 from wmsd.db.transaction import Transaction
 
-ID_OF: Final = "SELECT id FROM users WHERE email = ?"
 MADE: Final = (
     "SELECT created_at, (SELECT expires_at FROM invitations WHERE user_id = users.id) FROM users WHERE id = ?"
 )
@@ -23,11 +22,6 @@ TOKENS: Final = """
     FROM tokens WHERE user_id = :id ORDER BY id DESC LIMIT 200
 """
 """The newest: a program that signs in again and again leaves many."""
-
-
-def id_of(tx: Transaction, email: str) -> int | None:
-    found: int | None = tx.value(ID_OF, (email.lower(),))
-    return found
 
 
 def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:

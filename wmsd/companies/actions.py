@@ -1,6 +1,6 @@
 """The use cases of operators, companies and modules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from wmsd.base.access import MODULES
@@ -10,7 +10,6 @@ from wmsd.companies import store
 from wmsd.companies.naming import code_meant
 from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
 from wmsd.db.transaction import Transaction
-
 
 TAKEN: Final = "is taken by another company"
 
@@ -91,15 +90,20 @@ def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -
 
 
 def company_of_code(tx: Transaction, code: str) -> Company:
-    """Raises Problem (404), with the code that was meant if one is like it."""
+    """Raises Problem (404)."""
     known = store.companies(tx)
     for company in known:
         if company.code == code:
             return company
+    raise no_such_company(code, known)
+
+
+def no_such_company(code: str, known: Sequence[Company]) -> Problem:
+    """It names the code that was meant, if one is like it."""
     meant = code_meant(code, known)
     if meant is None:
-        raise not_found(f"company as {code}")
-    raise Problem("NOT_FOUND", f"There is no such company as {code}. Did you mean {meant}?")
+        return not_found(f"company as {code}")
+    return Problem("NOT_FOUND", f"There is no such company as {code}. Did you mean {meant}?")
 
 
 def check_modules(modules: list[str]) -> FieldErrors:

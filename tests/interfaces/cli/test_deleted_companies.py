@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.interfaces.cli.test_people import make
-from tests.support.command import EMAIL, Home, first_day, hashes
+from tests.support.command import EMAIL, Home, at_a_terminal, first_day, hashes
 from tests.support.forked import LONGEST, Program
 from wmsd.db.sqlite import sqlite3
 
@@ -135,10 +135,23 @@ def test_its_code_has_to_be_typed(home: Home) -> None:
     refused = home.run("company", "delete", "GONE", stdin="GNOE\n")
     assert refused.code == 1
     assert "That is not the code. Nothing was changed." in refused.err
+    assert "GONE (Gone Ltd) is written to an archive in backups/archive first" in refused.err
+    sentence = "There is no such company as gone. Did you mean GONE?"
+    assert home.refused("company", "delete", "gone") == sentence
     assert home.run("company", "delete", "GONE").code == 1
     assert hashes(home.data) == before
     assert home.run("company", "delete", "GONE", stdin="GONE\n").code == 0
     assert_gone(home)
+
+
+def test_who_leaves_a_question_is_told_that_nothing_was_changed(home: Home) -> None:
+    end_of_input = "\x04"
+    for command in (("company", "delete", "GONE"), ("user", "set-password", "only@example.com")):
+        left = at_a_terminal(home, *command, answers=[end_of_input])
+        assert left.code == 1
+        assert "wmsd: Interrupted: nothing was changed." in left.err
+        assert "Abort" not in left.err
+    assert codes(home) == ["ACME", "GONE"]
 
 
 def test_a_running_server_stops_serving_it(home: Home) -> None:
@@ -276,7 +289,7 @@ def test_a_company_is_renamed(home: Home) -> None:
         assert [each["code"] for each in listed["data"]] == ["ACME", "KEPT"]
     sql = "SELECT details FROM audit WHERE action = 'company.rename' AND subject = 'GONE'"
     assert platform(home, sql) == [('{"code":{"before":"GONE","after":"KEPT"}}',)]
-    assert home.refused("company", "rename", "KEPT", "ACME") == "NEW_CODE is taken by another company."
+    assert home.refused("company", "rename", "KEPT", "ACME") == "NEW_CODE ACME is taken by another company."
     assert home.refused("company", "rename", "KEPT", "") == "NEW_CODE must have at least 1 character."
     assert home.refused("company", "rename", "GONE", "X") == "There is no such company as GONE."
     home.ok("company", "rename", "KEPT", "KEPT")
@@ -292,7 +305,7 @@ def test_the_operator_of_a_company_is_changed(home: Home) -> None:
     home.ok("company", "change", "GONE", "--name", "Other")
     assert operator() == "OPS"
     refused = home.refused("company", "change", "GONE", "--name", "Not", "--operator", "NONE")
-    assert refused == "--operator is not an operator of this installation."
+    assert refused == "--operator NONE is not an operator of this installation."
     assert home.ok("company", "show", "GONE", "--json").json["name"] == "Other"
     home.ok("company", "change", "GONE", "--no-operator")
     assert operator() is None

@@ -340,6 +340,12 @@ def test_an_unknown_option_is_not_understood(command: tuple[str, ...]) -> None:
     assert "No such option '--no-such-option'" in done.stderr
 
 
+def test_options_that_the_help_does_not_name_are_not_suggested(home: Home) -> None:
+    assert home.misunderstood("import", "undo", "--company", "ACME", "--buy") == "Error: No such option '--buy'."
+    suggested = home.misunderstood("import", "articles", "x.csv", "--compani", "ACME")
+    assert "Did you mean one of: '--company', '--complete', '--config'?" in suggested
+
+
 def test_help_of_the_program_and_of_a_group(home: Home) -> None:
     done = home.run("--help")
     assert (done.code, done.err) == (0, "")

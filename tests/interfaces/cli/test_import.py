@@ -190,7 +190,7 @@ def test_lists_as_they_may_be_written(tenant: Tenant) -> None:
 def test_a_file_by_its_name(tenant: Tenant) -> None:
     path = tenant.home.write("articles of today.csv", GOOD)
     done = tenant.home.ok("import", "articles", path, "--company", tenant.code)
-    assert done.out == "kind       articles\ncreated    2\nupdated    0\nunchanged  0\ndry_run    no\n"
+    assert done.out == "kind       articles\ncreated    2\nupdated    0\nunchanged  0\n"
     missing = tenant.home.misunderstood("import", "articles", "missing.csv", "--company", tenant.code)
     assert missing == "Error: Invalid value for 'FILE.csv': 'missing.csv': No such file or directory"
 

@@ -76,8 +76,8 @@ def test_the_question_names_the_row_that_shows_a_mark(tenant: Tenant) -> None:
     content = "code;name;weight_kg\nA;Apple;1,250\nB;Bolt;2\nC;Coil;0,5\n"
     sentence = (
         "Row 2, weight_kg: '1,250' is 1250 with a decimal point, and 1.25 with a decimal comma. Row 4, weight_kg: "
-        "'0,5' shows a decimal comma, so that is probably right. Choose the mark that the file is meant to have. Say "
-        "--decimal comma or --decimal point."
+        "'0,5' shows a decimal comma, so that is probably right. Choose the mark that the file is meant to have. "
+        "Say --decimal comma or --decimal point."
     )
     command = ("import", "articles", "-", "--company", tenant.code)
     assert tenant.home.refusals(*command, stdin=content) == [sentence, "Nothing was imported."]

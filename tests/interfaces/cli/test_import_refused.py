@@ -204,6 +204,13 @@ def test_stock_that_is_refused(tenant: Tenant) -> None:
     assert tenant.refuses("stock", "article_code,quantity\nA,1\n") == ["the column 'warehouse_code' is missing."]
 
 
+def test_a_column_is_suggested_where_it_is_like_what_was_typed(tenant: Tenant) -> None:
+    header = "article_code,warehous_code,unit\n"
+    sentences = " ".join(tenant.refuses("stock", header))
+    assert "there is no column 'warehous_code'; did you mean warehouse_code?" in sentences
+    assert "There is no column 'unit'; the columns are" in sentences
+
+
 def test_for_programs_there_is_json(tenant: Tenant) -> None:
     arguments = ("import", "articles", "-", "--company", tenant.code, "--json")
     done = tenant.home.run(*arguments, stdin="code,name,weight_kg\nA,,x\n")
@@ -226,7 +233,10 @@ def test_very_many_errors_are_cut_for_people_only(tenant: Tenant) -> None:
     content = "code,name\n" + "".join(f"A{number},\n" for number in range(2500))
     sentences = tenant.refuses("articles", content)
     assert len(sentences) == 51
-    assert sentences[49:] == ["row 51, name: is required.", "… and 2450 more: --errors FILE.csv writes all of them."]
+    assert sentences[49:] == [
+        "row 51, name: is required.",
+        "… and 2450 more: --errors FILE.csv writes all of them.",
+    ]
     arguments = ("import", "articles", "-", "--company", tenant.code)
     assert len(tenant.home.run(*arguments, "--json", stdin=content).json["errors"]) == 2500
     file = tenant.home.folder / "all.csv"

@@ -90,8 +90,8 @@ def test_what_is_lost_is_said_and_the_code_has_to_be_typed(home: Home) -> None:
     for more in (("--yes",), ("--archive-folder", "x")):
         assert "--without-archive goes with none of --yes" in home.misunderstood(*LOSE, *more)
     assert hashes(home.data) == before
-    assert home.refused("company", "delete", "NONE", "--without-archive").endswith(
-        "There is no such company as NONE."
+    assert home.refused("company", "delete", "NIX", "--without-archive").endswith(
+        "There is no such company as NIX."
     )
 
 

@@ -129,7 +129,7 @@ def test_a_code_that_is_taken_changes_nothing(home_of_acme: Home, elsewhere: Hom
 def test_an_operator_that_is_not_there(home_of_acme: Home, elsewhere: Home) -> None:
     file = exported(home_of_acme)
     sentence = elsewhere.refused("company", "import", file, "--code", "GUEST", "--operator", "NOBODY")
-    assert sentence == "--operator is not an operator of this installation."
+    assert sentence == "--operator NOBODY is not an operator of this installation."
 
 
 def test_a_backup_is_no_export(home_of_acme: Home, elsewhere: Home) -> None:
@@ -190,5 +190,7 @@ def test_a_practice_twin_has_the_data_and_sends_nothing(home_of_acme: Home) -> N
 
 def test_a_twin_of_a_taken_code(home_of_acme: Home) -> None:
     before = hashes(home_of_acme.data)
-    assert home_of_acme.refusals("company", "clone", "ACME", "ACME") == ["NEW_CODE is taken by another company."]
+    assert home_of_acme.refusals("company", "clone", "ACME", "ACME") == [
+        "NEW_CODE ACME is taken by another company."
+    ]
     assert hashes(home_of_acme.data) == before

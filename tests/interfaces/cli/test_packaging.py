@@ -105,8 +105,8 @@ def test_balances_and_movements_are_listed_by_partner_type_and_time(depot: Tenan
 @pytest.mark.parametrize(
     ("changes", "sentences"),
     [
-        ({"type": "pal"}, ["--type is not a packaging type of this company."]),
-        ({"partner": "P9"}, ["--partner is not a partner of this company."]),
+        ({"type": "pal"}, ["--type pal is not a packaging type of this company."]),
+        ({"partner": "P9"}, ["--partner P9 is not a partner of this company."]),
         ({"quantity": "0"}, ["--quantity must be greater than 0."]),
         ({"quantity": "-1"}, ["--quantity must be greater than 0."]),
         ({"quantity": "1,5"}, ["--quantity must be a number with a decimal point, such as 12.5."]),
@@ -118,8 +118,8 @@ def test_balances_and_movements_are_listed_by_partner_type_and_time(depot: Tenan
         (
             {"type": "X", "partner": "X", "quantity": "ten", "occurred-at": "2026-11-20T08:00:00"},
             [
-                "--type is not a packaging type of this company.",
-                "--partner is not a partner of this company.",
+                "--type X is not a packaging type of this company.",
+                "--partner X is not a partner of this company.",
                 "--quantity must be a number with a decimal point, such as 12.5.",
                 "--occurred-at must say its offset from UTC, such as Z or +02:00.",
             ],

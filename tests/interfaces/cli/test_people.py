@@ -53,7 +53,8 @@ def test_users_of_each_role(shared: Home) -> None:
     assert all(ability.endswith(":read") for ability in reader["abilities"])
     make(shared, "clerk@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
     assert user(shared, "clerk@example.com")["abilities"] == ["stock:read"]
-    assert "boss@example.com" in shared.ok("user", "list").out
+    (line,) = [line for line in shared.ok("user", "list").out.splitlines() if EMAIL in line]
+    assert " ".join(line.split()[3:]) == "platform-admin all everything in these companies no"
 
 
 def test_a_user_without_a_company_is_told_so(shared: Home) -> None:
@@ -74,18 +75,28 @@ def test_a_user_is_invited_without_a_password(shared: Home) -> None:
         "Send this link to invited@example.com and to nobody else: whoever has it chooses the password. It works "
         "once, for 7 days.",
         "No server runs now; the link works when it does.",
-        "With http://127.0.0.1:8480 it opens on this machine only. For others, put the address at which they reach "
-        "wmsd in its place, or set server.listen first.",
+        "With http://127.0.0.1:8480 it opens on this machine only. For others, put the address at which they "
+        "reach wmsd in its place, or set server.listen first.",
     ]
     shown = shared.ok("user", "show", "invited@example.com", "--json").json
     assert (shown["name"], shown["companies"], shown["abilities"]) == ("Ina", ["ACME"], ["stock:read"])
     assert (shown["password"], bool(shown["link_until"])) == (False, True)
-    assert shared.refused(*create, "--link") == "EMAIL is taken by another user."
+    assert shared.refused(*create, "--link") == "EMAIL Invited@example.com is taken by another user."
     assert "not both" in shared.misunderstood(*create, "--link", "--password-stdin")
 
 
 def test_the_link_opens_at_the_running_server_and_programs_get_it_with_the_user(shared: Home) -> None:
-    create = ("user", "create", "by-program@example.com", "--role", "member", "--company", "ACME", "--link", "--json")
+    create = (
+        "user",
+        "create",
+        "by-program@example.com",
+        "--role",
+        "member",
+        "--company",
+        "ACME",
+        "--link",
+        "--json",
+    )
     with shared.serving() as server:
         made = shared.ok(*create).json
         assert (made["email"], made["role"]) == ("by-program@example.com", "member")
@@ -97,12 +108,19 @@ def test_the_link_opens_at_the_running_server_and_programs_get_it_with_the_user(
 def test_what_is_not_a_good_user(shared: Home) -> None:
     before = shared.ok("user", "list", "--json").json
     for arguments, sentences in (
-        ([EMAIL, "--role", "platform-admin"], ["EMAIL is taken by another user."]),
-        ([EMAIL.upper(), "--role", "platform-admin"], ["EMAIL is taken by another user."]),
+        ([EMAIL, "--role", "platform-admin"], [f"EMAIL {EMAIL} is taken by another user."]),
+        ([EMAIL.upper(), "--role", "platform-admin"], [f"EMAIL {EMAIL.upper()} is taken by another user."]),
         (["nobody", "--role", "platform-admin"], ["EMAIL must be an e-mail address."]),
         (
             ["x@y", "--role", "platform-admin", "--company", "ACME"],
             ["--company must not be given: a platform admin may use every company."],
+        ),
+        (
+            ["x@y", "--role", "member", "--company", "Else Ltd"],
+            [
+                "--company Else is not a company of this installation.",
+                "--company Ltd is not a company of this installation.",
+            ],
         ),
         (
             ["x@y", "--role", "company-admin", "--company", "ACME", "--ability", "stock:read"],
@@ -111,8 +129,8 @@ def test_what_is_not_a_good_user(shared: Home) -> None:
         (
             [EMAIL, "--role", "member", "--company", "ACME", "--company", "NOBODY", "--ability", "stock:steal"],
             [
-                "--ability stock:steal is not an ability of this platform.",
-                "EMAIL is taken by another user.",
+                "--ability stock:steal is not an ability of this platform; the nearest is stock:read.",
+                f"EMAIL {EMAIL} is taken by another user.",
                 "--company NOBODY is not a company of this installation.",
             ],
         ),
@@ -242,11 +260,11 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
     shared.ok(*create, "stock:read", "--company", "ACME")
     for arguments, sentence in (
         (["articles:write"], "This user may not give articles:write."),
-        (["stock:steal"], "--ability stock:steal is not an ability of this platform."),
+        (["stock:steal"], "--ability stock:steal is not an ability of this platform; the nearest is stock:read."),
         (["stock:read", "--company", "OTHER"], "--company OTHER is not a company that small@example.com may use."),
         (
             ["stock:read", "--company", "NOBODY"],
-            "--company NOBODY is not a company that small@example.com may use.",
+            "--company NOBODY is not a company of this installation.",
         ),
         (["stock:read", "--name", ""], "--name must have at least 1 character."),
         (["stock:read", "--name", "x" * 256], "--name must have at most 255 characters."),
@@ -277,8 +295,11 @@ def test_a_user_is_parted_from_its_accounts_at_providers(shared: Home) -> None:
         )
         platform.commit()
     told = shared.ok("user", "unlink", "linked@example.com").err
-    assert "Accounts that linked@example.com is parted from: 1. Ended: nothing." in told
-    assert "parted from: 0. Ended: nothing." in shared.ok("user", "unlink", "Linked@example.com").err
+    assert "Accounts that linked@example.com is parted from: 1. No link, session or token has ended." in told
+    assert (
+        "parted from: 0. No link, session or token has ended."
+        in shared.ok("user", "unlink", "Linked@example.com").err
+    )
     assert shared.refused("user", "unlink", "no@example.com") == "There is no such user as no@example.com."
 
 

@@ -216,17 +216,17 @@ def test_every_error_is_told_at_once_with_its_option(shop: Tenant) -> None:
     wrong = ("--name", " x", "--weight-kg", "heavy", "--min-stock", "-1", "--um3pl-factor", "0", "--barcodes", "1")
     assert sorted(refusals(shop, "article", "create", "A", *wrong, "--barcodes", "1", "--client", "C9")) == [
         "--barcodes must not name one barcode twice.",
-        "--client is not a client of this company.",
+        "--client C9 is not a client of this company.",
         "--min-stock must not be below 0.",
         "--name must not begin or end with a blank.",
         "--um3pl-factor must be greater than 0.",
         "--weight-kg must be a number with a decimal point, such as 12.5.",
-        "CODE is taken by another article.",
+        "CODE A is taken by another article.",
     ]
     taken = refusals(shop, "article", "change", "A", "--code", "B", "--external-ref", "ERP-1")
-    assert taken == ["--code is taken by another article.", "--external-ref is taken by another article."]
+    assert taken == ["--code B is taken by another article.", "--external-ref ERP-1 is taken by another article."]
     assert (do(shop, "article", "list"), audited(shop)) == before
-    assert refusals(shop, "client", "create", "C1", "--name", "X") == ["CODE is taken by another client."]
+    assert refusals(shop, "client", "create", "C1", "--name", "X") == ["CODE C1 is taken by another client."]
     assert refusals(shop, "client", "create", "", "--name", "X") == ["CODE must have at least 1 character."]
     assert refusals(shop, "client", "create", "N", "--name", "X", "--email", "none") == [
         "--email must be an e-mail address."
@@ -245,7 +245,7 @@ def test_another_company_has_records_of_its_own(shop: Tenant) -> None:
         f"There is no article A: `wmsd article list --company {other.code}` lists them."
     ]
     assert refusals(other, "article", "create", "A", "--name", "X", "--client", "C1") == [
-        "--client is not a client of this company."
+        "--client C1 is not a client of this company."
     ]
     assert shop.home.refused("article", "list", "--company", "NONE").startswith("There is no such company")
 

@@ -18,6 +18,9 @@ LAST = (
 )
 
 
+NOTHING = "No link, session or token has ended."
+
+
 def rows(home: Home, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
     with closing(sqlite3.connect(home.data / "platform.db")) as platform:
         return list(platform.execute(sql, parameters))
@@ -59,6 +62,7 @@ def test_a_user_is_shown_with_all_that_matters(shared: Home) -> None:
     }
     for_people = shared.ok("user", "show", "shown@example.com").out
     assert "created_by" in for_people
+    assert "everything in these companies" in shared.ok("user", "show", EMAIL).out
     assert "sessions: none" in for_people
     assert "tokens: 1" in for_people
     assert shared.ok("user", "show", EMAIL, "--json").json["companies"] == "all"
@@ -88,23 +92,37 @@ def test_a_higher_role_says_before_and_after_what_ends_and_why(shared: Home) -> 
     change = ("user", "change", "rises@example.com")
     for _ in range(2):
         token_of(shared, "rises@example.com")
-    assert shared.ok(*change, "--name", "Ana").err.endswith("rises@example.com is changed. Ended: nothing.\n")
+    assert shared.ok(*change, "--name", "Ana").err.endswith(f"rises@example.com is changed. {NOTHING}\n")
     shared.ok("user", "reset-password", "rises@example.com")
     told = shared.ok(*change, "--ability", "articles:read", "--role", "member").err
-    assert told.endswith("rises@example.com is changed. Ended: nothing.\n")
+    assert told.endswith(f"rises@example.com is changed. {NOTHING}\n")
     asked = at_a_terminal(shared, *change, "--role", "platform-admin", answers=["n"])
     ending = "the password, the link to a new password, 2 tokens."
-    told = "platform-admin is a higher role. With it end, because somebody else may know them: " + ending
+    told = (
+        "platform-admin is a higher role. Somebody else may know how rises@example.com signs in today, so this "
+        f"ends: {ending}"
+    )
     assert (asked.code, told in " ".join(asked.err.split())) == (1, True)
     assert user(shared, "rises@example.com")["role"] == "member"
     assert shared.ok(*change, "--role", "platform-admin").err.splitlines()[-2:] == [
-        f"rises@example.com is changed. Ended: {ending} Somebody else may know what a lower role had.",
+        f"rises@example.com is changed. This has ended: {ending} A higher role ends them, because somebody else "
+        "may know them.",
         "Make a link to a new password: wmsd user reset-password rises@example.com",
     ]
-    assert shared.ok(*change, "--role", "member", "--add-company", "ACME").err.endswith("Ended: nothing.\n")
+    assert shared.ok(*change, "--role", "member", "--add-company", "ACME").err.endswith(f"{NOTHING}\n")
     (*_, (_, details), _) = audited(shared, "user.change", "rises@example.com")
     for part in ('"password":{"before":true,"after":false}', '"tokens":{"before":2,"after":0}'):
         assert part in details
+
+
+def test_who_changes_the_rights_of_somebody_who_is_invited_makes_another_link(shared: Home) -> None:
+    create = ("user", "create", "invited-too@example.com", "--role", "member", "--company", "ACME", "--link")
+    shared.ok(*create)
+    done = shared.ok("user", "change", "invited-too@example.com", "--remove-company", "ACME")
+    assert done.err.splitlines()[-2:] == [
+        "invited-too@example.com is changed. This has ended: the link to a new password.",
+        "Make a link to a new password: wmsd user reset-password invited-too@example.com",
+    ]
 
 
 def test_sudo_is_told_in_the_audit(shared: Home) -> None:
@@ -125,9 +143,13 @@ def test_a_change_that_is_refused_changes_nothing_and_names_the_option(shared: H
     for arguments, sentences in (
         (["--add-company", "NONE"], ["--add-company NONE is not a company of this installation."]),
         (["--remove-company", "NONE"], ["--remove-company NONE is not one of its companies."]),
-        (["--ability", "stock:steal"], ["--ability stock:steal is not an ability of this platform."]),
+        (["--ability", "everything"], ["--ability everything is not an ability of this platform."]),
+        (
+            ["--ability", "article:read"],
+            ["--ability article:read is not an ability of this platform; the nearest is articles:read."],
+        ),
         (["--name", ""], ["--name must have at least 1 character."]),
-        (["--name", "Kept", "--email", EMAIL], ["--email is taken by another user."]),
+        (["--name", "Kept", "--email", EMAIL], [f"--email {EMAIL} is taken by another user."]),
         (["--name", "Kept", "--email", "nobody"], ["--email must be an e-mail address."]),
         (
             ["--role", "platform-admin", "--add-company", "ACME"],
@@ -136,6 +158,8 @@ def test_a_change_that_is_refused_changes_nothing_and_names_the_option(shared: H
     ):
         assert shared.refusals(*change, *arguments) == sentences
     assert shared.ok("user", "list", "--json").json == before
+    admin = ("user", "change", EMAIL, "--ability", "stock:read")
+    assert shared.refused(*admin) == "--ability must not be given: an admin has all of them."
     assert "Nothing to change" in shared.misunderstood(*change)
     assert "not both" in shared.misunderstood(*change, "--ability", "stock:read", "--clear-abilities")
 
@@ -145,12 +169,15 @@ def test_who_is_disabled_is_let_in_again(shared: Home) -> None:
     token_of(shared, "back@example.com")
     shared.ok("user", "reset-password", "back@example.com")
     told = shared.ok("user", "disable", "Back@example.com").err
-    assert "back@example.com is disabled. Ended: the link to a new password. Tokens that are refused: 1." in told
+    assert (
+        "back@example.com is disabled. This has ended: the link to a new password. Tokens that are refused: 1."
+        in told
+    )
     told = shared.ok("user", "disable", "back@example.com").err
     assert "back@example.com is disabled already. Nothing is changed." in told
     assert len(audited(shared, "user.disable", "back@example.com")) == 1
     assert shared.refused("user", "set-password", "back@example.com", "--password-stdin", stdin="x\n") == (
-        "back@example.com is disabled. `wmsd user enable` lets it in again first."
+        "back@example.com is disabled. Let the user in again first: wmsd user enable back@example.com"
     )
     assert "back@example.com may come in again." in shared.ok("user", "enable", "back@example.com").err
     assert user(shared, "back@example.com")["disabled"] is False
@@ -168,9 +195,12 @@ def test_a_deleted_user_is_gone_and_its_audit_stays(shared: Home) -> None:
         asked = shared.run("user", "delete", "gone@example.com", stdin="n\n")
         assert asked.code == 1
         assert "Delete gone@example.com?" in asked.err
+        assert asked.wrong == ["Nothing was changed."]
+        assert shared.run("user", "delete", "gone@example.com").wrong[0].startswith("Nobody has answered")
+        assert shared.refused("user", "delete", "nobody@example.com").startswith("There is no such user")
         assert server.get("/api/stock", token)[0] == 200
         told = shared.ok("user", "delete", "gone@example.com", "--yes").err
-        assert "gone@example.com is deleted. Ended: the password, 1 token." in told
+        assert "gone@example.com is deleted. This has ended: the password, 1 token." in told
         server.soon("/api/stock", lambda status, _: status == 401, token=token)
     for table in ("tokens", "user_companies", "sessions", "invitations", "second_factors"):
         assert rows(shared, f"SELECT count(*) FROM {table} WHERE user_id = ?", made["id"]) == [(0,)]
@@ -243,12 +273,14 @@ def test_a_forgotten_password_gets_a_link(shared: Home) -> None:
     assert "A link from before does not work any more." in done.err
     assert "whoever has it chooses the password. It works once, for 7 days.\n" in done.err
     assert "opens on this machine only" in done.err
-    in_the_lan = shared.ok("user", "reset-password", "forgot@example.com", env={"WMSD_SERVER_LISTEN": "10.0.0.1:80"})
+    in_the_lan = shared.ok(
+        "user", "reset-password", "forgot@example.com", env={"WMSD_SERVER_LISTEN": "10.0.0.1:80"}
+    )
     assert "this machine" not in in_the_lan.err
     assert shared.ok("user", "show", "forgot@example.com", "--json").json["link_until"]
     assert len(audited(shared, "user.link", "forgot@example.com")) == 2
     shared.ok("user", "disable", "forgot@example.com")
-    assert "shut out" in shared.refused("user", "reset-password", "forgot@example.com")
+    assert "wmsd user enable forgot@example.com" in shared.refused("user", "reset-password", "forgot@example.com")
 
 
 def test_a_lost_link_of_the_first_admin_is_made_anew(home: Home) -> None:

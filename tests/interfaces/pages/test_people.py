@@ -142,6 +142,12 @@ async def test_the_last_platform_admin_stays(admin: Visitor, act: str) -> None:
     assert (await admin.get("/admin/users")).status == 200
 
 
+async def test_all_abilities_are_a_word_and_no_star(admin: Visitor) -> None:
+    seen = await admin.get(f"/admin/users/{await id_of(admin, EMAIL)}")
+    assert "Abilities everything" in text_of(seen.text)
+    assert "*" not in text_of(seen.text)
+
+
 async def test_rights_are_told_with_their_reasons(admin: Visitor) -> None:
     await admin.world.new_user(MEMBER, "member", ["OTHER"], ["stock:read"])
     path = f"/admin/users/{await id_of(admin, MEMBER)}"

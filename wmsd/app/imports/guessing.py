@@ -60,9 +60,9 @@ class Guess:
         if self.evidence is not None:
             shows, of, cell = self.evidence
             return (
-                f"Row {line}, {column}: {text!r} is {as_point} with a decimal point, and {as_comma} with a decimal "
-                f"comma. Row {shows}, {of}: {cell!r} shows a decimal {self.form.decimal}, so that is probably right. "
-                "Choose the mark that the file is meant to have."
+                f"Row {line}, {column}: {text!r} is {as_point} with a decimal point, and {as_comma} with a "
+                f"decimal comma. Row {shows}, {of}: {cell!r} shows a decimal {self.form.decimal}, so that is "
+                "probably right. Choose the mark that the file is meant to have."
             )
         return (
             f"Row {line}, {column}: {text!r} is {as_point} with a decimal point, and {as_comma} with a decimal "

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from wmsd.interfaces.cli.command_line import fail
+from wmsd.interfaces.cli.command_line import asked, fail
 
 NOTHING: Final = "Nothing was changed."
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
@@ -17,11 +17,8 @@ def is_asked(yes: bool) -> bool:
 
 
 def confirm(question: str) -> None:
-    """Exits with 1 when the answer is no, or there is none."""
-    try:
-        is_wanted = click.confirm(question, err=True)
-    except click.Abort:
-        click.echo(err=True)
-        is_wanted = False
-    if not is_wanted:
+    """Ends the command with 1 unless somebody says yes."""
+    with asked("--yes"):
+        is_agreed = click.confirm(question, err=True)
+    if not is_agreed:
         fail([NOTHING])

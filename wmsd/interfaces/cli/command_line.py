@@ -26,6 +26,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import SMALL_LEAP
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
+from wmsd.companies.naming import SEPARATORS
 from wmsd.db.company_file import Borrow
 from wmsd.db.failures import STORAGE_FAILURES, StorageError, explain
 from wmsd.interfaces.cli.acting import at_the_command_line
@@ -38,6 +39,8 @@ FAR_AHEAD: Final = (
     "If the clock is right, run `wmsd clock confirm`: from then on changes are dated by it."
 )
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
+OF_VALUE: Final = ("is taken", "is not a")
+"""Begins what is said of a value, such as a code that something else has, or that nothing has: it is named."""
 OF_CODES: Final = re.compile("_codes?$")
 """What a field is called after, and its option is not."""
 
@@ -189,6 +192,11 @@ def _installed(
             fail([f"The data cannot be used: {known.message if known else error} ({error})"])
         except UnicodeEncodeError:
             fail(["An argument is not UTF-8 text."])
+        except click.Abort:  # at a question, before anything was done
+            note("")
+            fail(["Interrupted: nothing was changed."])
+        except KeyboardInterrupt:
+            fail(["Interrupted. What the command had done until then stays done."])
 
     return wrapped  # type: ignore[return-value]  # click adds the two options
 
@@ -205,14 +213,28 @@ def _as_typed(path: str, text: str) -> str:
     field, _, number = path.partition(".")
     context = click.get_current_context(silent=True)
     for given in () if context is None else context.command.params:
-        if given.name == field or _option(field) in given.opts or _option(OF_CODES.sub("", field)) in given.opts:
-            is_option = isinstance(given, click.Option)
-            name = given.opts[0] if is_option else (given.human_readable_name).removesuffix("...")
-            values = context.params.get(given.name or "") if context else None
-            if isinstance(values, tuple) and number.isdecimal() and int(number) < len(values):
-                return name if text.partition(" ")[0] in values else f"{name} {values[int(number)]}"
-            return name
+        name = _name(given)
+        names = (given.name, name, *given.opts)
+        if not any(each in names for each in (field, _option(field), _option(OF_CODES.sub("", field)))):
+            continue
+        value = context.params.get(given.name or "") if context else None
+        if isinstance(value, tuple) and number.isdecimal() and int(number) < len(value):
+            return name if _begins_with_one(text, value) else f"{name} {value[int(number)]}"
+        return f"{name} {value}" if isinstance(value, str) and text.startswith(OF_VALUE) else name
     return path
+
+
+def _begins_with_one(text: str, values: Sequence[str]) -> bool:
+    """Whether the sentence names one of the values itself, or a code of several in one value."""
+    first, _, _ = text.partition(" ")
+    return any(text.startswith(f"{each} ") or first in SEPARATORS.split(each) for each in values)
+
+
+def _name(given: click.Parameter) -> str:
+    """As people type it."""
+    if isinstance(given, click.Option):
+        return given.opts[0]
+    return given.human_readable_name.strip("[]").removesuffix("...")
 
 
 def _option(field: str) -> str:
@@ -246,7 +268,16 @@ def asked(otherwise: str) -> Iterator[None]:
     try:
         yield
     except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        _end_line()
         fail([f"Nobody has answered, and nothing was changed. Without a terminal, give {otherwise}."])
+
+
+def _end_line() -> None:
+    """After a question, where no terminal shows the end of the answer."""
+    if not sys.stdin.isatty():
+        note("")
 
 
 def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "None yet.") -> None:

@@ -15,7 +15,7 @@ from wmsd.companies.schema import CompanyCode, NewCompany
 from wmsd.interfaces.cli import moving
 from wmsd.interfaces.cli.acting import act, told_by_options
 from wmsd.interfaces.cli.backup_options import passphrase_option
-from wmsd.interfaces.cli.command_line import CommandLine, asked, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
 
 OF_NEW_CODE: Final = {"code": "NEW_CODE"}
@@ -185,13 +185,9 @@ def delete_company(
             )
         company_losing.delete(command_line, code, as_json)
         return
-    with asked("--yes"):
-        question = f"This deletes {code} and all its data. Type the code to go on"
-        if not yes and click.prompt(question, err=True) != code:
-            raise click.ClickException("That is not the code. Nothing was changed.")
     from wmsd.interfaces.cli import company_deleting  # imported only here
 
-    company_deleting.delete(command_line, code, folder, passphrase_file, as_json)
+    company_deleting.delete(command_line, code, yes, folder, passphrase_file, as_json)
 
 
 @company_command.command("list")

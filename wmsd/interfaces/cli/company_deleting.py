@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
+import click
+
 from wmsd.app import company_deletion as deletion
 from wmsd.app import deleting
 from wmsd.app.backups.backup_folder import BackupFolder
@@ -13,7 +15,7 @@ from wmsd.app.lending import Loan, beside_a_server
 from wmsd.base.context import Company
 from wmsd.db.failures import StorageError, is_damage
 from wmsd.interfaces.cli.backup_options import passphrase_of
-from wmsd.interfaces.cli.command_line import CommandLine, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, asked, note, say
 
 Result = TypeVar("Result")
 WITHOUT: Final = (
@@ -22,11 +24,18 @@ WITHOUT: Final = (
 
 
 def delete(
-    command_line: CommandLine, code: str, folder: Path | None, passphrase_file: Path | None, as_json: bool
+    command_line: CommandLine,
+    code: str,
+    is_agreed: bool,
+    folder: Path | None,
+    passphrase_file: Path | None,
+    as_json: bool,
 ) -> None:
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.find()
     to = BackupFolder(folder) if folder else deleting.archive_folder(Path(command_line.settings.backup.folder))
+    if not is_agreed:
+        _ask(command_line, code, to.path)
     with to.locked(), beside_a_server(command_line.folder) as loan:
         if loan is not None:
             loan.borrow(command_line.folder.platform_file)
@@ -40,6 +49,28 @@ def delete(
     note_users(left, code)
     note(f"Its data is in {archive}, and nowhere else but in older backups. Keep it as long as you have to.")
     note(f"`wmsd company import {shlex.quote(str(archive))}` brings it back, with a new id.")
+
+
+def _ask(command_line: CommandLine, code: str, to: Path) -> None:
+    """Raises Problem where there is no such company, and ClickException when its code is not typed."""
+    company = command_line.run_again(lambda installation: _company(installation, code))
+    if company is None:
+        return
+    note(
+        f"{code} ({company.name}) is written to an archive in {to} first, of which `wmsd company import` makes it "
+        "again. Then it is deleted with all its data."
+    )
+    with asked("--yes"):
+        typed = click.prompt("Type the code to go on", err=True)
+    if typed != code:
+        raise click.ClickException("That is not the code. Nothing was changed.")
+
+
+async def _company(installation: Installation, code: str) -> Company | None:
+    """None where only the file of one is left whose deletion was cut off."""
+    if (await _left_over(installation, code))[1]:
+        return None
+    return (await installation.platform.read(lambda tx: deletion.find(tx, code))).company
 
 
 def note_users(left: deleting.Left, code: str) -> None:
@@ -57,17 +88,19 @@ def finish_others(command_line: CommandLine, code: str) -> bool:
     whether that is all that there was to do for this one.
     """
 
-    async def work(installation: Installation) -> tuple[list[int], bool]:
-        gone = await deleting.leftover(installation)
-        every = await installation.platform.read(deletion.every_code)
-        was_deleted = await installation.platform.read(lambda tx: deletion.has_ended(tx, code))
-        return gone, was_deleted and code not in every
-
-    gone, is_all = run(command_line, work)
+    gone, is_all = run(command_line, lambda installation: _left_over(installation, code))
     for company_id in gone:
         deleting.remove_files(command_line.folder, company_id)
         note(f"The file of company {company_id}, which was deleted before, is removed.")
-    return bool(gone) and is_all
+    return is_all
+
+
+async def _left_over(installation: Installation, code: str) -> tuple[list[int], bool]:
+    """The companies of which only the file is left, and whether the one of this code is one of them."""
+    gone = await deleting.leftover(installation)
+    every = await installation.platform.read(deletion.every_code)
+    was_deleted = await installation.platform.read(lambda tx: deletion.has_ended(tx, code))
+    return gone, bool(gone) and was_deleted and code not in every
 
 
 def _delete(

@@ -61,8 +61,8 @@ Options = dict[str, Any]
 @click.option("--decimal", type=click.Choice(MARKS), help=f"The decimal mark of the file.{AS_GUESSED}")
 @click.option("--delimiter", type=click.Choice(list(DELIMITERS)), help=f"What separates cells.{AS_GUESSED}")
 @click.option("--encoding", type=click.Choice(list(ENCODINGS)), help=f"How text is written.{AS_GUESSED}")
-@click.option("--preview", "is_preview", is_flag=True, help="Show what would change, change nothing.")
-@click.option("--dry-run", is_flag=True, help="Check everything, change nothing.")
+@click.option("--preview", "is_preview", is_flag=True, help="Show what would change, row by row; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Check and count only; change nothing.")
 @click.option("--errors", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv",
               help="Also write all errors to this file.")  # fmt: skip
 @click.option("--complete", is_flag=True, help="stock-count: what the file leaves out was not found.")
@@ -169,8 +169,8 @@ def _import(
     if guessed.question is not None:
         if given["errors"] is not None:
             write_whole(asked(guessed), given["errors"])
-        likely = None if guessed.evidence is None else guessed.form.decimal
-        fail([f"{guessed.question}{previews.how_to_decide(likely)}", "Nothing was imported."])
+        first, second = previews.likely_first(guessed.evidence, guessed.form.decimal)
+        fail([f"{guessed.question} Say --decimal {first} or --decimal {second}.", "Nothing was imported."])
     _say_form(guessed)
     recording = Recording(kind, given["named"] or progress.file_name, given["upload"])
     try:
@@ -219,8 +219,9 @@ def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> N
     if changed and not as_json:
         stock_changes.show(changed, "counted")
         click.echo()
-    told = {} if changed is None or not as_json else stock_changes.as_json(changed, "counted")
-    say({"kind": kind, **counts_of(outcome), "dry_run": dry_run, **told}, as_json)
+    told = {} if changed is None else stock_changes.as_json(changed, "counted")
+    of_programs = {"dry_run": dry_run, **told} if as_json else {}
+    say({"kind": kind, **counts_of(outcome), **of_programs}, as_json)
     previews.tell_alike(outcome.alike)
     if dry_run:
         note("Nothing was changed: this was a dry run.")
@@ -241,7 +242,12 @@ def _refuse(errors: list[Wrong], as_json: bool, errors_file: Path | None) -> NoR
     if as_json:
         told = [{"row": e.line or None, "column": e.column, "cell": e.cell, "message": e.sentence} for e in errors]
         say({"errors": told}, as_json)
-    fail([*previews.first_of(errors, errors_file), "Nothing was imported. Mend the rows above and import the whole file again."])
+    fail(
+        [
+            *previews.first_of(errors, errors_file),
+            "Nothing was imported. Mend the rows above and import the whole file again.",
+        ]
+    )
 
 
 @click.command("export", epilog=KINDS_NAMED)

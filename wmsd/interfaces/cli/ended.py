@@ -17,7 +17,8 @@ def ended(before: Holdings, after: Holdings) -> str:
 
 def told(before: Holdings, after: Holdings) -> str:
     """The same as a sentence."""
-    return f"Ended: {ended(before, after) or 'nothing'}."
+    ending = ended(before, after)
+    return f"This has ended: {ending}." if ending else "No link, session or token has ended."
 
 
 def _counted(number: int, noun: str) -> list[str]:

@@ -80,6 +80,16 @@ class Commands(click.Group):
             raise click.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Raises NoSuchOption, which suggests none of those that the help does not name."""
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            options = error.ctx.command.params if error.ctx else []
+            hidden = {name for each in options if getattr(each, "hidden", False) for name in each.opts}
+            near = [each for each in error.possibilities or () if each not in hidden]
+            raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None

@@ -8,12 +8,11 @@ import click
 
 from wmsd.accounts import actions, holdings, second_step, store
 from wmsd.accounts import user_administration as users
-from wmsd.accounts.rules import User
 from wmsd.accounts.schema import NewUser
 from wmsd.accounts.strength import IN_WORDS, password_errors
 from wmsd.app.installation import Installation
 from wmsd.base.access import ROLES
-from wmsd.base.problems import Problem, invalid, not_found
+from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import store as companies
 from wmsd.db.transaction import Transaction
@@ -21,7 +20,7 @@ from wmsd.interfaces.cli import user_changes, user_links
 from wmsd.interfaces.cli.acting import act
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.ended import told
-from wmsd.interfaces.cli.user_changes import ABILITIES_HELP
+from wmsd.interfaces.cli.user_changes import ABILITIES_HELP, abilities_in_words, active, user_of
 from wmsd.interfaces.cli.user_links import link_to_password
 from wmsd.sign_on import actions as sign_on
 
@@ -130,7 +129,12 @@ def list_users(command_line: CommandLine, as_json: bool) -> None:
             for user in await installation.platform.read(store.users)
         ]
 
-    say(command_line.run(work), as_json, "No user yet: wmsd user create EMAIL --role platform-admin")
+    users = command_line.run(work)
+    for user in () if as_json else users:
+        user["abilities"] = abilities_in_words(user["abilities"])
+        if user["role"] == "platform-admin":
+            user["companies"] = "all"
+    say(users, as_json, "No user yet: wmsd user create EMAIL --role platform-admin --link")
 
 
 @user_command.command("disable")
@@ -140,28 +144,21 @@ def disable_user(command_line: CommandLine, email: str) -> None:
     """Shut out the user EMAIL, and refuse all its tokens. A running server follows within a second."""
 
     def disable(tx: Transaction) -> str:
-        user = _user(tx, email)
+        user = user_of(tx, email)
         if user.disabled:
             return f"{user.email} is disabled already. Nothing is changed."
         held = holdings.of_user(tx, user.id)
         actions.disable_user(tx, email)
+        refused = f" Tokens that are refused: {held.tokens}." if held.tokens else ""
         return (
-            f"{user.email} is disabled. {told(held, holdings.of_user(tx, user.id))} Tokens that are refused: "
-            f"{held.tokens}. `wmsd user enable` lets it in again, and its tokens too."
+            f"{user.email} is disabled. {told(held, holdings.of_user(tx, user.id))}{refused} `wmsd user enable` "
+            f"lets the user in again{', with these tokens' if refused else ''}."
         )
 
     async def work(installation: Installation) -> str:
         return await installation.platform.write(disable)
 
     note(command_line.run(work))
-
-
-def _user(tx: Transaction, email: str) -> User:
-    """Also one who is disabled. Raises Problem (404)."""
-    user = store.user_by_email(tx, email)
-    if user is None:
-        raise not_found(f"user as {email}")
-    return user
 
 
 @user_command.command("unlink")
@@ -174,7 +171,7 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
     """
 
     def unlink(tx: Transaction) -> str:
-        user = _user(tx, email)
+        user = user_of(tx, email)
         held = holdings.of_user(tx, user.id)
         links = sign_on.unlink_user(tx, email)
         return f"Accounts that {user.email} is parted from: {links}. {told(held, holdings.of_user(tx, user.id))}"
@@ -212,7 +209,7 @@ def set_password(command_line: CommandLine, email: str, keep_tokens: bool, passw
     password = _password(password_stdin)
 
     async def work(installation: Installation) -> str:
-        user = await installation.platform.read(lambda tx: _active(tx, email))
+        user = await installation.platform.read(lambda tx: active(tx, email))
         _check_password(password, user.email, user.name)
         password_hash = await installation.passwords.hash(password)
 
@@ -226,14 +223,6 @@ def set_password(command_line: CommandLine, email: str, keep_tokens: bool, passw
         return await installation.platform.write(set_password)
 
     note(command_line.run(work))
-
-
-def _active(tx: Transaction, email: str) -> User:
-    """Raises Problem: 404, and 409 for one who is disabled."""
-    user = _user(tx, email)
-    if user.disabled:
-        raise Problem("INVALID_STATUS", f"{user.email} is disabled. `wmsd user enable` lets it in again first.")
-    return user
 
 
 def _password(from_stdin: bool) -> str:

@@ -47,24 +47,25 @@ def tell_alike(alike: list[Alike]) -> None:
         note(f"Warning: there are {more} more such codes.")
 
 
-def how_to_decide(likely: Mark | None) -> str:
-    """The options that answer the question for the decimal mark, the likely one first."""
-    marks = sorted(MARKS, key=lambda mark: mark != likely)
-    return " Say " + " or ".join(f"--decimal {mark}" for mark in marks) + "."
+def likely_first(evidence: object, shown: Mark) -> list[Mark]:
+    """The decimal marks to choose from. `shown` is the one that a cell of the file shows, if there is such
+    `evidence`.
+    """
+    return sorted(MARKS, key=lambda mark: evidence is not None and mark != shown)
 
 
 def first_of(errors: Sequence[Wrong], errors_file: Path | None) -> list[str]:
     """The first errors, and where all of them are."""
     sentences = [each.text for each in errors[:MOST_ERRORS_SHOWN]]
     if (more := len(errors) - len(sentences)) > 0:
-        where = "--errors FILE.csv writes all of them" if errors_file is None else f"all of them are in {errors_file}"
+        where = (
+            "--errors FILE.csv writes all of them" if errors_file is None else f"all of them are in {errors_file}"
+        )
         sentences.append(f"… and {more} more: {where}.")
     return sentences
 
 
-def show(
-    found: Preview, as_json: bool, is_encoding_chosen: bool = False, errors_file: Path | None = None
-) -> None:
+def show(found: Preview, as_json: bool, is_encoding_chosen: bool = False, errors_file: Path | None = None) -> None:
     if as_json:
         say(found.as_json(), as_json)
         return
@@ -74,7 +75,8 @@ def show(
     form = form_in_words(found.form)
     if found.question is not None:
         say({**form, "decimal": "to be chosen"}, as_json)
-        fail([f"{found.question}{how_to_decide(None if found.evidence is None else found.form.decimal)}"])
+        first, second = likely_first(found.evidence, found.form.decimal)
+        fail([f"{found.question} Say --decimal {first} or --decimal {second}."])
     say({**form, **({} if found.evidence is None else {"shown by": found.evidence})}, as_json)
     click.echo()
     say([_in_words(each) for each in found.rows], as_json, "There are no rows.")

@@ -11,16 +11,17 @@ from wmsd.accounts import holdings, store
 from wmsd.accounts import user_administration as users
 from wmsd.accounts.holdings import Holdings
 from wmsd.accounts.rising import is_higher
+from wmsd.accounts.rules import User
 from wmsd.accounts.schema import UserEmail, UserSettingsPatch
 from wmsd.app import user_overview as overview
 from wmsd.app.installation import Installation
-from wmsd.base.access import ROLES, Role, abilities_in_force
-from wmsd.base.problems import Problem, not_found
+from wmsd.base.access import EVERYTHING, ROLES, Role, abilities_in_force
+from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
-from wmsd.interfaces.cli.command_line import CommandLine, asked, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.ended import ended, told
 
 ABILITIES_HELP: Final = (
@@ -38,6 +39,11 @@ OPTIONS: Final = {
 email_argument = click.argument("email")
 
 
+def abilities_in_words(abilities: Sequence[str]) -> list[str]:
+    """For people, who need not know what a star means."""
+    return ["everything in these companies"] if EVERYTHING in abilities else list(abilities)
+
+
 @click.command("show")
 @email_argument
 @json_option
@@ -46,13 +52,15 @@ def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
     """Show the user EMAIL: what it may do and where, who made it, how it signs in, its sessions and tokens."""
 
     async def work(installation: Installation) -> dict[str, Any]:
-        return await installation.platform.read(lambda tx: overview.of_user(tx, _id_of(tx, email)))
+        return await installation.platform.read(lambda tx: overview.of_user(tx, user_of(tx, email).id))
 
     shown = command_line.run(work)
     if as_json:
         say(shown, True)
         return
     lists = {name: shown.pop(name) for name in ("sessions", "tokens")}
+    for each in (shown, *lists["tokens"]):
+        each["abilities"] = abilities_in_words(each["abilities"])
     say(shown, False)
     for name, rows in lists.items():
         click.echo(f"\n{name}: {len(rows) or 'none'}")
@@ -60,16 +68,25 @@ def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
             say(rows, False)
 
 
-def _id_of(tx: Transaction, email: str) -> int:
-    """Of any user, also of one who is disabled. Raises Problem (404)."""
-    found = overview.id_of(tx, email)
-    if found is None:
+def user_of(tx: Transaction, email: str) -> User:
+    """Also one who is disabled. Raises Problem (404)."""
+    user = store.user_by_email(tx, email)
+    if user is None:
         raise not_found(f"user as {email}")
-    return found
+    return user
+
+
+def active(tx: Transaction, email: str) -> User:
+    """Raises Problem: 404, and 409 for one who is disabled."""
+    user = user_of(tx, email)
+    if user.disabled:
+        enable = f"wmsd user enable {shlex.quote(user.email)}"
+        raise Problem("INVALID_STATUS", f"{user.email} is disabled. Let the user in again first: {enable}")
+    return user
 
 
 async def found(installation: Installation, email: str) -> int:
-    return await installation.platform.read(lambda tx: _id_of(tx, email))
+    return await installation.platform.read(lambda tx: user_of(tx, email).id)
 
 
 @click.command("change")
@@ -117,15 +134,16 @@ def change_user(
 
     def look(tx: Transaction) -> tuple[bool, Holdings]:
         """Whether the role becomes a higher one, and what would end with it."""
-        user = store.user_by_id(tx, _id_of(tx, email))
-        assert user is not None
+        user = user_of(tx, email)
         role = cast(Role, given["role"] or user.role)
         return is_higher(role, user.role), holdings.of_user(tx, user.id)
 
     def write(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
         """One transaction: everything is changed, or nothing."""
-        user_id = _id_of(tx, email)
+        user_id = user_of(tx, email).id
         before = json.loads(users.get_user_record.action(tx, SITE_ADMIN, user_id).json)
+        if abilities and (given["role"] or before["role"]) != "member":
+            raise invalid({"--ability": ["must not be given: an admin has all of them"]})
         if added or removed:
             fields["company_codes"] = _companies(before["company_codes"], added, removed)
         after = before
@@ -143,13 +161,16 @@ def change_user(
     if given["role"] and is_asked(yes):
         rises, before = command_line.run(lambda installation: installation.platform.read(look))
         if rises and (ending := ended(before, holdings.NONE)):
-            note(f"{given['role']} is a higher role. With it end, because somebody else may know them: {ending}.")
+            note(
+                f"{given['role']} is a higher role. Somebody else may know how {email} signs in today, so this "
+                f"ends: {ending}."
+            )
             confirm(f"Change {email}?")
     with told_by_options(OPTIONS, {"abilities": abilities}):
         rises, before, user, after = command_line.run(work)
-    why = " Somebody else may know what a lower role had." if rises else ""
+    why = " A higher role ends them, because somebody else may know them." if rises else ""
     note(f"{user['email']} is changed. {told(before, after)}{why}")
-    if rises:
+    if rises or (before.link and not after.link):
         note(f"Make a link to a new password: wmsd user reset-password {shlex.quote(user['email'])}")
 
 
@@ -185,18 +206,18 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     follows within a second. To keep the user for later, disable it instead.
     """
     if not yes:
-        with asked("--yes"):
-            click.confirm(f"Delete {email}? Its tokens stop working for good.", abort=True, err=True)
+        command_line.run(lambda installation: found(installation, email))
+        confirm(f"Delete {email}? Its tokens stop working for good. To keep it for later, disable it instead.")
 
     def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
-        user_id = _id_of(tx, email)
+        user_id = user_of(tx, email).id
         held = holdings.of_user(tx, user_id)
         return dict(users.delete_user.action(tx, SITE_ADMIN, user_id)), held
 
     async def work(installation: Installation) -> tuple[dict[str, Any], Holdings]:
         return await installation.platform.write(delete)
 
-    answer, held = command_line.run(work)
+    answer, held = command_line.run(work) if yes else command_line.run_again(work)
     note(f"{answer['message']} {told(held, holdings.NONE)}")
 
 

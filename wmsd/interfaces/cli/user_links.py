@@ -1,4 +1,4 @@
-"""`wmsd user`: links that work once, at which somebody chooses a password. They are the operations of the pages."""
+"""`wmsd user`: links that work once, at which somebody chooses a password. They are operations of the pages."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -12,7 +12,7 @@ from wmsd.base.problems import Problem
 from wmsd.interfaces.cli.acting import act
 from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 from wmsd.interfaces.cli.shown_address import address_of_links, is_of_this_machine
-from wmsd.interfaces.cli.user_changes import email_argument, found
+from wmsd.interfaces.cli.user_changes import active, email_argument
 from wmsd.interfaces.pages.addresses import FIRST_ADMIN, WELCOME
 
 WORKS_ONCE: Final = f"It works once, for {invitations.LIFETIME.days} days."
@@ -24,7 +24,9 @@ ON_THIS_MACHINE: Final = (
 
 def link_to_password(command_line: CommandLine, made: Mapping[str, Any]) -> str:
     """Tells what to do with the link, and returns it. `made` is what the operations of the pages answer."""
-    note(f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password. {WORKS_ONCE}")
+    note(
+        f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password. {WORKS_ONCE}"
+    )
     return _link(command_line, WELCOME, made["code"])
 
 
@@ -46,7 +48,8 @@ def reset_password(command_line: CommandLine, email: str) -> None:
     """
 
     async def work(installation: Installation) -> dict[str, Any]:
-        return dict(await act(installation, users.renew_invitation, id=await found(installation, email)))
+        user = await installation.platform.read(lambda tx: active(tx, email))
+        return dict(await act(installation, users.renew_invitation, id=user.id))
 
     made = command_line.run(work)
     note("A link from before does not work any more.")

@@ -22,6 +22,7 @@ Kind = Literal[
     "status",
     "reference",
     "list",
+    "abilities",
     "facts",
     "table",
     "changes",
@@ -43,6 +44,7 @@ BY_NAME: Final[Mapping[str, Kind]] = {
     "error": "sentence",
     "switched_off_because": "sentence",
     "warnings": "sentences",
+    "abilities": "abilities",
 }
 DOCUMENT_TYPE: Final = "document_type"
 DOCUMENT_ID: Final = "document_id"

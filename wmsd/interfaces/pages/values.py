@@ -4,7 +4,7 @@ passes through `escape`.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from html import escape as escape_text
 from typing import Any, Final, NamedTuple
@@ -12,9 +12,11 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from wmsd.base.access import EVERYTHING
 from wmsd.interfaces.pages import words
 from wmsd.interfaces.pages.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRING, Field, name_of
 from wmsd.interfaces.pages.language import told
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.referred import Referred
 from wmsd.interfaces.pages.resources import REFERRED, Resource
 from wmsd.interfaces.pages.workplace import Workplace
@@ -175,6 +177,10 @@ def _list(value: Iterable[Any]) -> str:
     return escape(", ".join(map(str, value)))
 
 
+def _abilities(value: Sequence[str]) -> str:
+    return escape(_("everything")) if EVERYTHING in value else _list(value)
+
+
 def _sentence(value: str) -> str:
     return escape(told(value))
 
@@ -270,6 +276,7 @@ BY_KIND: Final[Mapping[str, Callable[[Any], str]]] = {
     "status": _status,
     "days_left": _days_left,
     "list": _list,
+    "abilities": _abilities,
     "sentence": _sentence,
     "sentences": _sentences,
     "table": lambda value: str(len(value)),

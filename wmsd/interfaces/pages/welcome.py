@@ -42,7 +42,7 @@ class Welcome:
     ) -> web.Response:
         answer = await self._door.ask(browser, choosing_password.get_invited, query={"code": code})
         if answer.status == 404:
-            return page("spent", 404, why=answer.body["message"])
+            return page("spent", 404, why=answer.body["message"], is_demo=False, lacks_admin=False)
         if answer.status == 422:  # there is no code in the address
             answer.body["message"] = _("This link is not whole. Open it as you got it.")
         return page(
