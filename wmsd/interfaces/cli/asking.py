@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from wmsd.interfaces.cli.command_line import asked, fail
+from wmsd.interfaces.cli.command_line import asked, end_line, fail
 
 NOTHING: Final = "Nothing was changed."
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
@@ -21,4 +21,5 @@ def confirm(question: str) -> None:
     with asked("--yes"):
         is_agreed = click.confirm(question, err=True)
     if not is_agreed:
+        end_line()
         fail([NOTHING])

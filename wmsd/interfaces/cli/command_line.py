@@ -270,11 +270,11 @@ def asked(otherwise: str) -> Iterator[None]:
     except click.Abort:
         if sys.stdin.isatty():
             raise
-        _end_line()
+        end_line()
         fail([f"Nobody has answered, and nothing was changed. Without a terminal, give {otherwise}."])
 
 
-def _end_line() -> None:
+def end_line() -> None:
     """After a question, where no terminal shows the end of the answer."""
     if not sys.stdin.isatty():
         note("")
