@@ -75,9 +75,14 @@ class DataFolder:
 
     @property
     def is_made(self) -> bool:
-        """Raises StorageError where this user may not see it."""
+        """Raises StorageError as `check_seen` does."""
+        self.check_seen()
+        return self.platform_file.exists() or swapping.is_begun(self.path)
+
+    def check_seen(self) -> None:
+        """Raises StorageError where it is another user's, and hidden from this one."""
         try:
-            return self.platform_file.exists() or swapping.is_begun(self.path)
+            self.platform_file.exists()
         except OSError as error:
             refuse_others(self.path, error)
             raise

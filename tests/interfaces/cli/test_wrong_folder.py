@@ -69,7 +69,7 @@ def test_a_file_is_no_folder(home: Home, command: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("mode", "command"),
     [
-        *((0o700, command) for command in (*WRITES, ("doctor",))),
+        *((0o700, command) for command in (*WRITES, ("doctor",), ("backup", "list"))),
         *((0o755, command) for command in WRITES),  # the doctor examines what it can read
     ],
 )
@@ -95,3 +95,13 @@ def test_settings_that_this_user_may_not_read(home: Home) -> None:
     os.chown(home.folder / "config.toml", OWNER, OWNER)
     done = home.run_fresh("status", under=AS_ANY_USER)
     assert (done.code, done.wrong) == (1, ["config.toml: this user may not read it. Type the command with sudo."])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_whose_the_folder_is_comes_before_what_is_wrong_with_the_log(home: Home) -> None:
+    create(home, "data")
+    home.data.chmod(0o700)
+    os.chown(home.data, OWNER, OWNER)
+    done = home.run_fresh("serve", under=AS_ANY_USER, env={"WMSD_LOG_FILE": "nowhere/wmsd.log"})
+    assert (done.code, len(done.wrong)) == (1, 1)
+    assert done.wrong[0].startswith(f"The data folder data belongs to {OWNER}, ")

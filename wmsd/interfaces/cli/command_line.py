@@ -21,7 +21,7 @@ from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
 from wmsd.app.logs import escaped
 from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, salvaged, settings_of
-from wmsd.app.wrong_folder import check_folder, where_instead
+from wmsd.app.wrong_folder import check_folder, refuse_others, where_instead
 from wmsd.base import timestamps
 from wmsd.base.clock import SMALL_LEAP
 from wmsd.base.dataclass import dataclass
@@ -126,6 +126,19 @@ class CommandLine:
         finally:
             folder.unlock()
 
+    @contextmanager
+    def told_whose(self) -> Iterator[None]:
+        """Raises StorageError in place of a refusal by the system to use the data folder, where it is another
+        user's.
+        """
+        try:
+            yield
+        except PermissionError as error:
+            folder = self.folder.path.absolute()
+            if error.filename and Path(os.fsdecode(error.filename)).absolute().is_relative_to(folder):
+                refuse_others(self.folder.path, error)
+            raise
+
     def say_folder(self) -> None:
         note(f"Data folder: {self.folder.path.resolve()}")
 
@@ -180,7 +193,9 @@ def _installed(
             file = config_file or (DEFAULT_CONFIG if os.path.lexists(DEFAULT_CONFIG) else None)
             given = {"data": data, "listen": options.get("listen"), "tls": options.get("tls")}
             flags = {("server", key): value for key, value in given.items() if value is not None}
-            return command(read(file, flags), *args, **options)
+            command_line = read(file, flags)
+            with command_line.told_whose():
+                return command(command_line, *args, **options)
         except Problem as problem:
             fail(_sentences(problem))
         except SettingsError as error:

@@ -90,9 +90,10 @@ def serve_command(
     use a data folder; the other commands work beside it.
     """
     share_arenas()
+    command_line.say_folder()
+    command_line.folder.check_seen()  # before the log, which may lie beside it
     log = command_line.settings.log
     logs.configure(log)
-    command_line.say_folder()
     with start_log(log) as is_started:
         is_to_start_again = _served(command_line, with_demo, create, is_started)
     if is_to_start_again:
