@@ -45,7 +45,7 @@ class Leaving(NamedTuple):
 
 def archive_folder(backups: Path) -> BackupFolder:
     """In that of the backups: there is room, and whoever copies them elsewhere copies these."""
-    return BackupFolder(backups / ARCHIVE)
+    return BackupFolder(backups / ARCHIVE, within=backups)
 
 
 async def begin(installation: Installation, code: str) -> deletion.Begun:

@@ -20,8 +20,10 @@ UNFINISHED: Final = ".unfinished-"
 
 
 class BackupFolder:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, within: Path | None = None) -> None:
+        """`within`: the folder of the settings, where this is one in it, which is made with it."""
         self.path = path
+        self._above = (within or path).absolute().parent
 
     def archives(self) -> list[Path]:
         """The archives that wmsd named, the oldest first."""
@@ -46,12 +48,11 @@ class BackupFolder:
         """Makes the folder where there is none, and keeps other backups out of it while it lasts. What one that
         was killed has left is removed. Raises StorageError.
         """
-        above = self.path.absolute().parent
         try:
-            if not above.exists():  # a disk that is not mounted: backups would come to the disk of the data
+            if not self._above.exists():  # a disk that is not mounted: backups would come to the disk of the data
                 raise StorageError(
-                    f"The backup folder {self.path} cannot be made, for there is no folder {above}. If that is on "
-                    "a disk of its own, mount it; otherwise make that folder."
+                    f"The backup folder {self.path} cannot be made, for there is no folder {self._above}. If that "
+                    "is on a disk of its own, mount it; otherwise make that folder."
                 )
             make_folders(self.path, 0o700)
             # Only to read: a command of another user may have made it.
