@@ -187,9 +187,9 @@ async def test_the_log_tells_once_at_two_weeks_and_once_at_a_day(
         caplog.clear()
     never = "; last used: never. Make another one in time"
     assert seen == {
-        2: [("short", f"a day{never}")],
+        2: [("short", f"1 day{never}")],
         6: [("Shop", f"14 days{never}")],
-        19: [("Shop", f"a day{never}")],
+        19: [("Shop", f"1 day{never}")],
     }
 
 
