@@ -1,15 +1,19 @@
 """The column on the left, which leads to all that a person may see. Made by functions, because every page has it,
-and macros of a template take ten times as long. Whatever is not written here passes through `escape`.
+and macros of a template take ten times as long, and kept, because most pages have that of another one. Whatever is
+not written here passes through `escape`.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from markupsafe import Markup, escape
 
+from wmsd.base.access import Role
 from wmsd.interfaces.pages.administration import administered_by
 from wmsd.interfaces.pages.door import Person
 from wmsd.interfaces.pages.house_pages import overseen_by
+from wmsd.interfaces.pages.language import current as language_of_page
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.workplace import AdminWorkplace, CompanyWorkplace, Workplace
 
@@ -31,22 +35,78 @@ KEYS: Final = {
     "guide": "d",
 }
 """What is pressed after g, by the name of the place."""
+REQUESTS: Final = "requests"
+MOST_KEPT: Final = 512
+"""Of each half: of the company, and of the house."""
 Link = tuple[str, str, str]
 """Its name, its address, and its text in the language of the page."""
 
 
+class Place(NamedTuple):
+    """A company, and what the person may see of it."""
+
+    name: str
+    address: str
+    resources: tuple[tuple[str, str], ...]
+    """Names and titles."""
+    others: tuple[tuple[int, str], ...]
+    has_more: bool
+
+
 def rail(person: Person, at: Workplace | None, current: str) -> Markup:
     """`at` is where the page is, if it is of a company or of the administration."""
-    here = f"admin-{current}" if isinstance(at, AdminWorkplace) else current
-    company = at if isinstance(at, CompanyWorkplace) else None
+    here, language = f"admin-{current}" if isinstance(at, AdminWorkplace) else current, language_of_page.get()
+    place = None
+    if isinstance(at, CompanyWorkplace):
+        resources = tuple((each.name, each.title) for each in at.resources)
+        place = Place(at.name, at.address, resources, at.others, at.has_more)
+    return Markup(_of_place(place, here, language) + _of_house(person.role, here, language))  # noqa: S704 -- its parts are escaped
+
+
+@lru_cache(MOST_KEPT)
+def _of_place(place: Place | None, here: str, language: str) -> str:
     parts = [_links([("today", "/today", _("Today"))], here)]
-    if company:
-        parts.append(
-            f"<h2>{escape(company.name)}</h2>\n{_others(company, here)}{_links(_of_company(company), here)}"
-        )
-    parts.append(f"<h2>{escape(_('Connected'))}</h2>\n{_links(_of_programs(company), here)}")
-    parts.append(f"<h2>{escape(_('House'))}</h2>\n{_links(_of_house(person), here)}")
-    return Markup("".join(parts))  # noqa: S704 -- its parts are escaped
+    if place:
+        own = [(name, f"{place.address}/{name}", _(title)) for name, title in place.resources]
+        parts.append(f"<h2>{escape(place.name)}</h2>\n{_others(place, here)}{_links(own, here)}")
+    parts.append(f"<h2>{escape(_('Connected'))}</h2>\n{_links(_programs(place), here)}")
+    return "".join(parts)
+
+
+def _others(place: Place, here: str) -> str:
+    """Leads to the same list of another company, without a way over Today."""
+    if not place.others:
+        return ""
+    lists = {name for name, _title in place.resources} | {REQUESTS}
+    below = f"/{here}" if here in lists else ""
+    links = [(f"company-{id}", f"/companies/{id}{below}", name) for id, name in place.others]
+    if place.has_more:
+        links.append(("more", "/today#search", _("Find another on Today")))
+    summary = f"<summary>{escape(_('Another company'))}</summary>"
+    return f'<details class="others">{summary}\n{_links(links, here)}</details>\n'
+
+
+def _programs(place: Place | None) -> Iterator[Link]:
+    if place:
+        yield REQUESTS, f"{place.address}/{REQUESTS}", _("Requests")
+    yield "api", "/docs/api", _("API reference")
+
+
+@lru_cache(MOST_KEPT)
+def _of_house(role: Role, here: str, language: str) -> str:
+    return f"<h2>{escape(_('House'))}</h2>\n{_links(_house(role), here)}"
+
+
+def _house(role: Role) -> Iterator[Link]:
+    named = [(each.name, each.title) for each in administered_by(role)]
+    named += [(each.name, each.title) for each in overseen_by(role)]
+    for name, title in named:
+        yield f"admin-{name}", f"/admin/{name}", _(title)
+    if role == "platform-admin":
+        yield "start", "/start", _("First steps")
+    yield "guide", "/docs", _("Guide")
+    if role == "platform-admin":
+        yield "sign-on", "/sign-on/try", _("Try a sign-on")
 
 
 def _links(links: Iterator[Link] | list[Link], here: str) -> str:
@@ -62,42 +122,3 @@ def _key(name: str) -> str:
 
 def _current(is_here: bool) -> str:
     return ' aria-current="page"' if is_here else ""
-
-
-def _of_company(company: CompanyWorkplace) -> Iterator[Link]:
-    for each in company.resources:
-        yield each.name, f"{company.address}/{each.name}", _(each.title)
-
-
-def _others(company: CompanyWorkplace, here: str) -> str:
-    """Leads to the same list of another company, without a way over Today."""
-    if not company.others:
-        return ""
-    own = (*_of_company(company), *_of_programs(company))
-    address = next((address for name, address, _text in own if name == here), company.address)
-    links = [
-        (f"company-{id}", address.replace(company.address, f"/companies/{id}", 1), name)
-        for id, name in company.others
-    ]
-    if company.has_more:
-        links.append(("more", "/today#search", _("Find another on Today")))
-    summary = f"<summary>{escape(_('Another company'))}</summary>"
-    return f'<details class="others">{summary}\n{_links(links, here)}</details>\n'
-
-
-def _of_programs(company: CompanyWorkplace | None) -> Iterator[Link]:
-    if company:
-        yield "requests", f"{company.address}/requests", _("Requests")
-    yield "api", "/docs/api", _("API reference")
-
-
-def _of_house(person: Person) -> Iterator[Link]:
-    named = [(each.name, each.title) for each in administered_by(person.role)]
-    named += [(each.name, each.title) for each in overseen_by(person.role)]
-    for name, title in named:
-        yield f"admin-{name}", f"/admin/{name}", _(title)
-    if person.role == "platform-admin":
-        yield "start", "/start", _("First steps")
-    yield "guide", "/docs", _("Guide")
-    if person.role == "platform-admin":
-        yield "sign-on", "/sign-on/try", _("Try a sign-on")
