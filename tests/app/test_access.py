@@ -50,7 +50,7 @@ async def test_an_unknown_user_and_a_wrong_password_read_the_same(world: World) 
 async def test_abilities_outside_the_whitelist_are_422_and_beyond_the_user_403(world: World) -> None:
     refused = await sign_in(world, 422, abilities=["articles:read", "articles:eat", "returns:write"])
     assert refused["errors"] == {
-        "abilities.1": ["is not an ability of this platform"],
+        "abilities.1": ["is not an ability of this platform; the nearest is articles:read"],
         "abilities.2": ["is not needed here: returns:read is enough"],
     }
     await world.new_user("member@example.com", "member", ["ACME"], ["articles:read"])

@@ -96,11 +96,9 @@ class Profile(Model):
 
 
 class Access(Model):
-    """A company, and what the person may do there. `others`: the first of the others that the person may use."""
+    """A company, and what the person may do there."""
 
     company: CompanyShown
-    others: list[CompanyShown]
-    has_more: bool
     sandbox: bool
     modules: list[str]
     abilities: list[Ability]

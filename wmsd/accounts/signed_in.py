@@ -1,7 +1,5 @@
 """The use cases of whoever is signed in at the pages: the profile, the language, the rights, and the sessions."""
 
-from typing import Final
-
 from wmsd.accounts import second_factors, sessions, store
 from wmsd.accounts.actions import SignInService
 from wmsd.accounts.schema import Access, LanguageChoice, Profile, Sessions
@@ -14,9 +12,6 @@ from wmsd.base.problems import Problem, not_found
 from wmsd.companies import store as companies
 from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
-
-MOST_OTHERS: Final = 20
-"""Companies that each page of a company names, so that one may go on to the same page there."""
 
 
 @operation(tag="Sessions", answer="object", returns=Profile, scope="platform", enrols=True)
@@ -49,11 +44,8 @@ def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict
     if company is None:
         raise Problem("COMPANY_REQUIRED", "Say which company it is.")
     in_force = tx.service(Whitelist).abilities
-    others = companies.others(tx, company.id, caller.company_ids, MOST_OTHERS + 1)
     return {
         "company": {"id": company.id, "name": company.name, "code": company.code},
-        "others": others[:MOST_OTHERS],
-        "has_more": len(others) > MOST_OTHERS,
         "sandbox": company.sandbox,
         "modules": sorted(company.modules),
         "abilities": [name for name in ABILITIES if needed_ability(name, in_force) in caller.abilities],

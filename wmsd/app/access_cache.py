@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 from wmsd.accounts import kernel_tokens, sessions
@@ -53,6 +54,7 @@ class AccessCache:
         """What is being read."""
         self._keys: dict[str, str] | None = None
         self._companies: dict[int, Company] | None = None
+        self._by_name: list[Company] = []
         self.note_companies: Callable[[Collection[int]], None] | None = None
         """Is told which companies there are, each time they are read."""
         self._callers: dict[str, Caller] = {}
@@ -231,9 +233,17 @@ class AccessCache:
             known = {company.id: company for company in found}
             if generation == self._generation:
                 self._companies = known
+                self._by_name = sorted(found, key=lambda each: (each.name.casefold(), each.id))
                 if self.note_companies is not None:
                     self.note_companies(known.keys())
         return known
+
+    async def others(self, caller: Caller, company_id: int, most: int) -> list[Company]:
+        """The first companies by their names that the caller may use, without this one."""
+        await self.companies()
+        own = caller.company_ids
+        them = (each for each in self._by_name if each.id != company_id and (own is None or each.id in own))
+        return list(islice(them, most))
 
     async def write_token_uses(self) -> None:
         """Writes the times of last use of every kind of token. A job calls it once a minute, so that a read never

@@ -1,6 +1,6 @@
 """The SQL of operators, companies and modules."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.context import Actor, Company, Operator
@@ -28,20 +28,6 @@ def companies(tx: Transaction) -> list[Company]:
 
 def every_company(tx: Transaction) -> list[Company]:
     return [_company(row) for row in tx.records(EVERY)]
-
-
-OTHERS: Final = """
-    SELECT id, name, code FROM companies
-    WHERE id <> :id AND id NOT IN (SELECT company_id FROM company_deletions)
-        AND (:within IS NULL OR id IN (SELECT value FROM json_each(:within)))
-    ORDER BY name COLLATE NOCASE, id LIMIT :most
-"""
-
-
-def others(tx: Transaction, company_id: int, within: Iterable[int] | None, most: int) -> list[dict[str, Any]]:
-    """Id, name and code of the first companies by name, without this one. `within`: only some of these."""
-    ids = None if within is None else dumps(sorted(within))
-    return tx.records(OTHERS, {"id": company_id, "within": ids, "most": most})
 
 
 INSTALLATION: Final = "SELECT id FROM installation"

@@ -8,7 +8,7 @@ from tests.interfaces.pages.administering import signed_in_as
 from tests.interfaces.pages.test_browsing import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World
-from wmsd.accounts.signed_in import MOST_OTHERS
+from wmsd.interfaces.pages.workplace import MOST_OTHERS
 
 OTHERS = re.compile(r'<details class="others"><summary>(.*?)</summary>(.*?)</details>', re.DOTALL)
 

@@ -11,6 +11,7 @@ from wmsd.app.call import Call, Loaded
 from wmsd.app.installation import Installation
 from wmsd.base.access import Role
 from wmsd.base.addresses import Network
+from wmsd.base.context import Company
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
@@ -84,6 +85,7 @@ RETRY_AFTER = web.RequestKey("retry_after", str)
 class Door:
     def __init__(self, installation: Installation) -> None:
         self._dispatcher = installation.dispatcher
+        self._access = installation.access
         self.abilities: Mapping[str, str] = installation.abilities
         """Those in force, each with what it opens."""
         self._trusted: Sequence[Network] = trusted_proxies(installation)
@@ -130,6 +132,13 @@ class Door:
         """The body of a good answer; `also` is another good status. Raises Problem for a refusal."""
         answer = await self.ask(browser, operation)
         return answer.body if answer.status == also else answer.needed()
+
+    async def others(self, person: Person, company_id: int, most: int) -> list[Company]:
+        """The first companies by their names that the person may use, without this one."""
+        browser = person.browser
+        assert browser.secret is not None
+        caller = await self._access.session_caller(browser.secret, browser.address, browser.asks_by_itself)
+        return await self._access.others(caller, company_id, most)
 
     def count_open(self, browser: Browser) -> None:
         """Counts a request that asks for no operation. Raises Problem (429)."""

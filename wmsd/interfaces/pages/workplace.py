@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Final, Unpack
 
 from wmsd.accounts import signed_in
 from wmsd.base.access import ABILITIES, has_role
@@ -15,6 +15,9 @@ from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.door import Answer, Door, Person, Sent
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.resources import RESOURCES, Act, Resource
+
+MOST_OTHERS: Final = 20
+"""Companies that each page of a company names, so that one may go on to the same page there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ async def company_at(door: Door, person: Person, company_id: str) -> CompanyWork
         raise Problem("NOT_FOUND", "There is no such company, or you may not use it.")
     found = answer.needed()
     company = found["company"]
+    others = await door.others(person, company["id"], MOST_OTHERS + 1)
     return CompanyWorkplace(
         door=door,
         person=person,
@@ -155,6 +159,6 @@ async def company_at(door: Door, person: Person, company_id: str) -> CompanyWork
         sandbox=found["sandbox"],
         modules=frozenset(found["modules"]),
         abilities=frozenset(found["abilities"]),
-        others=tuple((each["id"], each["name"]) for each in found["others"]),
-        has_more=found["has_more"],
+        others=tuple((each.id, each.name) for each in others[:MOST_OTHERS]),
+        has_more=len(others) > MOST_OTHERS,
     )
