@@ -57,12 +57,12 @@ async def test_every_label_is_in_the_language_of_its_reader(visitor: Visitor) ->
 
 
 async def settled(visitor: Visitor, path: str) -> Seen:
-    """The page of an upload, when nothing is at work any more."""
-    for _ in range(PATIENCE_SECONDS * 10):
+    """The page of an upload, when nothing is at work any more. It asks less and less often: pages are limited."""
+    for number in range(PATIENCE_SECONDS):
         seen = await visitor.get(path)
         if 'http-equiv="refresh"' not in seen.text:
             return seen
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(min(0.1 * (number + 1), 1))
     raise TimeoutError(seen.text)
 
 

@@ -21,15 +21,20 @@ FIND: Final = """
         ) AS first CROSS JOIN staged_codes AS staged ON staged.code = first.code
         WHERE staged.code <> first.code COLLATE BINARY
         UNION ALL
-        SELECT staged.line, staged.code, there.code, NULL
-        FROM {table} AS there CROSS JOIN staged_codes AS staged ON staged.code = there.code
-        WHERE staged.code <> there.code COLLATE BINARY
+        SELECT staged.line, staged.code, known.code, NULL
+        FROM (
+            SELECT min(code) AS code FROM {table} AS there
+            WHERE EXISTS (SELECT 1 FROM staged_codes WHERE staged_codes.code = there.code)
+            GROUP BY code COLLATE NOCASE
+        ) AS known CROSS JOIN staged_codes AS staged ON staged.code = known.code
+        WHERE staged.code <> known.code COLLATE BINARY
     ) AS found
     WHERE NOT EXISTS (SELECT 1 FROM {table} AS same WHERE same.code = found.code COLLATE BINARY)
     ORDER BY line, other_line LIMIT :most
 """
 """Reads every code that is there once. The column of `staged_codes`, on the left of each comparison, has it made
-without regard to capital letters.
+without regard to capital letters. Each row is compared with one code of those that are alike, not with each: there
+may be as many.
 """
 
 
