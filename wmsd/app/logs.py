@@ -22,6 +22,7 @@ from typing import Final, TextIO
 from wmsd.app.grouped_lines import REQUESTS, GroupedLines, RequestLine
 from wmsd.app.settings import Log, SettingsError
 from wmsd.base import timestamps
+from wmsd.base.regular_files import check_no_database
 
 SHOWN: Final = {
     "company_id": "company",
@@ -199,6 +200,8 @@ def _file(settings: Log) -> logging.Handler:
     if not os.access(path.parent, os.W_OK) and path.parent.is_dir():
         raise _unwritable(path, f"the folder {path.parent} cannot be written to, so a full file cannot be renamed")
     try:
+        if path.is_file() and os.access(path, os.R_OK):
+            check_no_database(path)
         return LogFile(path, settings.file_megabytes * MEGABYTE, settings.files - 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else None

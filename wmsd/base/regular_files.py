@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Final
 
 NOT_REGULAR: Final = "it is not a regular file"
+IS_DATABASE: Final = "it is a database"
+OF_DATABASE: Final = b"SQLite format 3\0"
+"""How the file of a database begins (SQLite's file format, 1.3.1)."""
 
 
 def check_regular(path: Path) -> None:
@@ -16,3 +19,10 @@ def check_regular(path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, NOT_REGULAR, str(path))
+
+
+def check_no_database(path: Path) -> None:
+    """Raises OSError where lines of text would be written into a database."""
+    with path.open("rb") as file:
+        if file.read(len(OF_DATABASE)) == OF_DATABASE:
+            raise OSError(errno.EINVAL, IS_DATABASE, str(path))

@@ -258,7 +258,10 @@ def test_flag_over_environment_over_file_over_default(home: Home) -> None:
         ("[Server]\nlisten = 'x'", ["[Server] is not a section; did you mean server?"]),
         ("[zzz]\nq = 1", ["[zzz] is not a section."]),
         ("listen = '127.0.0.1:1'", ["listen stands in no section; did you mean server.listen?"]),
-        ("[server]\nlisten = 8480", ["server.listen must be a text in quotation marks."]),
+        (
+            "[server]\nlisten = 8480",
+            ['server.listen must be a text in quotation marks, such as "127.0.0.1:8480".'],
+        ),
         (
             "[server]\nlisten = '8480'\ndata = ''",
             [
@@ -292,7 +295,7 @@ def test_flag_over_environment_over_file_over_default(home: Home) -> None:
         (
             "[server]\nlisten = 1\n[log]\nlevel = 'loud'",
             [
-                "server.listen must be a text in quotation marks.",
+                'server.listen must be a text in quotation marks, such as "127.0.0.1:8480".',
                 "log.level must be 'debug', 'info', 'warning' or 'error'.",
             ],
         ),
@@ -391,6 +394,10 @@ LISTED = 'the texts of a list stand in quotation marks, with commas between them
             2,
             "more stands after the text of after. A text that has quotation marks in it stands in '''…'''.",
         ),
+        ("[log]\nlocal_time = yes", 2, "local_time is true or false. Write local_time = true"),
+        ("[log]\nlocal_time = False # so", 2, "local_time is true or false. Write local_time = false"),
+        ("[server]\ntls = off", 2, STRAIGHT.format("tls")),
+        ("[backup]\nkeep_daily = 7,5", 2, "decimals follow a point. Write keep_daily = 7.5"),
         ("[server]\n\nlisten =\n", 3, "listen has no value. Write one after the =, or remove the line."),
     ],
 )

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.support.command import Home, first_day
+from tests.support.command import Home, first_day, hashes
 
 
 def test_a_server_logs_to_its_file(home: Home) -> None:
@@ -44,3 +44,15 @@ def test_what_a_start_warns_of_is_shown_where_it_was_typed(home: Home) -> None:
     [warning] = [line for line in server.log.splitlines() if "wmsd runs as root" in line]
     assert warning in written.splitlines()
     assert "info" not in server.log
+
+
+def test_no_line_is_written_into_a_database(home: Home) -> None:
+    first_day(home)
+    before = hashes(home.data)
+    sentence = (
+        "log.file: data/platform.db cannot be written: it is a database. Choose another file, or standard error"
+    )
+    env = {"WMSD_LOG_FILE": "data/platform.db"}
+    assert home.refused("serve", env=env).startswith(sentence)
+    assert "in data/platform.db: it is a database" in home.run("config", "check", env=env).err
+    assert hashes(home.data) == before

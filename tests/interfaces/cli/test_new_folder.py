@@ -49,6 +49,16 @@ def test_without_a_terminal_it_says_what_it_found_and_makes_nothing(home: Home) 
     assert is_made(home, "--create")
 
 
+def test_a_disk_that_is_not_mounted_gets_no_empty_installation(home: Home) -> None:
+    far = home.folder / "mnt" / "disk"
+    assert is_refused(home, "--data", str(far / "data")) == (
+        f"There is no folder {far}, in which the data folder data would be. Nothing was made. If that is on a "
+        "disk of its own, mount it. To make both, start with --create."
+    )
+    assert not far.parent.exists()
+    assert is_made(home, "--data", str(far / "data"), "--create", data="mnt/disk/data")
+
+
 def test_one_other_thing_is_enough(home: Home) -> None:
     (home.folder / "Music").mkdir()
     assert "and holds one other file or folder: Music. Nothing was made." in is_refused(home)

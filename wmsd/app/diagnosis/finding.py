@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.regular_files import NOT_REGULAR
+from wmsd.base.regular_files import IS_DATABASE, NOT_REGULAR
 
 PLACE: Final = re.compile(r"\{(\w+)\}")
 """In a sentence, for a fact."""
@@ -26,7 +26,7 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-REASONS: Final = (*(reason_of(OSError(number, os.strerror(number))) for number in _MET), NOT_REGULAR)
+REASONS: Final = (*(reason_of(OSError(number, os.strerror(number))) for number in _MET), NOT_REGULAR, IS_DATABASE)
 """Those that files and disks give, and ours."""
 
 

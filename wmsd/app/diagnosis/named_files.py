@@ -26,7 +26,7 @@ from wmsd.app.one_word import NOT_ONE_WORD, TOO_LONG
 from wmsd.app.private_files import user_name
 from wmsd.app.settings import Settings
 from wmsd.app.tls.files import has_key
-from wmsd.base.regular_files import check_regular
+from wmsd.base.regular_files import check_no_database, check_regular
 from wmsd.base.secrecy import SecretFile
 from wmsd.db.failures import StorageError
 from wmsd.sign_on.client_secrets import NO_CLIENT_SECRET, client_secret_in
@@ -214,6 +214,8 @@ def _why_not(need: Need) -> str | None:
             check_regular(need.path)
             with need.path.open("rb") as file:
                 file.read(1)
+        elif need.use == os.W_OK and stat.S_ISREG(mode) and os.access(need.path, os.R_OK):
+            check_no_database(need.path)
     except OSError as error:
         return reason_of(error)
     if (need.use == IN_FOLDER) != stat.S_ISDIR(mode):

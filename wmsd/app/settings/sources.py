@@ -17,8 +17,11 @@ from wmsd.base.validation import field_errors
 ENVIRONMENT = "WMSD_"
 NOT_SETTINGS = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
 """WMSD_CONFIG names the file. The others are those of the examples in the guide and the reference."""
+NO_TEXT: Final = "must be a string"
+LIKE_LISTEN: Final = ', such as "127.0.0.1:8480"'
+"""Who gives only the port is told how it is meant."""
 IN_FILES: Final = {
-    "must be a string": "must be a text in quotation marks",
+    NO_TEXT: "must be a text in quotation marks",
     "must be an array": 'must be a list, such as ["a", "b"]',
     "must be an object": "must be a table",
     "must be true or false": "must be true or false, without quotation marks",
@@ -175,7 +178,8 @@ def _invalid(source: str, values: Values, is_file: bool) -> Iterator[Mistake]:
         for path, texts in field_errors(error).items():
             section, _, key = path.partition(".")
             for text in texts:
-                sentence = f"{source}: {path if key else f'[{path}]'} {_in_words(text, is_file)}."
+                like = LIKE_LISTEN if is_file and text == NO_TEXT and path.endswith(".listen") else ""
+                sentence = f"{source}: {path if key else f'[{path}]'} {_in_words(text, is_file)}{like}."
                 yield Mistake(section, key.partition(".")[0] or None, sentence)
 
 

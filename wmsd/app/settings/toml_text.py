@@ -12,6 +12,10 @@ PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)
 SETTING: Final = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s#]?)")
 """Its name, and how its value begins."""
 QUOTED: Final = ('"', "'")
+ANSWER: Final = re.compile(r"[^=]*=\s*(yes|true|no|false)\s*(?:#|$)", re.IGNORECASE)
+"""A setting that somebody answers with a word of their own."""
+NO: Final = frozenset({"no", "false"})
+WITH_COMMA: Final = re.compile(r"[^=]*=\s*([+-]?\d+),(\d+)\s*(?:#|$)")
 
 
 class NoToml(ValueError):
@@ -53,6 +57,12 @@ def _what_is_wrong(said: str, number: int, line: str) -> str:
             f"line {number} cannot be read: the texts of a list stand in quotation marks, with commas between "
             f'them, as in {name} = ["…", "…"].'
         )
+    if answer := ANSWER.match(line):
+        meant = "false" if answer[1].lower() in NO else "true"
+        return f"line {number} cannot be read: {name} is true or false. Write {name} = {meant}"
+    if number_of := WITH_COMMA.match(line):
+        point = ".".join(number_of.groups())
+        return f"line {number} cannot be read: decimals follow a point. Write {name} = {point}"
     if value not in QUOTED and value != "{":
         return (
             f'line {number} cannot be read: a text stands in straight quotation marks, as in {name} = "…". Only '

@@ -30,15 +30,20 @@ create_option = click.option(
 
 def may_be_made(command_line: CommandLine, create: bool) -> None:
     """Asks whether the data folder may be made, where it is not there yet and other things are. Raises
-    StorageError when it may not, and when there is nobody to ask.
+    StorageError when it may not, when there is nobody to ask, and where the folder above it is missing.
     """
     folder = command_line.folder
     if create or folder.is_made or any(folder.companies.glob("*.db")):  # without platform.db, none is made
         return
+    data = folder.path.resolve()
+    if not data.parent.exists():  # on a disk that is not mounted, as if all data were lost
+        raise StorageError(
+            f"There is no folder {data.parent}, in which the data folder {data.name} would be. Nothing was made. "
+            "If that is on a disk of its own, mount it. To make both, start with --create."
+        )
     place, found = _found(command_line)
     if not found:
         return
-    data = folder.path.resolve()
     if instead := where_instead(folder.path):
         raise StorageError(
             f"The folder {data} has no data of wmsd. Nothing was made. To make one there all the same, start with "
