@@ -100,3 +100,16 @@ async def test_it_speaks_romanian(admin: Visitor) -> None:
     found = OTHERS.search(seen.text)
     assert found is not None
     assert found[1] == "Altă companie"
+
+
+async def test_where_its_module_is_off_the_other_company_s_first_page_is_led_to(admin: Visitor) -> None:
+    await admin.world.set_module("BETA", "outbound", enabled=False)
+    found = others(await admin.get("/companies/1/sales-orders"))
+    assert found == {"Company ALFA": "/companies/3/sales-orders", "Company BETA": "/companies/2"}
+    assert (await admin.get("/companies/2")).status == 303  # to the first list that there is
+
+
+async def test_codes_tell_companies_of_the_same_name_apart(admin: Visitor) -> None:
+    await name_first(admin.world, "Company BETA")
+    assert list(others(await admin.get("/companies/1/stock"))) == ["Company ALFA", "Company BETA (BETA)"]
+    assert list(others(await admin.get("/companies/3/stock"))) == ["Company BETA (ACME)", "Company BETA (BETA)"]

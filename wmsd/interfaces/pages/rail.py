@@ -3,6 +3,7 @@ and macros of a template take ten times as long, and kept, because most pages ha
 not written here passes through `escape`.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -15,7 +16,7 @@ from wmsd.interfaces.pages.door import Person
 from wmsd.interfaces.pages.house_pages import overseen_by
 from wmsd.interfaces.pages.language import current as language_of_page
 from wmsd.interfaces.pages.language import translated as _
-from wmsd.interfaces.pages.workplace import AdminWorkplace, CompanyWorkplace, Workplace
+from wmsd.interfaces.pages.workplace import AdminWorkplace, CompanyWorkplace, Workplace, is_on
 
 KEYS: Final = {
     "today": "t",
@@ -49,7 +50,7 @@ class Place(NamedTuple):
     address: str
     resources: tuple[tuple[str, str], ...]
     """Names and titles."""
-    others: tuple[tuple[int, str], ...]
+    others: tuple[Link, ...]
     has_more: bool
 
 
@@ -59,8 +60,20 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
     place = None
     if isinstance(at, CompanyWorkplace):
         resources = tuple((each.name, each.title) for each in at.resources)
-        place = Place(at.name, at.address, resources, at.others, at.has_more)
+        place = Place(at.name, at.address, resources, tuple(_to_others(at, here)), at.has_more)
     return Markup(_of_place(place, here, language) + _of_house(person.role, here, language))  # noqa: S704 -- its parts are escaped
+
+
+def _to_others(at: CompanyWorkplace, here: str) -> Iterator[Link]:
+    """To the same list of other companies, or to their first page where its module is off there. Codes tell those
+    of the same name apart.
+    """
+    modules = {REQUESTS: None, **{each.name: each.listing.module for each in at.resources}}
+    names = Counter([at.name, *(each.name for each in at.others)])
+    for each in at.others:
+        is_there = here in modules and is_on(modules[here], each.modules)
+        text = each.name if names[each.name] == 1 else f"{each.name} ({each.code})"
+        yield f"company-{each.id}", f"/companies/{each.id}{f'/{here}' if is_there else ''}", text
 
 
 @lru_cache(MOST_KEPT)
@@ -77,9 +90,7 @@ def _others(place: Place, here: str) -> str:
     """Leads to the same list of another company, without a way over Today."""
     if not place.others:
         return ""
-    lists = {name for name, _title in place.resources} | {REQUESTS}
-    below = f"/{here}" if here in lists else ""
-    links = [(f"company-{id}", f"/companies/{id}{below}", name) for id, name in place.others]
+    links = [*place.others]
     if place.has_more:
         links.append(("more", "/today#search", _("Find another on Today")))
     summary = f"<summary>{escape(_('Another company'))}</summary>"

@@ -1,11 +1,12 @@
 """Where a person at the pages works: in a company, or at the installation itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final, Unpack
 
 from wmsd.accounts import signed_in
 from wmsd.base.access import ABILITIES, has_role
+from wmsd.base.context import Company
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem, not_found
@@ -80,14 +81,19 @@ class Workplace(ABC):
         return found["data"][0]["id"] if found["data"] else None
 
 
+def is_on(module: str | None, modules: Collection[str]) -> bool:
+    """Whether what belongs to the module, if to any, is there for a company with these."""
+    return module in (None, "api") or module in modules
+
+
 @dataclass(frozen=True, slots=True)
 class CompanyWorkplace(Workplace):
     id: str
     sandbox: bool
     modules: frozenset[str]
     abilities: frozenset[str]
-    others: tuple[tuple[int, str], ...]
-    """Ids and names of the first other companies that the person may use."""
+    others: Sequence[Company]
+    """The first other companies that the person may use."""
     has_more: bool
     """Whether there are others than these."""
 
@@ -100,8 +106,8 @@ class CompanyWorkplace(Workplace):
     def may(self, operation: Operation) -> bool:
         if operation.role is not None and not has_role(self.person.role, operation.role):
             return False
-        is_on = operation.module in (None, "api") or operation.module in self.modules
-        return is_on and (operation.ability is None or operation.ability in self.abilities)
+        has_ability = operation.ability is None or operation.ability in self.abilities
+        return has_ability and is_on(operation.module, self.modules)
 
     async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
         return await self.door.ask(self.person.browser, operation, self.id, **sent)
@@ -159,6 +165,6 @@ async def company_at(door: Door, person: Person, company_id: str) -> CompanyWork
         sandbox=found["sandbox"],
         modules=frozenset(found["modules"]),
         abilities=frozenset(found["abilities"]),
-        others=tuple((each.id, each.name) for each in others[:MOST_OTHERS]),
+        others=others[:MOST_OTHERS],
         has_more=len(others) > MOST_OTHERS,
     )
