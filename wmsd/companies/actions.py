@@ -34,7 +34,7 @@ def create_company(
     """Creates a company and answers its id. `create_file` is given the id and the code, and makes the file before
     the company is committed. What came from somewhere has had its code there, and keeps it.
     """
-    errors = code_errors(tx, new.code) if came is None else taken_code(tx, new.code)
+    errors = code_errors(tx, new.code) if came is None else codes_like(tx, new.code)
     operator = None
     if new.operator_code is not None:
         operator = _operator(tx, new.operator_code)
@@ -55,19 +55,21 @@ def create_company(
 
 
 def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
-    """Of a new code, for a new company or for the one with the id `of`. People take codes that differ in capital
-    letters for one; commas and blanks stand between codes, and codes stand in the names of files.
+    """Of a new code, for a new company or for the one with the id `of`. Commas and blanks stand between codes, and
+    codes stand in the names of files.
     """
     if not all(each.isalpha() or each.isdecimal() or each in "-_." for each in code):
         return {"code": ["must have letters, digits, -, _ and . only"]}
+    return codes_like(tx, code, of)
+
+
+def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
+    """People take codes that differ in capital letters for one. Also that of a company that is being deleted is
+    taken.
+    """
     for company in store.every_company(tx):
         if company.id != of and company.code != code and company.code.casefold() == code.casefold():
             return {"code": [f"differs from the code of company {company.code} only in capital letters"]}
-    return taken_code(tx, code)
-
-
-def taken_code(tx: Transaction, code: str) -> FieldErrors:
-    """Also that of a company that is being deleted is taken."""
     is_taken = any(company.code == code for company in store.every_company(tx))
     return {"code": [TAKEN]} if is_taken else {}
 

@@ -123,6 +123,8 @@ def test_a_code_that_is_taken_changes_nothing(home_of_acme: Home, elsewhere: Hom
     assert elsewhere.refusals("company", "import", file) == [
         "There is a company ACME already: give another code with --code. Nothing was changed."
     ]
+    [alike] = elsewhere.refusals("company", "import", file, "--code", "acme")
+    assert "differs from the code of company ACME only in capital letters" in alike
     assert hashes(elsewhere.data) == before
 
 
@@ -147,7 +149,7 @@ def test_an_export_restores_the_company_at_home(home_of_acme: Home) -> None:
 
 
 def test_an_export_can_be_proven(home_of_acme: Home) -> None:
-    assert "can be restored: 1 files" in home_of_acme.ok("backup", "verify", exported(home_of_acme)).out
+    assert "can be restored: 1 file," in home_of_acme.ok("backup", "verify", exported(home_of_acme)).out
 
 
 def test_a_damaged_export_is_refused(home_of_acme: Home, elsewhere: Home) -> None:

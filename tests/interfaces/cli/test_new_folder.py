@@ -59,6 +59,17 @@ def test_a_disk_that_is_not_mounted_gets_no_empty_installation(home: Home) -> No
     assert is_made(home, "--data", str(far / "data"), "--create", data="mnt/disk/data")
 
 
+def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
+    first_day(home)
+    home.ok("backup", "create")
+    home.data.rename(home.folder / "wmsd.away")
+    assert is_refused(home) == (
+        f"The data folder {home.data} is not there, and backups has 1 backup. Nothing was made. To bring the data "
+        "back, give wmsd backup restore. To begin anew, start with --create."
+    )
+    assert is_made(home, "--create")
+
+
 def test_one_other_thing_is_enough(home: Home) -> None:
     (home.folder / "Music").mkdir()
     assert "and holds one other file or folder: Music. Nothing was made." in is_refused(home)

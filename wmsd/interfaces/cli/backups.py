@@ -23,6 +23,7 @@ from wmsd.app.backups.restoring import installed as installation_in
 from wmsd.app.backups.scheduled import Scheduled, proven_now
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.lending import beside_a_server
+from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
@@ -177,7 +178,7 @@ def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
             as_json,
         )
     else:
-        files = f"{len(proof.manifest.files)} files, {size(proof.manifest.bytes)}"
+        files = f"{counted(len(proof.manifest.files), 'file')}, {size(proof.manifest.bytes)}"
         verdict = "cannot be restored whole" if proof.problems else "can be restored"
         say_text(f"{path} {verdict}: {files}, examined in {seconds} s.")
     if proof.problems:
