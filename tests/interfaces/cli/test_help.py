@@ -341,7 +341,10 @@ def test_an_unknown_option_is_not_understood(command: tuple[str, ...]) -> None:
 
 
 def test_options_that_the_help_does_not_name_are_not_suggested(home: Home) -> None:
-    assert home.misunderstood("import", "undo", "--company", "ACME", "--buy") == "Error: No such option '--buy'."
+    assert (
+        home.misunderstood("import", "undo", "--company", "ACME", "--numbre")
+        == "Error: No such option '--numbre'."
+    )
     suggested = home.misunderstood("import", "articles", "x.csv", "--compani", "ACME")
     assert "Did you mean one of: '--company', '--complete', '--config'?" in suggested
 

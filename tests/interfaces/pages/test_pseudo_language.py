@@ -23,7 +23,7 @@ from wmsd.app.settings import sections
 from wmsd.base.access import ABILITIES, MODULES, ROLES
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.companies import store
-from wmsd.interfaces.pages import language
+from wmsd.interfaces.pages import language, rail
 from wmsd.outbox.events import EVENTS
 
 BEFORE_SIGNING_IN: Final = ("/sign-in", "/first-admin", "/demo", "/welcome", "/trust", "/sign-in/{provider}/back")
@@ -160,6 +160,16 @@ class Scene:
                 seen = await visitor.get(each.path, {"Accept-Language": "ro"})
                 if seen.text and seen.headers["Content-Type"].startswith("text/html"):
                     yield each.path, seen.text
+
+
+@pytest.fixture(autouse=True)
+def no_kept_links() -> Iterator[None]:
+    """What pages keep is in the language of before."""
+    for kept in (rail._of_place, rail._of_house):
+        kept.cache_clear()
+    yield
+    for kept in (rail._of_place, rail._of_house):
+        kept.cache_clear()
 
 
 @pytest.fixture
