@@ -53,6 +53,16 @@ def test_a_folder_that_others_may_change_is_told_and_mended(open_data: Path, nam
     assert found(open_data) == []
 
 
+@pytest.mark.parametrize(("bits", "is_told"), [(0o644, False), (0o664, True), (0o666, True)])
+def test_settings_that_others_may_change_are_told(open_data: Path, bits: int, is_told: bool) -> None:
+    """They name commands that wmsd runs. To read them is no harm, unless they hold a secret."""
+    file = open_data.parent / "config.toml"
+    file.write_text("[backup]\nafter = 'true'\n")
+    file.chmod(bits)
+    told = list(permissions.look(situation(open_data, config_file=file)))
+    assert [each.kind.name for each in told] == ["settings-open-to-others"] * is_told
+
+
 def test_a_folder_that_nobody_may_enter_protects_what_is_in_it(open_data: Path) -> None:
     (open_data / "platform.db").chmod(0o644)
     open_data.chmod(0o700)

@@ -30,6 +30,12 @@ FOLDER_OPEN: Final = FindingKind(
     "place.",
     "Let only its owner: chmod 700 {file}",
 )
+SETTINGS_OPEN: Final = FindingKind(
+    "settings-open-to-others",
+    "warning",
+    "Other users of this machine may change the settings in {file}, and with them which commands wmsd runs.",
+    "Let only its owner write it: chmod go-w {file}",
+)
 SECRET_OPEN: Final = FindingKind(
     "secret-open-to-others",
     "warning",
@@ -48,12 +54,13 @@ NOT_WRITABLE: Final = FindingKind(
     "The user {user} cannot write {file}: this user can examine the data, and cannot serve it.",
     "For a copy that is good. Otherwise use the user {owner}, or give this user the permission.",
 )
-KINDS: Final = (OPEN_TO_OTHERS, FOLDER_OPEN, SECRET_OPEN, OTHER_OWNER, NOT_WRITABLE)
+KINDS: Final = (OPEN_TO_OTHERS, FOLDER_OPEN, SETTINGS_OPEN, SECRET_OPEN, OTHER_OWNER, NOT_WRITABLE)
 
 
 def look(at: Situation) -> Found:
     yield from _open(_own(at), OPEN_TO_OTHERS)
     yield from _open(_folders(at.data), FOLDER_OPEN, WRITTEN)
+    yield from _open([at.config_file] if at.config_file else [], SETTINGS_OPEN, WRITTEN)
     yield from look_at_secrets(at)
     yield from _owners(at)
     for path in (at.data, *at.files):
