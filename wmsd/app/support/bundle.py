@@ -14,6 +14,7 @@ from wmsd.app.private_files import new_private
 from wmsd.app.support.hiding import Hiding
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
+from wmsd.db.failures import StorageError
 
 MOST_BYTES: Final = 8 * 1024 * 1024
 CUT: Final = "\n(The rest is left out: it is too long.)\n"
@@ -50,12 +51,22 @@ def made(part: Part, hiding: Hiding) -> Made:
         text = hiding.text(found) if isinstance(found, str) else _json(hiding.json(found))
         error = None
     except Exception as failed:
-        error = hiding.text(f"{type(failed).__name__}: {failed}")
+        error = hiding.text(_in_words(failed))
         text = f"This could not be found out. {error}\n"
     content = text.encode("utf-8", "replace")
     if len(content) > MOST_BYTES:
         content = content[:MOST_BYTES] + CUT.encode()
     return Made(part.name, part.says, content, error)
+
+
+def _in_words(failed: Exception) -> str:
+    """Our own sentences as they are, and the system's with the file; others with their kind, for developers."""
+    match failed:
+        case StorageError():
+            return str(failed)
+        case OSError(filename=file, strerror=str(reason)) if file:
+            return f"{file}: {reason.lower()}."
+    return f"{type(failed).__name__}: {failed}"
 
 
 def _json(value: Any) -> str:

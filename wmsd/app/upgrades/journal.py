@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.app.private_files import new_private
 from wmsd.app.swapping import sync
+from wmsd.app.wrong_folder import refuse_others
 from wmsd.db.failures import StorageError
 
 FILE: Final = "upgrade.json"
@@ -40,6 +41,8 @@ def read_upgrade(data: Path) -> Upgrade | None:
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
+        if isinstance(error, OSError):
+            refuse_others(data, error)
         reason = (error.strerror or "").lower() if isinstance(error, OSError) else "it is damaged"
         raise StorageError(
             f"{path} cannot be read: {reason}. It says how far an upgrade has come. When no upgrade is under way, "

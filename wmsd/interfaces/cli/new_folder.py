@@ -38,13 +38,13 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
     if create or folder.is_made or any(folder.companies.glob("*.db")):  # without platform.db, none is made
         return
     data = folder.path.resolve()
-    if not data.parent.exists():  # on a disk that is not mounted, as if all data were lost
+    if not folder.path.absolute().parent.exists():  # on a disk that is not mounted, as if all data were lost
         raise StorageError(
             f"There is no folder {data.parent}, in which the data folder {data.name} would be. Nothing was made. "
             "If that is on a disk of its own, mount it. To make both, start with --create."
         )
     backups = BackupFolder(Path(command_line.settings.backup.folder))
-    if archives := backups.archives():
+    if not folder.path.exists() and (archives := backups.archives()):
         raise StorageError(
             f"The data folder {data} is not there, and {backups.path} has {counted(len(archives), 'backup')}. "
             "Nothing was made. To bring the data back, give wmsd backup restore. To begin anew, start with "
