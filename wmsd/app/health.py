@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, Final
 
-from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.running import Seen
 from wmsd.app.disk_thresholds import Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
@@ -36,7 +36,7 @@ async def health(
         "disk": _disk(installation, is_known),
         "webhooks": _webhooks(jobs),
         "clock": _clock(installation, jobs, is_known),
-        "backup": await asyncio.to_thread(_backup, jobs, is_known),
+        "backup": _backup(None if jobs.backups is None else await jobs.backups.seen(), is_known),
     }
     if installation.settings.replica.enabled:
         checks["replica"] = await asyncio.to_thread(_replica, installation, is_known)
@@ -113,15 +113,14 @@ def _clock(installation: Installation, jobs: Jobs, is_known: bool) -> dict[str, 
     return found
 
 
-def _backup(jobs: Jobs, is_known: bool) -> dict[str, Any]:
-    if jobs.backups is None:
+def _backup(seen: Seen | None, is_known: bool) -> dict[str, Any]:
+    if seen is None:
         return {"ok": True}
-    record, settings = jobs.backups.record(), jobs.backups.settings
-    found: dict[str, Any] = {"ok": jobs.backups.verdict().ok}
+    found: dict[str, Any] = {"ok": seen.verdict.ok}
     if not found["ok"]:
         found["degraded"] = True
     if is_known:
-        made, proven = made_there(settings, record), proven_there(settings, record)
+        made, proven = seen.made, seen.proven
         found["made_at"] = None if made is None else made.at
         found["proven_at"] = None if proven is None or proven.problems else proven.at
     return found

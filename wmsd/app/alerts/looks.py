@@ -91,7 +91,7 @@ class Looks:
     async def _of_backups(self, found: Found) -> None:
         if self._backups is None:
             return
-        judged = await asyncio.to_thread(self._backups.verdict)
+        judged = (await self._backups.seen()).verdict
         if not judged.ok:
             found.troubles.append(Trouble(kinds.BACKUP.name, "", {"why": judged.sentence.rstrip(".")}))
 

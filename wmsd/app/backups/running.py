@@ -6,10 +6,18 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wmsd.app.backups.due import is_something_due, local_now
-from wmsd.app.backups.record import BackupRecord, FailedBackup, read_record, write_record
+from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.record import (
+    BackupRecord,
+    FailedBackup,
+    MadeBackup,
+    ProvenBackup,
+    read_record,
+    write_record,
+)
 from wmsd.app.backups.verdict import Verdict, verdict, what_is_gone
 from wmsd.app.beside import STOP_SECONDS, Beside
 from wmsd.app.data_folder import DataFolder
@@ -26,6 +34,19 @@ SAID: Final = "wmsd: "
 """How the sentences of a command that failed begin."""
 
 
+PATIENCE_SECONDS: Final = 2.0
+
+
+class Seen(NamedTuple):
+    """What backups there are, and what to think of it."""
+
+    verdict: Verdict
+    made: MadeBackup | None
+    """The last scheduled one, if it is there."""
+    proven: ProvenBackup | None
+    """The last proof, as long as there is what it is about."""
+
+
 class ScheduledBackups:
     """`command` is `wmsd backup schedule --run`, as this server can start it."""
 
@@ -39,6 +60,8 @@ class ScheduledBackups:
         self._asked: asyncio.Task[None] | None = None
         self._gone: str | None = None
         """What the last look has found to be gone."""
+        self._seeing: asyncio.Future[Seen] | None = None
+        self._seeing_since = 0.0
 
     @property
     def is_running(self) -> bool:
@@ -115,6 +138,25 @@ class ScheduledBackups:
     def verdict(self) -> Verdict:
         """It looks at the disk: call it on a thread."""
         return verdict(self.settings, self.record(), local_now())
+
+    async def seen(self) -> Seen:
+        """What is there now. Everybody may ask, also strangers for the health: a disk that does not answer,
+        such as one in the network, holds one thread, and nobody for longer than PATIENCE_SECONDS.
+        """
+        loop = asyncio.get_running_loop()
+        if self._seeing is None or self._seeing.done():
+            self._seeing, self._seeing_since = loop.run_in_executor(None, self._see), loop.time()
+        seeing = self._seeing
+        await asyncio.wait([seeing], timeout=max(0.0, self._seeing_since + PATIENCE_SECONDS - loop.time()))
+        if seeing.done():
+            return seeing.result()
+        judged = Verdict(False, f"the folder of the backups, {self.settings.folder}, does not answer")
+        return Seen(judged, None, None)
+
+    def _see(self) -> Seen:
+        record, settings = self.record(), self.settings
+        judged = verdict(settings, record, local_now())
+        return Seen(judged, made_there(settings, record), proven_there(settings, record))
 
     async def stop(self) -> None:
         """Ends the process: what it has begun is removed with the next backup."""

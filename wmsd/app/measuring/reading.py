@@ -10,9 +10,8 @@ from pathlib import Path
 
 from wmsd import __version__
 from wmsd.accounts import sessions
-from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.running import Seen
 from wmsd.app.installation import Installation
-from wmsd.app.jobs import Jobs
 from wmsd.app.measuring.counting import RequestMeasures
 from wmsd.app.measuring.live import LiveFigures
 from wmsd.app.measuring.schema import (
@@ -51,6 +50,7 @@ class _Reading:
         minute = live.pulse.last_minute(loop.time())
         open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}
         outside = await asyncio.to_thread(self._outside, open_files)
+        seen = None if jobs.backups is None else await jobs.backups.seen()
         return ServerFigures(
             version=__version__,
             started_at=timestamps.to_text(live.started_at),
@@ -67,7 +67,7 @@ class _Reading:
             deliveries=self._deliveries(),
             logs=outside.logs,
             process=outside.process,
-            backup=outside.backup,
+            backup=None if seen is None else _backup(seen, self._clock.now()),
             replica=outside.replica,
             disk=outside.disk,
             sessions=await self._sessions(),
@@ -93,14 +93,13 @@ class _Reading:
 
     def _outside(self, open_files: dict[str, Path]) -> "_Outside":
         """What the system tells. Call it on a thread."""
-        return _Outside(self._installation, self._jobs, open_files)
+        return _Outside(self._installation, open_files)
 
 
 class _Outside:
-    def __init__(self, installation: Installation, jobs: Jobs, open_files: dict[str, Path]) -> None:
+    def __init__(self, installation: Installation, open_files: dict[str, Path]) -> None:
         self.logs = _logs(open_files, installation.folder.platform_file)
         self.process = _process()
-        self.backup = _backup(jobs, installation.clock.now())
         self.replica = _replica(installation)
         self.disk = _disk(installation.folder.path)
 
@@ -154,14 +153,11 @@ def _process() -> ProcessFigures:
     )
 
 
-def _backup(jobs: Jobs, now: datetime) -> BackupFigures | None:
-    if jobs.backups is None:
-        return None
-    record, settings, judged = jobs.backups.record(), jobs.backups.settings, jobs.backups.verdict()
-    made, proven = made_there(settings, record), proven_there(settings, record)
+def _backup(seen: Seen, now: datetime) -> BackupFigures:
+    made, proven = seen.made, seen.proven
     return BackupFigures(
-        ok=judged.ok,
-        sentence=judged.sentence,
+        ok=seen.verdict.ok,
+        sentence=seen.verdict.sentence,
         age_seconds=None if made is None else _age(made.at, now),
         proven_age_seconds=None if proven is None or proven.problems else _age(proven.at, now),
     )

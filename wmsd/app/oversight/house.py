@@ -10,6 +10,7 @@ from wmsd import __version__
 from wmsd.app import clock_watch
 from wmsd.app.alerts.kinds import sentence
 from wmsd.app.backups.record import read_record
+from wmsd.app.backups.running import Seen
 from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
@@ -39,12 +40,12 @@ def failed(installation: Installation, companies: Mapping[int, Company]) -> dict
     return {"database": " ".join(named)} if named else {}
 
 
-def details(installation: Installation, jobs: Jobs) -> dict[str, str]:
+def details(installation: Installation, jobs: Jobs, seen: Seen | None) -> dict[str, str]:
     """The sentences of the other checks that know more than whether they are good."""
     found = {
         "clock": _clock(installation, jobs),
         "disk": _disk(installation),
-        "backup": None if jobs.backups is None else _backup(jobs),
+        "backup": None if seen is None else seen.verdict.text,
         "replica": of_replica(installation)[1] if installation.settings.replica.enabled else None,
     }
     return {name: sentence for name, sentence in found.items() if sentence}
@@ -73,11 +74,6 @@ def _disk(installation: Installation) -> str | None:
         return None
     free, refused_below = disk.free // MEBIBYTE, disk.refused_below // MEBIBYTE
     return f"{free} MiB are free ({disk.percent} %). Below {refused_below} MiB nothing new is stored."
-
-
-def _backup(jobs: Jobs) -> str:
-    assert jobs.backups is not None
-    return jobs.backups.verdict().text
 
 
 def of_replica(installation: Installation) -> tuple[bool, str]:

@@ -1,0 +1,72 @@
+"""Everybody may ask for the health: the disk of the backups may hold none of them."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wmsd.app.backups import running
+from wmsd.app.backups.running import ScheduledBackups, Seen
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.settings import Backup
+from wmsd.base.clock import SystemClock
+from wmsd.db.failures import StorageError
+
+ASKERS = 100
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Lets the disk answer; until then whoever looks at it waits."""
+    event = threading.Event()
+
+    def wait(*_: object) -> None:
+        event.wait()
+
+    monkeypatch.setattr(running, "made_there", wait)
+    monkeypatch.setattr(running, "PATIENCE_SECONDS", 0.3)
+    yield event
+    event.set()
+
+
+@pytest.fixture
+def backups(tmp_path: Path) -> ScheduledBackups:
+    (tmp_path / "data").mkdir()
+    settings = Backup(folder=str(tmp_path / "backups"))
+    return ScheduledBackups([], settings, DataFolder(tmp_path / "data"), SystemClock())
+
+
+async def looked_at(backups: ScheduledBackups) -> Seen:
+    """When the look that was under way has ended."""
+    seeing = backups._seeing
+    assert seeing is not None
+    await asyncio.wait([seeing], timeout=20)
+    return await backups.seen()
+
+
+async def test_a_disk_that_does_not_answer_holds_one_thread_and_nobody(
+    backups: ScheduledBackups, answers: threading.Event
+) -> None:
+    threads = threading.active_count()
+    for _ in range(3):
+        found = await asyncio.gather(*(backups.seen() for _ in range(ASKERS)))
+        assert {each.verdict.ok for each in found} == {False}
+        assert found[0].verdict.text == f"The folder of the backups, {backups.settings.folder}, does not answer."
+    assert threading.active_count() == threads + 1
+    answers.set()
+    assert "no scheduled backup yet" in (await looked_at(backups)).verdict.sentence
+
+
+async def test_what_fails_is_told_to_who_asked_and_looked_at_again(
+    backups: ScheduledBackups, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StorageError("The disk has failed.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "made_there", fail)
+        with pytest.raises(StorageError):
+            await backups.seen()
+    assert (await backups.seen()).made is None
