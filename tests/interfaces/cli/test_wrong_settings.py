@@ -1,0 +1,180 @@
+"""What is said of a setting that is wrong: in a file, in the environment, on the command line."""
+
+import pytest
+
+from tests.support.command import Home
+
+BARE = ", without quotation marks."
+LIST = 'must be a list, such as ["a", "b"].'
+NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-8999".'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("[server]\nlisen = 'x'", ["server.lisen is not a setting; did you mean server.listen?"]),
+        (
+            "[limits]\ndata_per_min = 1",
+            ["limits.data_per_min is not a setting; did you mean limits.data_per_minute?"],
+        ),
+        ("[server]\nport = 8480", ["server.port is not a setting; did you mean server.listen?"]),
+        ("[metrics]\nhost = 'x'", ["metrics.host is not a setting; did you mean metrics.listen?"]),
+        (
+            "[server]\nlisen = 'x'\ndatta = 'y'",
+            [
+                "server.lisen is not a setting; did you mean server.listen?",
+                "server.datta is not a setting; did you mean server.data?",
+            ],
+        ),
+        ("[server]\ntls = 'on'", ["server.tls must be off, lan or files."]),
+        ("[server]\ntls = 'LAN'", ["server.tls must be off, lan or files."]),
+        ("[servr]\nlisten = 'x'", ["[servr] is not a section; did you mean server?"]),
+        ("[Server]\nlisten = 'x'", ["[Server] is not a section; did you mean server?"]),
+        ("[zzz]\nq = 1", ["[zzz] is not a section."]),
+        ("listen = '127.0.0.1:1'", ["listen stands in no section; did you mean server.listen?"]),
+        (
+            "[server]\nlisten = 8480",
+            ['server.listen must be a text in quotation marks, such as "127.0.0.1:8480".'],
+        ),
+        (
+            "[server]\nlisten = '8480'\ndata = ''",
+            [
+                "server.listen must be HOST:PORT, such as 127.0.0.1:8480, with a port up to 65535.",
+                "server.data must have at least 1 character.",
+            ],
+        ),
+        (
+            "[server]\nlisten = 'x:65536'",
+            ["server.listen must be HOST:PORT, such as 127.0.0.1:8480, with a port up to 65535."],
+        ),
+        ("[limits]\ndata_per_minute = true", [f"limits.data_per_minute must be a whole number{BARE}"]),
+        ("[limits]\ndata_per_minute = '60'", [f"limits.data_per_minute must be a whole number{BARE}"]),
+        ("[limits]\ndata_per_minute = 6.5", [f"limits.data_per_minute must be a whole number{BARE}"]),
+        ("[limits]\ndata_per_minute = 0", ["limits.data_per_minute must be at least 1."]),
+        ("[tokens]\nlifetime_days = 36501", ["tokens.lifetime_days must be at most 36500."]),
+        ("[tokens]\nmost_days = 0", ["tokens.most_days must be at least 1."]),
+        ("[webhooks]\nallow_http = 1", [f"webhooks.allow_http must be true or false{BARE}"]),
+        ("[webhooks]\nallow_networks = '10.0.0.0/8'", [f"webhooks.allow_networks {LIST}"]),
+        (
+            "[webhooks]\nallow_networks = ['10.0.0.1/8']",
+            ["webhooks.allow_networks holds '10.0.0.1/8', which is not a network: 10.0.0.1/8 has host bits set."],
+        ),
+        ("[webhooks]\nallow_ports = 443", [f"webhooks.allow_ports {LIST}"]),
+        ("[webhooks]\nallow_ports = [443, '80-79']", [f"webhooks.allow_ports holds '80-79', {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = [0]", [f"webhooks.allow_ports holds 0, {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = ['65535-65536']", [f"webhooks.allow_ports holds '65535-65536', {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = [true]", [f"webhooks.allow_ports holds True, {NO_PORT}"]),
+        ("[webhooks]\nkeep_answers = 'no'", [f"webhooks.keep_answers must be true or false{BARE}"]),
+        ("[log]\nformat = 'xml'", ["log.format must be 'human' or 'json'."]),
+        (
+            "[server]\nlisten = 1\n[log]\nlevel = 'loud'",
+            [
+                'server.listen must be a text in quotation marks, such as "127.0.0.1:8480".',
+                "log.level must be 'debug', 'info', 'warning' or 'error'.",
+            ],
+        ),
+    ],
+)
+def test_a_wrong_setting_in_a_file(home: Home, text: str, sentences: list[str]) -> None:
+    home.write("config.toml", text)
+    expected = [f"config.toml: {sentence}" for sentence in sentences]
+    for command in (("config", "check"), ("config", "show"), ("company", "list"), ("serve",)):
+        assert home.refusals(*command) == expected
+    assert not home.data.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("WMSD_SERVR_LISTEN", "x", "WMSD_SERVR_LISTEN is not a setting; did you mean WMSD_SERVER_LISTEN?"),
+        ("WMSD_DATA", "x", "WMSD_DATA is not a setting; did you mean WMSD_SERVER_DATA?"),
+        ("WMSD_server_data", "x", "WMSD_server_data is not a setting; did you mean WMSD_SERVER_DATA?"),
+        ("WMSD_SERVER_PORT", "8480", "WMSD_SERVER_PORT is not a setting; did you mean WMSD_SERVER_LISTEN?"),
+        ("WMSD_LIMITS_DATA_PER_MINUTE", "many", "limits.data_per_minute must be a whole number."),
+        ("WMSD_LIMITS_DATA_PER_MINUTE", "", "limits.data_per_minute must be a whole number."),
+        ("WMSD_LIMITS_DATA_PER_MINUTE", "-1", "limits.data_per_minute must be at least 1."),
+        ("WMSD_SERVER_DATA", "", "server.data must have at least 1 character."),
+        ("WMSD_WEBHOOKS_ALLOW_HTTP", "maybe", "webhooks.allow_http must be true or false."),
+    ],
+)
+def test_a_wrong_setting_in_the_environment(home: Home, name: str, value: str, sentence: str) -> None:
+    assert home.refused("config", "check", env={name: value}) == f"the environment: {sentence}"
+
+
+def test_a_token_lasts_no_longer_than_the_most(home: Home) -> None:
+    home.write("config.toml", "[tokens]\nmost_days = 30")
+    sentence = "tokens.lifetime_days is 90, and tokens.most_days only 30. Set tokens.lifetime_days to 30 or less."
+    for command in (("config", "check"), ("serve",), ("company", "list")):
+        assert home.refused(*command) == sentence
+    assert not home.data.exists()
+    home.ok("config", "check", env={"WMSD_TOKENS_LIFETIME_DAYS": "30"})
+
+
+def test_a_wrong_setting_on_the_command_line(home: Home) -> None:
+    assert home.refused("serve", "--listen", "8480").startswith(
+        "the command line: server.listen must be HOST:PORT"
+    )
+    assert home.refused("serve", "--listen", "").startswith("the command line: server.listen must be HOST:PORT")
+    assert home.refused("company", "list", "--data", "") == (
+        "the command line: server.data must have at least 1 character."
+    )
+
+
+def test_a_file_as_a_windows_editor_saves_it(home: Home) -> None:
+    home.write("config.toml", b"\xef\xbb\xbf[tokens]\r\nlifetime_days = 7\r\n")
+    assert home.ok("config", "show", "--json").json["tokens"]["lifetime_days"] == 7
+
+
+def test_a_file_that_cannot_be_read(home: Home) -> None:
+    for command in (("config", "check"), ("serve",), ("company", "list")):
+        assert home.refused(*command, "--config", "none.toml") == "none.toml: there is no such file."
+    assert home.refused("config", "check", env={"WMSD_CONFIG": "none.toml"}) == "none.toml: there is no such file."
+    home.write("config.toml", "[server]\ndata = 'caf\xe9'".encode("latin-1"))
+    assert home.refused("config", "check") == "config.toml: this is not UTF-8 text."
+    home.write("config.toml", "[server]\ndata = 'a'\ndata = 'b'")
+    twice = "config.toml: line 3 gives {} a second time. Leave one of the two."
+    assert home.refused("config", "check") == twice.format("data")
+    home.write("config.toml", "[server]\ndata = 'a'\n[server]\nlisten = 'b'")
+    assert home.refused("config", "check") == twice.format("[server]")
+    home.write("config.toml", "[server]\ndata = 'a'\ndata.b = 'b'")
+    assert home.refused("config", "check") == twice.format("data.b")
+    home.write("config.toml", "[server]\ntrusted_proxies = []\ntrusted_proxies = [\n  '10.0.0.1',\n]\n")
+    assert home.refused("config", "check") == twice.format("trusted_proxies")
+    assert home.refused("config", "check", "--config", ".") == ".: Is a directory."
+    assert not home.data.exists()
+
+
+STRAIGHT = 'a text stands in straight quotation marks, as in {} = "…". Only numbers, true and false stand without.'
+UNENDED = "the text of {} has no quotation mark at its end."
+LISTED = 'the texts of a list stand in quotation marks, with commas between them, as in {0} = ["…", "…"].'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("[server\nlisten = 1", 1, "the name of a section stands in brackets, as in [server]."),
+        ("[server]\nlisten = 127.0.0.1:8480", 2, STRAIGHT.format("listen")),
+        ("[server]\ntls = lan", 2, STRAIGHT.format("tls")),
+        ("[server]\ndata = /srv/x\n[log]\nlevel = 'info'", 2, STRAIGHT.format("data")),
+        ("[server]\ndata = „x”", 2, STRAIGHT.format("data")),
+        ("[backup]\nat = 02:30", 2, STRAIGHT.format("at")),
+        ("[server]\ndata = 'a", 2, UNENDED.format("data")),
+        ('[server]\ndata = "a\nlisten = "x:1"', 2, UNENDED.format("data")),
+        ("[webhooks]\nallow_networks = [10.0.0.0/8]", 2, LISTED.format("allow_networks")),
+        ('[webhooks]\nallow_networks = [\n  "a",\n  b,\n]', 2, LISTED.format("allow_networks")),
+        ("[server]\nlisten 'x:1'", 2, 'it is no setting, which stands as in listen = "127.0.0.1:8480".'),
+        (
+            '[backup]\nafter = "cp "$ARCHIVE" x"',
+            2,
+            "more stands after the text of after. A text that has quotation marks in it stands in '''…'''.",
+        ),
+        ("[log]\nlocal_time = yes", 2, "local_time is true or false. Write local_time = true"),
+        ("[log]\nlocal_time = False # so", 2, "local_time is true or false. Write local_time = false"),
+        ("[server]\ntls = off", 2, STRAIGHT.format("tls")),
+        ("[backup]\nkeep_daily = 7,5", 2, "decimals follow a point. Write keep_daily = 7.5"),
+        ("[server]\n\nlisten =\n", 3, "listen has no value. Write one after the =, or remove the line."),
+    ],
+)
+def test_a_line_that_is_no_toml(home: Home, text: str, line: int, says: str) -> None:
+    home.write("config.toml", text)
+    assert home.refused("config", "check") == f"config.toml: line {line} cannot be read: {says}"
