@@ -170,7 +170,7 @@ class Home:
         assert done.code == 1, done
         assert done.out == ""
         assert "Traceback" not in done.err, done.err
-        marks = ("wmsd: ", "Data folder: ", "Read as ")
+        marks = ("wmsd: ", "Data folder: ", "Read as ", "The file was read as ")
         unmarked = [line for line in done.err.splitlines() if not line.startswith(marks)]
         assert unmarked == []
         return done.wrong

@@ -126,6 +126,50 @@ def test_the_encoding(name: str) -> None:
     assert text in "".join(lines_of(file, found.form.encoding))
 
 
+WINDOWS_1250 = (
+    "Śruba stalowa biała 10 zł", "Księgowość, część", "Księgowa", "śruba", "biała", "żwir", "śrubą", "Łąka",
+    "Kotouč řezný", "Čistič, trůn, nýt", "Žluťoučký kůň", "Csavar, fűrész, őr",
+    "Placă şi ţeavă", "oraş", "ţevi", "placă", "Ştift",
+)  # fmt: skip
+WINDOWS_1252 = (
+    "Peña, Müller, Köln, Café, Düsseldorf", "Café, Müller, m³", "forêt, café", "œil",
+    "Café crème", "Crêpe, forêt, nœud à vis é", "cœur é", "«Café»", "Müller Straße", "Größe ½ Zoll",
+    "Acme® Müller", "Beton m³", "5 £, nº 5, 1ª, 10 µm", "São João, ção", "Peña niño", "caffè, più",
+    "søm, rød grøn blå", "Smörgås",
+)  # fmt: skip
+ISO_8859_2 = ("Łódź, część, śruba", "Žluťoučký kůň šíp", "Kotouč řezný, šedá ťava")
+MANY = {
+    "windows-1250": WINDOWS_1250,
+    "windows-1252": WINDOWS_1252,
+    "iso-8859-2": ISO_8859_2,
+}
+
+
+@pytest.mark.parametrize(("encoding", "name"), [(each, name) for each, names in MANY.items() for name in names])
+def test_letters_show_which_encoding_it_is(encoding: str, name: str) -> None:
+    """Also of a file with one name."""
+    file = io.BytesIO(f"code;name\nA;{name}\n".encode(encoding))
+    assert guess(file, KINDS["clients"].columns, Chosen()).form.encoding == encoding
+
+
+def test_a_guessed_encoding_is_shown_by_a_cell_that_others_read_otherwise() -> None:
+    content = "code;name\nA;Müller\nB;Śruba\nC;Łąka\n".encode("windows-1250")
+    found = guess(io.BytesIO(content), KINDS["clients"].columns, Chosen())
+    assert found.sample == (3, "Śruba", {"windows-1252": "Œruba"})
+    german = guess(io.BytesIO("code;name\nA;Müller\n".encode("windows-1252")), KINDS["clients"].columns, Chosen())
+    assert german.sample == (2, "Müller", {})
+    for text, chosen in ((content, "windows-1250"), ("code;name\nA;Śruba\n".encode(), None)):
+        found = guess(io.BytesIO(text), KINDS["clients"].columns, Chosen(encoding=chosen))
+        assert found.sample is None
+
+
+def test_of_a_long_cell_the_part_with_the_letter_is_shown() -> None:
+    content = f"code;name\nA;{'x' * 500}Śruba{'y' * 500}\n".encode("windows-1250")
+    sample = guess(io.BytesIO(content), KINDS["clients"].columns, Chosen()).sample
+    assert sample is not None
+    assert (len(sample.cell), "Śruba" in sample.cell) == (60, True)
+
+
 NO_TEXT = {
     "zip": (b"PK\x03\x04" + bytes(100), "is a workbook (.xlsx) or another zipped file"),
     "xls": (b"\xd0\xcf\x11\xe0" + bytes(100), "is a workbook (.xls)"),

@@ -305,3 +305,12 @@ async def test_a_file_in_another_encoding_can_be_read_in_the_right_one(visitor: 
     assert "Źródło" in words(await settled(visitor, path))
     await confirmed(visitor, path)
     assert ("C1", "Źródło") in await visitor.world.rows("SELECT code, name FROM clients")
+
+
+async def test_a_guessed_encoding_is_told_with_a_name_as_it_was_read(visitor: Visitor) -> None:
+    content = "code;name\r\nC1;Biała śruba\r\n".encode("windows-1250")
+    path, seen = await looked_at(visitor, "clients", content)
+    told = "guessed: row 2 reads “Biała śruba”; in Windows-1252 it would be “Bia³a œruba”"
+    assert told in words(seen)
+    await visitor.post(path, {"form_token": seen.form_token, "encoding": "windows-1250"})
+    assert "guessed" not in words(await settled(visitor, path))

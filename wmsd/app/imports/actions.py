@@ -50,7 +50,7 @@ class UploadToLookAt(Input):
     bytes: int = 0
     decimal: Mark | None = None
     delimiter: Literal["comma", "semicolon", "tab"] | None = None
-    encoding: Literal["utf-8", "utf-16", "windows-1250", "windows-1252"] | None = None
+    encoding: Literal["utf-8", "utf-16", "windows-1250", "windows-1252", "iso-8859-2"] | None = None
     complete: bool = False
     reason: Reason | None = None
 

@@ -1,17 +1,18 @@
 """How the text of a file is encoded: what its bytes show, and which encodings can read it."""
 
 import codecs
-from collections import Counter
 from collections.abc import Mapping
 from typing import IO, Final
 
 from wmsd.app.csv_rows import Unreadable
+from wmsd.app.imports.alphabets import Letters
 
 ENCODINGS: Final[Mapping[str, str]] = {
     "utf-8": "UTF-8",
     "utf-16": "UTF-16",
     "windows-1250": "Windows-1250",
     "windows-1252": "Windows-1252",
+    "iso-8859-2": "ISO 8859-2",
 }
 """Those that can be chosen, and their names for people."""
 GUESSABLE: Final = ("utf-8", "windows-1250", "windows-1252")
@@ -26,10 +27,6 @@ OTHER_FILES: Final = {
 }
 """By how they begin."""
 SAVE_AS: Final = "Save it as CSV UTF-8, and choose that file."
-ROMANIAN: Final = frozenset(b"\xe3\xc3\xba\xaa\xfe\xde")
-"""In Windows-1250, letters of Romanian that Windows-1252 does not have."""
-ONLY_CENTRAL: Final = frozenset(b"\x8d\x8f\x9d")
-"""Letters of Windows-1250, such as \u0179, that are no character of Windows-1252."""
 BLOCK: Final = 64 * 1024
 
 
@@ -53,7 +50,7 @@ def _of_bytes(file: IO[bytes]) -> str:
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     wrong = right = 0
-    high: Counter[int] = Counter()
+    letters = Letters()
     first_wrong = line = 0
     while True:
         block = file.read(BLOCK)
@@ -67,7 +64,8 @@ def _of_bytes(file: IO[bytes]) -> str:
                 first_wrong = line + text.partition("\ufffd")[0].count("\n") + 1
             wrong += bad
             right += sum(not each.isascii() for each in text) - bad
-            high.update(byte for byte in block if byte > 0x7F)
+            if wrong:
+                letters.count(block)
         line += text.count("\n")
         if not block:
             break
@@ -75,19 +73,7 @@ def _of_bytes(file: IO[bytes]) -> str:
         return "utf-8"
     if right >= wrong:
         raise Unreadable(f"line {first_wrong} is not UTF-8 text, though others are. {SAVE_AS}")
-    if high.keys() & ONLY_CENTRAL:
-        return "windows-1250"
-    central = sum(count for byte, count in high.items() if byte in ROMANIAN)
-    return "windows-1250" if central * 2 > sum(high.values()) - _shared(high) else "windows-1252"
-
-
-def _shared(high: Counter[int]) -> int:
-    """How many of the bytes are the same letter in both."""
-    return sum(
-        count
-        for byte, count in high.items()
-        if bytes([byte]).decode("windows-1250", "replace") == bytes([byte]).decode("windows-1252", "replace")
-    )
+    return letters.encoding()
 
 
 class WrongEncoding(Unreadable):

@@ -11,6 +11,7 @@ from typing import IO, Final, NamedTuple
 
 from wmsd.app.csv_rows import Columns, Form, Unreadable, delimiter_of, split
 from wmsd.app.imports.encodings import ENCODINGS, SAVE_AS, encoding_of, not_readable
+from wmsd.app.imports.samples import Sample, is_guess, sample_of
 from wmsd.base import cells
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
@@ -43,6 +44,8 @@ class Guess:
     """The first cell that shows the decimal mark."""
     questions: list[Cell] = field(default_factory=list)
     """Cells that are two different numbers, for which nobody has chosen the decimal mark. The first few."""
+    sample: Sample | None = None
+    """How letters were read, where the encoding is a guess."""
 
     @property
     def question(self) -> str | None:
@@ -82,10 +85,21 @@ def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
     delimiter = chosen.delimiter or delimiter_of(header)
     texts.close()
     form = Form(encoding, delimiter, chosen.decimal or "point")
-    if chosen.decimal is not None:
-        file.seek(0)
-        return Guess(form)
-    return _with_decimal(form, Numbers.of(file, columns, form))
+    found = Guess(form) if chosen.decimal else _with_decimal(form, Numbers.of(file, columns, form))
+    if is_guess(encoding, chosen.encoding):
+        found.sample = _sample(file, form)
+    file.seek(0)
+    return found
+
+
+def _sample(file: IO[bytes], form: Form) -> Sample | None:
+    texts = lines_of(file, form.encoding)
+    try:
+        rows = split(texts, form.delimiter)
+        next(rows, None)
+        return sample_of(rows, form.encoding)
+    finally:
+        texts.close()
 
 
 def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
@@ -133,7 +147,6 @@ class Numbers:
                         found._add(Cell(row.number, name, row.cells[place]))
         finally:
             texts.close()
-            file.seek(0)
         return found
 
     def _add(self, cell: Cell) -> None:

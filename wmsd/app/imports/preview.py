@@ -11,6 +11,7 @@ from wmsd.app.csv_transfer import KINDS, DryRun, Kind, import_beside
 from wmsd.app.imports.current import CURRENT, as_cell
 from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
+from wmsd.app.imports.samples import Sample
 from wmsd.base import cells
 from wmsd.base.dataclass import dataclass
 from wmsd.base.importing import Alike, CellError, ImportRefused, Outcome, Row, Watch
@@ -55,6 +56,7 @@ class Preview:
     header: Header | None = None
     question: str | None = None
     evidence: str | None = None
+    sample: Sample | None = None
     unreadable: str | None = None
     reasons: tuple[str, ...] = ()
     """The sentences of `unreadable`."""
@@ -77,6 +79,7 @@ class Preview:
             "kind": self.kind,
             "form": None if self.form is None else form_in_words(self.form),
             "evidence": self.evidence,
+            "sample": None if self.sample is None else _sample(self.sample),
             "columns": [] if self.header is None else list(_columns(self.header)),
             "missing": [] if self.header is None else list(self.header.missing),
             "question": self.question,
@@ -95,6 +98,11 @@ class Preview:
             ],
             "alike_in_all": in_all(self.alike),
         }
+
+
+def _sample(sample: Sample) -> dict[str, Any]:
+    others = [{"encoding": ENCODINGS[each], "cell": cell} for each, cell in sample.others.items()]
+    return {"row": sample.line, "cell": sample.cell, "others": others}
 
 
 def in_all(alike: list[Alike]) -> int:
@@ -127,7 +135,7 @@ def preview(
     try:
         guessed = guess(file, kind.columns, chosen)
         found.form, found.question, found.asked = guessed.form, guessed.question, asked(guessed)
-        found.evidence = evidence_of(guessed)
+        found.evidence, found.sample = evidence_of(guessed), guessed.sample
         found.header = _header(kind, file, guessed.form)
         if found.question is None:
             _try(staging, kind, file, found, watch, options)

@@ -150,7 +150,7 @@ def _preview(
     progress.check_unchanged()
     if given["errors"] is not None:
         write_whole(found.errors or found.asked, given["errors"])
-    previews.show(found, as_json, given["encoding"] is not None, given["errors"])
+    previews.show(found, as_json, given["errors"])
     if not found.can_be_imported and not as_json:
         sys.exit(1)
 
@@ -212,6 +212,7 @@ def _say_form(guessed: Guess) -> None:
         f"Read as {form['encoding']}, with a {form['delimiter']} between cells "
         f"and a decimal {form['decimal']}{because}."
     )
+    previews.tell_sample(guessed.form, guessed.sample)
 
 
 def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> None:

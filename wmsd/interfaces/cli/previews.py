@@ -2,22 +2,21 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
-from wmsd.app.csv_rows import Unreadable
+from wmsd.app.csv_rows import Form, Unreadable
 from wmsd.app.csv_transfer import DryRun
-from wmsd.app.imports.encodings import ENCODINGS, WrongEncoding
+from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.preview import Preview, Wrong, form_in_words, in_all, shortened
+from wmsd.app.imports.samples import Sample
 from wmsd.base.decimal_marks import MARKS, Mark
 from wmsd.base.importing import Alike
 from wmsd.interfaces.cli.command_line import fail, note, say
 
 __all__ = ["DryRun", "show"]
 MOST_ERRORS_SHOWN = 50
-CONFUSED: Final = ("windows-1250", "windows-1252")
-"""Encodings that read each other's files, with other letters."""
 
 
 def how_to_choose(error: Unreadable) -> str:
@@ -29,10 +28,19 @@ def _options(encodings: Sequence[str]) -> str:
     return f" Say {' or '.join(f'--encoding {each}' for each in encodings)}." if encodings else ""
 
 
-def how_to_correct(encoding: str) -> str | None:
-    """What to do where the letters of a file with a guessed encoding look wrong; None where it cannot be wrong."""
-    others = [each for each in CONFUSED if ENCODINGS[each] != encoding]
-    return None if len(others) == len(CONFUSED) else f"Where letters look wrong, say --encoding {others[0]}."
+def tell_sample(form: Form, sample: Sample | None) -> None:
+    """How letters were read, where the encoding is a guess: whoever knows the names sees whether it is right."""
+    if sample is None:
+        return
+    others = " or ".join(f"--encoding {each} ({_quoted(cell)})" for each, cell in sample.others.items())
+    note(
+        f"The file was read as {form_in_words(form)['encoding']}, for example {_quoted(sample.cell)} in row "
+        f"{sample.line}. If that is wrong, say {others or '--encoding'}."
+    )
+
+
+def _quoted(cell: str) -> str:
+    return f'"{" ".join(cell.split())}"'
 
 
 def tell_alike(alike: list[Alike]) -> None:
@@ -65,13 +73,14 @@ def first_of(errors: Sequence[Wrong], errors_file: Path | None) -> list[str]:
     return sentences
 
 
-def show(found: Preview, as_json: bool, is_encoding_chosen: bool = False, errors_file: Path | None = None) -> None:
+def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None:
     if as_json:
         say(found.as_json(), as_json)
         return
     if found.unreadable is not None:
         fail([f"{found.unreadable}{_options(found.encodings)}"])
     assert found.form is not None
+    tell_sample(found.form, found.sample)
     form = form_in_words(found.form)
     if found.question is not None:
         say({**form, "decimal": "to be chosen"}, as_json)
@@ -85,8 +94,6 @@ def show(found: Preview, as_json: bool, is_encoding_chosen: bool = False, errors
         fail(first_of(found.errors, errors_file))
     say(found.counts or {}, as_json)
     tell_alike(found.alike)
-    if not is_encoding_chosen and (hint := how_to_correct(form["encoding"])) is not None:
-        note(hint)
     note("Nothing was changed: this was a preview.")
 
 

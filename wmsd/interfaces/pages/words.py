@@ -46,6 +46,7 @@ CHOICES: Final = {
     "utf-16": "UTF-16",
     "windows-1250": "Windows-1250 (Central Europe)",
     "windows-1252": "Windows-1252 (Western Europe)",
+    "iso-8859-2": "ISO 8859-2 (Central Europe)",
 }
 
 

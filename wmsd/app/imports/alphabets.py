@@ -1,0 +1,120 @@
+"""Which of the encodings with one byte for each letter a file has: the one in which some language explains most
+of its letters.
+
+It counts bytes and knows no words. So it is a guess, which a file with few such letters may mislead: whoever
+imports it is shown how a cell was read.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+
+class Alphabet(NamedTuple):
+    """The letters beyond ASCII of a language. `rare` ones hardly ever come without common ones."""
+
+    common: str
+    rare: str = ""
+
+
+WESTERN: Final = (
+    Alphabet("àçéè", "âæêëîïôœùûü"),  # French
+    Alphabet("äöüß"),  # German
+    Alphabet("áéíñóú", "ü"),  # Spanish
+    Alphabet("áâçéíóú", "àãêôõ"),  # Portuguese
+    Alphabet("àèéù", "ìò"),  # Italian
+    Alphabet("åæøé"),  # Danish, Norwegian
+    Alphabet("åäöé"),  # Swedish, Finnish
+    Alphabet("áæéíóöúý", "ðþ"),  # Icelandic
+)
+CENTRAL: Final = (
+    Alphabet("ăâîşţ"),  # Romanian
+    Alphabet("ąćęłńóśźż"),  # Polish
+    Alphabet("áčďéěíňóřšťúůýž"),  # Czech
+    Alphabet("áäčďéíľĺňóôŕšťúýž"),  # Slovak
+    Alphabet("áéíóöőúüű"),  # Hungarian
+    Alphabet("čćđšž"),  # Croatian, Slovene
+)
+LANGUAGES: Final[Mapping[str, Iterable[Alphabet]]] = {
+    "windows-1252": WESTERN,
+    "windows-1250": CENTRAL,
+    "iso-8859-2": CENTRAL,
+}
+"""By encoding. Where two explain as much, the first one is taken."""
+NO_TEXT: Final[Mapping[str, frozenset[int]]] = {
+    "windows-1252": frozenset(b"\x81\x8d\x8f\x90\x9d"),
+    "windows-1250": frozenset(b"\x81\x83\x88\x90\x98"),
+    "iso-8859-2": frozenset(range(0x80, 0xA0)),
+}
+"""Bytes that are no character there, or a control character."""
+SHARED: Final = frozenset(
+    byte
+    for byte in range(0x80, 0x100)
+    if bytes([byte]).decode("windows-1252", "replace") == bytes([byte]).decode("windows-1250", "replace")
+)
+"""Bytes that are the same letter in Windows-1252 and Windows-1250."""
+OF_THE_WEST: Final = (b"\xa1", b"\xa2", b"\xb2", b"\xbd", b"\xe3o", b"\x9cu", b"\x9ci")
+"""`¡`, `¢`, `²` and `½`, which are lone accents in the other encodings; `ão`, `œu` and `œi`, which no word there
+has.
+"""
+COMMON, RARE = 2, 1
+ASCII: Final = bytes(range(0x80))
+_LETTER: Final = rb"[A-Za-z\x8a\x8c-\x8f\x9a\x9c-\x9f\xa3\xa5\xaa\xaf\xb3\xb9\xba\xbc\xbe-\xff]"
+_SIGN: Final = rb"[\xa1\xa3\xa5\xa6\xaa\xac\xaf\xb1\xb3\xb6\xb9\xba\xbc\xbe\xbf]"
+_ENCLOSING: Final = rb"[\xa9\xab\xae\xb5\xbb]"
+LONELY: Final = re.compile(
+    b"%(sign)s(?!%(letter)s)(?<!%(letter)s{3}%(sign)s)|%(enclosing)s(?:(?!%(letter)s)|(?<!%(letter)s.))"
+    % {b"letter": _LETTER, b"sign": _SIGN, b"enclosing": _ENCLOSING}
+)
+"""Signs of Windows-1252 that are letters in the others, where they stand as signs do: `m³`, `5 £`, `1º`, `«Café»`.
+Such a byte is taken for a letter where a letter follows it, or where it ends a word of four.
+"""
+
+
+class Letters:
+    """Counts the bytes beyond ASCII of a file, block by block."""
+
+    def __init__(self) -> None:
+        self._all: Counter[int] = Counter()
+        self._lonely: Counter[int] = Counter()
+        self._western = 0
+
+    def count(self, block: bytes) -> None:
+        if not block.isascii():
+            self._all.update(block.translate(None, ASCII))
+            self._lonely.update(b"".join(LONELY.findall(block)))
+            self._western += sum(map(block.count, OF_THE_WEST))
+
+    def encoding(self) -> str:
+        possible = [each for each in LANGUAGES if not self._all.keys() & NO_TEXT[each]]
+        return max(possible or LANGUAGES, key=self._explained)
+
+    def _explained(self, encoding: str) -> int:
+        signs = self._western if LANGUAGES[encoding] is WESTERN else 0
+        return signs + max(self._of_language(each, encoding) for each in LANGUAGES[encoding])
+
+    def _of_language(self, alphabet: Alphabet, encoding: str) -> int:
+        """Letters that the encodings share show the language, but only beside others: `ö` and `ü` alone make no
+        file Hungarian.
+        """
+        telling = shared = 0
+        for weight, letters in ((COMMON, alphabet.common), (RARE, alphabet.rare)):
+            for byte in set((letters + letters.upper()).encode(encoding, "ignore")):
+                count = weight * (self._all[byte] - self._lonely[byte])
+                if byte in SHARED:
+                    shared += count
+                else:
+                    telling += count
+        return telling + min(telling, shared)
+
+
+def readings(text: str, encoding: str) -> dict[str, str]:
+    """How the others would read a text that was read in this encoding, where that differs and is a text."""
+    raw, found = text.encode(encoding), dict[str, str]()
+    for other in LANGUAGES:
+        if other != encoding and not set(raw) & NO_TEXT[other]:
+            reading = raw.decode(other)
+            if reading != text and reading not in found.values():
+                found[other] = reading
+    return found
