@@ -18,6 +18,7 @@ CSV_FIELD_LIMIT: Final = 1024 * 1024
 UNFINISHED: Final = "unexpected end of data"
 TOO_LARGE: Final = "field larger than field limit"
 """What the reader of Python says where a quote was left open."""
+NO_ROWS: Final = "The file has no rows, only the line that names the columns: there is nothing to import."
 Columns = Mapping[str, FieldInfo]
 
 
@@ -70,8 +71,16 @@ def _near(name: str, columns: Columns) -> str | None:
     return next(iter(difflib.get_close_matches(name.lower(), list(columns), n=1, cutoff=LIKE)), None)
 
 
+def column_name(heading: str, columns: Columns) -> str:
+    """The column that a heading names, whatever its capitals and the blanks around it; the heading itself where it
+    names none.
+    """
+    name = heading.strip()
+    return lowered if name not in columns and (lowered := name.lower()) in columns else name
+
+
 def read_header(columns: Columns, required: Iterable[str], cells_of_it: Sequence[str]) -> Header:
-    names = tuple(name.strip() for name in cells_of_it)
+    names = tuple(column_name(heading, columns) for heading in cells_of_it)
     unknown: dict[str, str | None] = {}
     for name in names:
         if name not in columns:

@@ -234,6 +234,9 @@ def import_beside(
         return importing.gather(tx, STAGED, seen, outcome)
 
     count = staging.gather(gather)
+    if not count:  # then nothing is written, so that no import of nothing is recorded
+        _refuse(outcome)
+        return outcome
     watch.rows(0, count)
     staging.check(lambda tx: importing.check(tx, outcome))
     if importing.checks_all:

@@ -49,7 +49,7 @@ def create_company(
     if came is None:
         store.audit(tx, "company.create", new.code)
     else:
-        store.audit(tx, came.action, new.code, store.differences({}, came.details))
+        store.audit(tx, came.action, new.code, store.differences({}, {**came.details, "id": company_id}))
     create_file(company_id, new.code)
     return company_id
 

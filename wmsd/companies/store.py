@@ -210,6 +210,19 @@ def audit(
     tx.execute(AUDIT, row)
 
 
+CAME_FROM: Final = """
+    SELECT code FROM companies WHERE id IN (
+        SELECT json_extract(details, '$.id.after') FROM audit
+        WHERE action = 'company.import' AND json_extract(details, '$.origin.after') = ?
+    ) ORDER BY id
+"""
+
+
+def came_from(tx: Transaction, origin: str) -> list[str]:
+    """The companies that were imported from this origin, as the audit says, and are still there: their codes."""
+    return [code for (code,) in tx.rows(CAME_FROM, (origin,))]
+
+
 def differences(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
     """Each field that differs, with its value before and after."""
     return {

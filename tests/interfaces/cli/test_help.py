@@ -365,5 +365,8 @@ def test_an_unknown_command_is_not_understood(home: Home) -> None:
     assert home.misunderstood("sales-order", "lst") == "Error: No such command 'lst'. Did you mean 'list'?"
     assert home.misunderstood("company", "xyz") == "Error: No such command 'xyz'."
     assert home.misunderstood("company", "create", "A") == "Error: Missing option '--name'."
+    assert home.misunderstood("export", "articles", "my list.csv") == (
+        "Error: The rows go to standard output. To have them in a file, say > 'my list.csv', not 'my list.csv'."
+    )
     assert home.misunderstood("export", "recipes", "--company", "A").startswith("Error: Invalid value for")
     assert home.run().code == 2

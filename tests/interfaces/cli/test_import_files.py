@@ -10,7 +10,7 @@ import pytest
 from tests.support.command import Tenant, at_a_terminal
 from wmsd.app.csv_rows import Unreadable
 from wmsd.app.imports.guessing import lines_of
-from wmsd.app.imports.preview import Wrong
+from wmsd.app.imports.wrong import Wrong
 from wmsd.interfaces.cli.errors_file import write_whole
 from wmsd.interfaces.cli.import_progress import ShownProgress
 

@@ -94,6 +94,80 @@ def test_the_question_names_the_row_that_shows_a_mark(tenant: Tenant) -> None:
     assert tenant.home.run(*command, "--preview", stdin=content).wrong == [sentence]
 
 
+def test_a_question_comes_with_the_errors_that_do_not_depend_on_it(tenant: Tenant) -> None:
+    rows = "".join(f"A{n};;1.000;no\n" for n in range(100))
+    content = f"code;name;weight_kg;min_stock\n{rows}B;Bolt;1.000;1.5\nC;Coil;2;-1\n"
+    path = tenant.home.folder / "asked.csv"
+    command = ("import", "articles", "-", "--company", tenant.code, "--errors", path)
+    for flags in ((), ("--preview",)):
+        path.unlink(missing_ok=True)
+        wrong = tenant.home.run(*command, *flags, stdin=content).wrong
+        assert wrong[0].endswith("Say --decimal point or --decimal comma.")
+        assert wrong[1:4] == [
+            "These errors do not depend on it:",
+            'row 2, min_stock: must be a number with a decimal point, such as 12.5. The cell has "no".',
+            "row 2, name: is required.",
+        ]
+        assert f"… and 151 more: all of them are in {path}." in wrong
+        assert f"{path} has the first 5 cells that are asked about and 201 errors." in wrong
+        lines = path.read_text().splitlines()
+        assert (len(lines), lines[-1]) == (207, "103,min_stock,-1,must not be below 0")
+        assert not any(line.startswith("102,") for line in lines)
+    assert tenant.rows("articles") == []
+
+
+def test_a_question_says_what_is_in_the_file_of_errors(tenant: Tenant) -> None:
+    path = tenant.home.folder / "asked.csv"
+    command = ("import", "articles", "-", "--company", tenant.code, "--errors", path)
+    wrong = tenant.home.refusals(*command, stdin="code;name;weight_kg\nA;Apple;1.000\n")
+    assert wrong[1:] == [f"{path} has the cell that is asked about.", "Nothing was imported."]
+
+
+def test_what_keeps_a_document_from_its_status_may_depend_on_the_decimal_mark(tenant: Tenant) -> None:
+    places(tenant).take("partners", "code,name\nP1,Partner\n")
+    tenant.take("stock", "article_code,warehouse_code,quantity\nA,MAIN,5\n")
+    header = "code;status;partner_code;warehouse_code;article_code;quantity\n"
+    command = ("import", "sales-orders", "-", "--company", tenant.code)
+    sentences = tenant.home.refusals(*command, stdin=f"{header}S1;CONFIRMED;P1;MAIN;A;1.000\nS2;;P2;MAIN;A;1\n")
+    assert sentences[1:] == [
+        "These errors do not depend on it:",
+        'row 3, partner_code: is not a partner of this company. The cell has "P2".',
+        "Nothing was imported.",
+    ]
+
+
+def test_a_file_without_rows_is_told_and_leaves_no_trace(tenant: Tenant) -> None:
+    command = ("import", "articles", "-", "--company", tenant.code)
+    told = "The file has no rows, only the line that names the columns: there is nothing to import."
+    for flags in ((), ("--dry-run",), ("--preview",), ("--json",)):
+        for content in ("code,name\n", "code;name\n;\n\n"):
+            assert told in tenant.home.ok(*command, *flags, stdin=content).err
+    assert tenant.home.ok("import", "list", "--company", tenant.code, "--json").json == []
+    assert told not in tenant.home.ok(*command, stdin="code,name\nA,Apple\n").err
+    assert told not in tenant.home.ok(*command, stdin="code,name\nA,Apple\n").err
+
+
+def test_an_import_for_a_module_that_is_off_says_so(tenant: Tenant) -> None:
+    tenant.home.ok("module", "disable", tenant.code, "articles")
+    warning = (
+        f"Warning: the module articles is off for {tenant.code}, so neither its pages nor programs show what is "
+        f"imported. Switch it on: wmsd module enable {tenant.code} articles\n"
+    )
+    command = ("import", "articles", "-", "--company", tenant.code)
+    assert warning in tenant.home.ok(*command, stdin="code,name\nA,Apple\n").err
+    assert "Warning" not in tenant.home.ok("import", "clients", *command[2:], stdin="code,name\nA,Apple\n").err
+    tenant.home.ok("module", "enable", tenant.code, "articles")
+    assert "Warning" not in tenant.home.ok(*command, stdin="code,name\nA,Apple\n").err
+
+
+def test_columns_in_other_capitals_are_the_same(tenant: Tenant) -> None:
+    content = "Code; NAME ;Weight_KG\nA;Apple;2,5\n"
+    assert tenant.take("articles", content) == (1, 0, 0)
+    assert [(row["name"], row["weight_kg"]) for row in tenant.rows("articles")] == [("Apple", "2.5")]
+    (sentence,) = tenant.refuses("articles", "CODE;Name;Weight_kg\nB;Bolt;x\n")
+    assert sentence.startswith("row 2, weight_kg: must be a number")
+
+
 def test_the_faulty_cell_is_quoted(tenant: Tenant) -> None:
     sentences = tenant.home.refusals(
         "import", "clients", "-", "--company", tenant.code, stdin="code,name,email\nC1,Client,nobody\n"

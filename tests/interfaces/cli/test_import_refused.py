@@ -14,6 +14,7 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "the file is empty. Its first line must name the columns."),
     "blank": (b"\n\n", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
     "only a BOM": (b"\xef\xbb\xbf", "the file is empty. Its first line must name the columns."),
+    "column twice, in other capitals": (b"code,Name, NAME \nA,B,C\n", "the column 'name' is there twice."),
     "unknown column": (b"code,nmae\nA,Apple\n", "there is no column 'nmae'; did you mean name?"),
     "no near column": (b"code,q\nA,1\n", f"there is no column 'q'; the columns are {ARTICLE_COLUMNS}."),
     "headings of another language": (
@@ -190,9 +191,9 @@ def test_stock_that_is_refused(tenant: Tenant) -> None:
     tenant.take("stock", PLACE + "A,MAIN,7\n")
     content = PLACE + "A,MAIN,8\na,MAIN,1\nA,main,x\nB,MAIN,-1\nA,MAIN,9\n , ,\nB,MAIN,1000000000\nC,SIDE,1e\n"
     assert tenant.refuses("stock", content) == [
-        "row 3, article_code: is not an article of this company.",
+        "row 3, article_code: is not an article of this company; A is the nearest code.",
         "row 4, quantity: must be a number with a decimal point, such as 12.5.",
-        "row 4, warehouse_code: is not a warehouse of this company.",
+        "row 4, warehouse_code: is not a warehouse of this company; MAIN is the nearest code.",
         "row 5, quantity: must not be below 0.",
         "row 6, article_code: is counted twice in this warehouse; first in row 2.",
         "row 8, article_code: is counted twice in this warehouse; first in row 5.",
@@ -265,3 +266,45 @@ def test_a_disk_that_fills_up(tenant: Tenant) -> None:
     (sentence,) = done.wrong
     assert sentence.startswith("The data cannot be used: ")
     assert tenant.rows("articles") == []
+
+
+LOOKED_UP = {
+    "articles": ("code,name,client_code\nZ,Z,own 1\n", "client_code: is not a client", "OWN-1"),
+    "stock": ("article_code,warehouse_code,quantity\nA,main,1\n", "warehouse_code: is not a warehouse", "MAIN"),
+    "stock-count": ("article_code,warehouse_code,quantity\na,MAIN,1\n", "article_code: is not an article", "A"),
+    "sales-orders": (
+        "code,partner_code,warehouse_code,article_code,quantity\nS1,p1,MAIN,A,1\n",
+        "partner_code: is not a partner",
+        "P1",
+    ),
+    "packaging-movements": (
+        "packaging_type_code,partner_code,direction,quantity\npal,P1,OUT,1\n",
+        "packaging_type_code: is not a packaging type",
+        "PAL",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LOOKED_UP)
+def test_the_code_that_was_meant_is_named(tenant: Tenant, kind: str) -> None:
+    """Whatever the record that is looked up: one that differs in capitals, blanks and signs only."""
+    records = {
+        "articles": "A",
+        "clients": "OWN-1",
+        "partners": "P1",
+        "warehouses": "MAIN",
+        "packaging-types": "PAL",
+    }
+    for name, code in records.items():
+        tenant.take(name, f"code,name\n{code},{code}\n")
+    content, sentence, meant = LOOKED_UP[kind]
+    assert tenant.refuses(kind, content) == [f"row 2, {sentence} of this company; {meant} is the nearest code."]
+
+
+def test_codes_that_are_not_alike_are_not_named(tenant: Tenant) -> None:
+    tenant.take("warehouses", "code,name\nMAIN,Main\n")
+    tenant.take("articles", "code,name\nA,Apple\n")
+    content = PLACE + "A,SIDE,1\nA,--,1\n"
+    assert tenant.refuses("stock", content) == [
+        f"row {row}, warehouse_code: is not a warehouse of this company." for row in (2, 3)
+    ]

@@ -128,6 +128,24 @@ def test_a_code_that_is_taken_changes_nothing(home_of_acme: Home, elsewhere: Hom
     assert hashes(elsewhere.data) == before
 
 
+def test_the_same_company_is_named_where_it_is_here_already(home_of_acme: Home, elsewhere: Home) -> None:
+    file = exported(home_of_acme)
+    here, end = (
+        "The same company is here already as ",
+        ". What is done in one from now on is not done in the others.",
+    )
+    assert here not in elsewhere.ok("company", "import", file, "--code", "GUEST").err
+    assert f"{here}GUEST{end}" in elsewhere.ok("company", "import", file, "--code", "GUEST-2").err
+    elsewhere.ok("company", "rename", "GUEST", "RENAMED")
+    elsewhere.ok("company", "delete", "GUEST-2", "--yes", "--archive-folder", elsewhere.folder / "gone")
+    (elsewhere.folder / "later").mkdir()
+    file.rename(elsewhere.folder / "later" / "other-name.tar.gz")
+    later = elsewhere.folder / "later" / "other-name.tar.gz"
+    assert f"{here}RENAMED{end}" in elsewhere.ok("company", "import", later, "--code", "GUEST-3").err
+    assert f"{here}ACME{end}" in home_of_acme.ok("company", "import", later, "--code", "TWIN").err
+    assert f"{here}ACME and TWIN{end}" in home_of_acme.ok("company", "import", later, "--code", "THIRD").err
+
+
 def test_an_operator_that_is_not_there(home_of_acme: Home, elsewhere: Home) -> None:
     file = exported(home_of_acme)
     sentence = elsewhere.refused("company", "import", file, "--code", "GUEST", "--operator", "NOBODY")
@@ -180,7 +198,7 @@ def test_a_practice_twin_has_the_data_and_sends_nothing(home_of_acme: Home) -> N
         done = home_of_acme.ok("company", "clone", "ACME", "TWIN", "--json")
         assert done.json == {"id": 2, "code": "TWIN", "name": "Acme (copy)", "sandbox": True}
         (line,) = home_of_acme.ok("audit", "--subject", "TWIN", "--json").json
-        came = {"copy_of": {"before": None, "after": "ACME"}}
+        came = {"copy_of": {"before": None, "after": "ACME"}, "id": {"before": None, "after": 2}}
         assert (line["action"], line["details"]) == ("company.clone", came)
         server.soon("/api/articles", lambda status, _: status == 200, company=2)
         assert server.send("POST", "/api/articles", {"code": "A2", "name": "A"}, company=2)[0] == 201

@@ -225,7 +225,7 @@ async def test_each_kind_has_a_template_that_can_be_imported(visitor: Visitor) -
     for kind in kinds:
         template = await visitor.get(f"/companies/1/imports/templates/{kind}.csv")
         _, seen = await looked_at(visitor, kind, template.text)
-        assert "0 would be created" in words(seen), kind
+        assert "The file has no rows" in words(seen), kind
     assert (await visitor.get("/companies/1/imports/templates/secrets.csv")).status == 404
     await visitor.world.new_user("member@example.com", "member", ["ACME"], ["*"])
     member = Visitor(visitor.world)
@@ -314,3 +314,12 @@ async def test_a_guessed_encoding_is_told_with_a_name_as_it_was_read(visitor: Vi
     assert told in words(seen)
     await visitor.post(path, {"form_token": seen.form_token, "encoding": "windows-1250"})
     assert "guessed" not in words(await settled(visitor, path))
+
+
+async def test_a_file_without_rows_is_not_imported(visitor: Visitor) -> None:
+    path, seen = await looked_at(visitor, "clients", "code,name\n")
+    assert "The file has no rows, only the line that names the columns: there is nothing to import." in words(seen)
+    assert "Import it" not in words(seen)
+    confirmed = await visitor.post(f"{path}/confirm", {"form_token": seen.form_token})
+    assert confirmed.status == 409
+    assert await visitor.world.rows("SELECT id FROM imports") == []

@@ -137,10 +137,14 @@ class Arrival(NamedTuple):
 
     file: Path
     record: CompanyRecord
-    code: str
+    origin: Owner
     credentials: Credentials | None
     """None when they are not in the archive, or there is no passphrase for them."""
     came: companies.CameFrom
+
+    @property
+    def code(self) -> str:
+        return self.origin.code
 
 
 @contextmanager
@@ -164,8 +168,27 @@ def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator
         wrong = [*compare(file, unpacked), *examined(manifest, file, unpacked)]
         if wrong:
             raise StorageError(f"{file.code} in {archive} is not right: {' '.join(wrong)} Nothing was changed.")
-        came = companies.CameFrom("company.import", {"file": archive.name})
-        yield Arrival(unpacked, manifest.company, file.code or "", credentials, came)
+        origin = Owner(manifest.installation, file.company_id or 0, file.code or "")
+        details = {"file": archive.name, "origin": _named(origin)}
+        came = companies.CameFrom("company.import", details)
+        yield Arrival(unpacked, manifest.company, origin, credentials, came)
+
+
+def _named(origin: Owner) -> str:
+    """A company of any installation, whatever its code."""
+    return f"{origin.installation}/{origin.company_id}"
+
+
+async def here_already(installation: Installation, origin: Owner) -> list[str]:
+    """The codes of the same company here: itself, where the archive was made here, and what was imported of it
+    before.
+    """
+
+    def look(tx: Transaction) -> list[str]:
+        codes = [each.code for each in store.companies(tx) if installation.files.owner(each.id)[:2] == origin[:2]]
+        return [*codes, *store.came_from(tx, _named(origin))]
+
+    return await installation.platform.read(look)
 
 
 def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None:
@@ -199,7 +222,7 @@ def copied(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arriv
                 for piece in ended(state.bytes, state):
                     file.write(piece)
         came = companies.CameFrom("company.clone", {"copy_of": subject.owner.code})
-        yield Arrival(target, subject.record, subject.owner.code, None, came)
+        yield Arrival(target, subject.record, subject.owner, None, came)
 
 
 async def adopt(

@@ -9,9 +9,9 @@ from pydantic import Field
 from wmsd.app.csv_transfer import KINDS
 from wmsd.app.imports import record
 from wmsd.app.imports.desk import ImportDesk
+from wmsd.app.imports.modules import MODULE_OF
 from wmsd.app.imports.progress import shown
 from wmsd.app.imports.schema import ImportCursorQuery, ImportQuery, ImportShown
-from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.storage import Storage
 from wmsd.base.context import Caller, Company
 from wmsd.base.dataclass import dataclass
@@ -25,15 +25,6 @@ from wmsd.db.transaction import Transaction
 from wmsd.stock.schema import Reason
 
 by_admins = partial(operation, tag="Imports", role="company-admin")
-OF_FIXED_KINDS: Final = {
-    "articles": "articles",
-    "stock": "stock",
-    "stock-count": "stock",
-    "packaging-types": "stock",
-    "packaging-movements": "stock",
-}
-MODULE_OF: Final = {**OF_FIXED_KINDS, **{kind.name: kind.reading.by_page.module for kind in DOCUMENTS}}
-"""The module that an import of each kind needs; none for those that are not here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app import own_program
+from wmsd.app.csv_rows import NO_ROWS
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_thresholds import disk_of
 from wmsd.app.imports.uploads import LONGEST_SAID, SAID, About, State, Upload, Uploads
@@ -101,6 +102,8 @@ class ImportDesk:
             return
         if preview is None or preview["counts"] is None:
             raise Problem("INVALID_STATUS", "A file with errors cannot be imported. Mend it, and upload it again.")
+        if not any(preview["counts"].values()):
+            raise Problem("INVALID_STATUS", NO_ROWS)
         await self._begin(company, upload, about, "importing", self._take_in)
 
     async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from io import TextIOWrapper
 from typing import IO, Final, NamedTuple
 
-from wmsd.app.csv_rows import Columns, Form, Unreadable, delimiter_of, split
+from wmsd.app.csv_rows import Columns, Form, Unreadable, column_name, delimiter_of, split
 from wmsd.app.imports.encodings import ENCODINGS, SAVE_AS, encoding_of, not_readable
 from wmsd.app.imports.samples import Sample, is_guess, sample_of
 from wmsd.base import cells
@@ -137,7 +137,7 @@ class Numbers:
         try:
             rows = split(texts, form.delimiter)
             header = next(rows, None)
-            names = [name.strip() for name in header.cells] if header else []
+            names = [column_name(heading, columns) for heading in header.cells] if header else []
             places = [
                 (n, name) for n, name in enumerate(names) if name in columns and cells.is_number(columns[name])
             ]

@@ -1,18 +1,18 @@
 """What an import would do: what was understood of the file, what would change, and everything that is wrong."""
 
-import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from itertools import islice
-from typing import IO, Any, Final, TextIO
+from typing import IO, Any, Final
 
 from wmsd.app.csv_rows import Form, Header, Unreadable, read_header, read_rows, split
 from wmsd.app.csv_transfer import KINDS, DryRun, Kind, import_beside
 from wmsd.app.imports.current import CURRENT, as_cell
 from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
+from wmsd.app.imports.meant import with_codes_meant
 from wmsd.app.imports.samples import Sample
-from wmsd.base import cells
+from wmsd.app.imports.wrong import Wrong, asked, is_wrong_anyway, shortened, with_cells
 from wmsd.base.dataclass import dataclass
 from wmsd.base.importing import Alike, CellError, ImportRefused, Outcome, Row, Watch
 from wmsd.db.staging import Staging
@@ -20,33 +20,6 @@ from wmsd.db.transaction import Transaction
 
 MOST_ROWS: Final = 20
 MOST_ERRORS: Final = 200
-LONGEST_CELL: Final = 200
-CHOOSE: Final = "waits for a choice: is the decimal mark of the file a point or a comma"
-
-
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """An error, with the cell that it is about as it stands in the file."""
-
-    line: int
-    column: str
-    cell: str | None
-    sentence: str
-
-    @property
-    def where(self) -> str:
-        row = f"row {self.line}" if self.line else ""
-        return ", ".join(part for part in (row, self.column) if part)
-
-    @property
-    def text(self) -> str:
-        """The whole sentence for people."""
-        quoted = "" if not self.cell else f' The cell has "{shortened(self.cell)}".'
-        return f"{self.where}: {self.sentence}.{quoted}"
-
-
-def shortened(cell: str) -> str:
-    return cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…"
 
 
 @dataclass(slots=True)
@@ -68,6 +41,10 @@ class Preview:
     asked: list[Wrong] = field(default_factory=list)
     """What the question is about."""
     alike: list[Alike] = field(default_factory=list)
+
+    @property
+    def has_rows(self) -> bool:
+        return self.counts is None or any(self.counts.values())
 
     @property
     def can_be_imported(self) -> bool:
@@ -137,8 +114,7 @@ def preview(
         found.form, found.question, found.asked = guessed.form, guessed.question, asked(guessed)
         found.evidence, found.sample = evidence_of(guessed), guessed.sample
         found.header = _header(kind, file, guessed.form)
-        if found.question is None:
-            _try(staging, kind, file, found, watch, options)
+        _try(staging, kind, file, found, watch, options)
         if found.header.is_right:
             first, columns = _first_rows(kind, file, guessed.form), found.header.names
             found.rows = staging.check(lambda tx: [_compared(tx, kind_name, columns, row) for row in first])
@@ -168,17 +144,41 @@ def _try(
     staging: Staging, kind: Kind, file: IO[bytes], found: Preview, watch: Watch | None, options: dict[str, Any]
 ) -> None:
     assert found.form is not None
-    texts = lines_of(file, found.form.encoding)
-    try:
-        outcome = import_beside(staging, kind, texts, True, watch, found.form, None, **options)
-    except DryRun as dry:
-        outcome = dry.outcome
-    except ImportRefused as refused:
-        found.errors = with_cells(file, found.form, refused.outcome.errors)
+    if found.question is not None:
+        found.errors = errors_anyway(staging, kind, file, found.form, watch, options)
         return
+    outcome, found.errors = tried(staging, kind, file, found.form, watch, options)
+    if not found.errors:
+        found.counts, found.alike = counts_of(outcome), outcome.alike
+
+
+def tried(
+    staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
+) -> tuple[Outcome, list[Wrong]]:
+    """What an import of the file would do, and its errors. Changes nothing."""
+    texts = lines_of(file, form.encoding)
+    try:
+        return import_beside(staging, kind, texts, True, watch, form, None, **options), []
+    except DryRun as dry:
+        return dry.outcome, []
+    except ImportRefused as refused:
+        return refused.outcome, told(staging, kind, file, form, refused.outcome.errors)
     finally:
         texts.close()
-    found.counts, found.alike = counts_of(outcome), outcome.alike
+
+
+def errors_anyway(
+    staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
+) -> list[Wrong]:
+    """The errors of a file that waits for a choice of the decimal mark, as far as they do not depend on it."""
+    _, errors = tried(staging, kind, file, form, watch, options)
+    return [each for each in errors if is_wrong_anyway(each, kind.columns)]
+
+
+def told(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Iterable[CellError]) -> list[Wrong]:
+    """The errors as people are told them."""
+    wrong = with_cells(file, kind.columns, form, errors)
+    return staging.check(lambda tx: with_codes_meant(tx, wrong))
 
 
 def counts_of(outcome: Outcome) -> dict[str, int]:
@@ -214,49 +214,3 @@ def _mark_wrong(found: Preview) -> None:
     for row in found.rows:
         if row["row"] in wrong:
             row["what"] = "wrong"
-
-
-def with_cells(file: IO[bytes], form: Form, errors: Iterable[CellError]) -> list[Wrong]:
-    """The errors with their cells, which are read again from the file."""
-    errors = list(errors)
-    wanted = {error.line for error in errors}
-    lines: dict[int, list[str]] = {}
-    names: list[str] = []
-    texts = lines_of(file, form.encoding)
-    try:
-        for row in split(texts, form.delimiter):
-            if not names:
-                names = [name.strip() for name in row.cells]
-            elif row.number in wanted:
-                lines[row.number] = row.cells
-    except Unreadable:
-        pass  # said already
-    finally:
-        texts.close()
-    return [
-        Wrong(each.line, each.column, _cell(names, lines.get(each.line), each), each.sentence) for each in errors
-    ]
-
-
-def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | None:
-    """A part of a list, such as `barcodes.1`, is in the cell of the list."""
-    name = error.column
-    while name and name not in names:
-        name = name.rpartition(".")[0]
-    if not name or row is None or len(row) != len(names):
-        return None
-    return row[names.index(name)]
-
-
-def asked(guessed: Guess) -> list[Wrong]:
-    """The cells that wait for a choice of the decimal mark: the first few."""
-    return [Wrong(each.line, each.column, each.text, CHOOSE) for each in guessed.questions]
-
-
-def write_errors(errors: Iterable[Wrong], file: TextIO) -> None:
-    """All errors as CSV. A spreadsheet runs none of it as a formula."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["row", "column", "cell", "message"])
-    for each in errors:
-        row = [each.line or "", each.column, each.cell or "", each.sentence]
-        writer.writerow([cells.write(value) for value in row])

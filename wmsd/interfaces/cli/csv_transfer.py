@@ -1,5 +1,6 @@
 """`wmsd import`, `wmsd export`."""
 
+import shlex
 import shutil
 import sys
 import textwrap
@@ -10,26 +11,21 @@ from typing import IO, Any, Final, NoReturn
 
 import click
 
-from wmsd.app.csv_rows import Unreadable
+from wmsd.app.csv_rows import NO_ROWS, Unreadable
 from wmsd.app.csv_transfer import KINDS, export_csv, import_beside
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
-from wmsd.app.imports.preview import (
-    Wrong,
-    asked,
-    counts_of,
-    evidence_of,
-    form_in_words,
-    preview,
-    with_cells,
-)
+from wmsd.app.imports.modules import MODULE_OF
+from wmsd.app.imports.preview import counts_of, errors_anyway, evidence_of, form_in_words, preview, told
 from wmsd.app.imports.record import Recording, TakenInAlready
 from wmsd.app.imports.room import Room
+from wmsd.app.imports.wrong import Wrong, asked
 from wmsd.app.installation import Installation
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.counts import counted
 from wmsd.base.decimal_marks import MARKS
 from wmsd.base.importing import ImportRefused, Outcome
 from wmsd.base.validation import check
+from wmsd.companies import actions as companies
 from wmsd.db.staging import Staging
 from wmsd.db.statistics import refresh_statistics
 from wmsd.interfaces.cli import import_undo, previews, stock_changes
@@ -103,6 +99,7 @@ def import_command(
         command_line.folder.check_room()
 
     async def find(installation: Installation) -> Staging:
+        await _tell_module_off(installation, code, kind)
         database = await company_database(installation, code)
         is_looked_at = given["is_preview"] and not KINDS[kind].importing().checks_all
         return database.staging(actor, of_copy=is_looked_at)
@@ -132,6 +129,17 @@ def import_command(
                 audit_import(command_line, borrow, f"import.run {kind}", code, name, counts, actor)
 
 
+async def _tell_module_off(installation: Installation, code: str, kind: str) -> None:
+    """The pages refuse it. Here it may be meant: lists first, then the module."""
+    company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
+    module = MODULE_OF.get(kind)
+    if module is not None and module not in company.modules:
+        note(
+            f"Warning: the module {module} is off for {code}, so neither its pages nor programs show what is "
+            f"imported. Switch it on: wmsd module enable {shlex.quote(code)} {module}"
+        )
+
+
 def _chosen(given: Options) -> Chosen:
     return Chosen(given["encoding"], DELIMITERS.get(given["delimiter"] or ""), given["decimal"])
 
@@ -149,7 +157,7 @@ def _preview(
     progress.end()
     progress.check_unchanged()
     if given["errors"] is not None:
-        write_whole(found.errors or found.asked, given["errors"])
+        write_whole([*found.asked, *found.errors], given["errors"])
     previews.show(found, as_json, given["errors"])
     if not found.can_be_imported and not as_json:
         sys.exit(1)
@@ -167,10 +175,9 @@ def _import(
 ) -> Outcome:
     guessed = guess(source, KINDS[kind].columns, _chosen(given))
     if guessed.question is not None:
-        if given["errors"] is not None:
-            write_whole(asked(guessed), given["errors"])
-        first, second = previews.likely_first(guessed.evidence, guessed.form.decimal)
-        fail([f"{guessed.question} Say --decimal {first} or --decimal {second}.", "Nothing was imported."])
+        errors = errors_anyway(staging, KINDS[kind], source, guessed.form, progress, options)
+        progress.end()
+        _ask(guessed.question, guessed, errors, given["errors"])
     _say_form(guessed)
     recording = Recording(kind, given["named"] or progress.file_name, given["upload"])
     try:
@@ -192,13 +199,21 @@ def _import(
         staging.write(refresh_statistics)
     except ImportRefused as refused:
         progress.end()
-        wrong = with_cells(source, guessed.form, refused.outcome.errors)
+        wrong = told(staging, KINDS[kind], source, guessed.form, refused.outcome.errors)
         if given["errors"] is not None:
             write_whole(wrong, given["errors"])
         _refuse(wrong, as_json, given["errors"])
     progress.end()
     _say_outcome(kind, outcome, given["dry_run"], as_json)
     return outcome
+
+
+def _ask(question: str, guessed: Guess, errors: list[Wrong], errors_file: Path | None) -> NoReturn:
+    waiting = asked(guessed)
+    if errors_file is not None:
+        write_whole([*waiting, *errors], errors_file)
+    likely = previews.likely_first(guessed.evidence, guessed.form.decimal)
+    fail([*previews.in_question(question, likely, waiting, errors, errors_file), "Nothing was imported."])
 
 
 def _say_form(guessed: Guess) -> None:
@@ -223,6 +238,8 @@ def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> N
     told = {} if changed is None else stock_changes.as_json(changed, "counted")
     of_programs = {"dry_run": dry_run, **told} if as_json else {}
     say({"kind": kind, **counts_of(outcome), **of_programs}, as_json)
+    if not outcome.rows:
+        note(NO_ROWS)
     previews.tell_alike(outcome.alike)
     if dry_run:
         note("Nothing was changed: this was a dry run.")
@@ -251,8 +268,17 @@ def _refuse(errors: list[Wrong], as_json: bool, errors_file: Path | None) -> NoR
     )
 
 
+def _refuse_file(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
+    if files:
+        name = shlex.quote(files[0])
+        raise click.UsageError(
+            f"The rows go to standard output. To have them in a file, say > {name}, not {name}."
+        )
+
+
 @click.command("export", epilog=KINDS_NAMED)
 @click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
+@click.argument("files", nargs=-1, metavar="> FILE.csv", is_eager=True, expose_value=False, callback=_refuse_file)
 @click.option("--company", "code", required=True, metavar="CODE", help="The company.")
 @installed
 def export_command(command_line: CommandLine, kind: str, code: str) -> None:

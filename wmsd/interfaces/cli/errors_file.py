@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Final
 
-from wmsd.app.imports.preview import Wrong, write_errors
+from wmsd.app.imports.wrong import Wrong, write_errors
 from wmsd.interfaces.cli.command_line import fail
 
 REFUSED: Final = (

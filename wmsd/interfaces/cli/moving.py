@@ -6,7 +6,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from wmsd.app.backups.manifest import CompanyRecord
-from wmsd.app.backups.moving import Adopted, Arrival, Subject, adopt, arrived, copied, export_company, subject
+from wmsd.app.backups.moving import (
+    Adopted,
+    Arrival,
+    Subject,
+    adopt,
+    arrived,
+    copied,
+    export_company,
+    here_already,
+    subject,
+)
 from wmsd.app.company_deletion import who_had
 from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan, beside_a_server
@@ -51,14 +61,21 @@ def take_over(
     with beside_a_server(command_line.folder) as loan, arrived(file, command_line.folder, passphrase) as arrival:
         record = arrival.record.model_copy(update={"operator_code": operator_code})
         code, had = new_code or arrival.code, arrival.code
+        borrow = None if loan is None else loan.borrow
+        if loan is not None:
+            loan.borrow(command_line.folder.platform_file)
+        same = command_line.run_with(borrow, lambda at: here_already(at, arrival.origin))
         with _named(code):
             done = _adopt(command_line, loan, arrival, code, record, is_copy=False)
-        users = command_line.run_with(
-            None if loan is None else loan.borrow, lambda at: at.platform.read(lambda tx: who_had(tx, had))
-        )
+        users = command_line.run_with(borrow, lambda at: at.platform.read(lambda tx: who_had(tx, had)))
     say({"id": done.id, "code": done.code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
     note(f"It has id {done.id} here: integrators send X-Company-Id: {done.id}.")
     note("Ids of its records, codes, stock, history and numbers of events are as they were.")
+    if same:
+        note(
+            f"The same company is here already as {' and '.join(same)}. What is done in one from now on is not "
+            "done in the others."
+        )
     _note_what_lacks(done.code, had, users)
     if done.webhooks:
         credentials = "came along" if done.has_credentials else "did not come along: set them again"

@@ -6,11 +6,13 @@ from typing import Any
 
 import click
 
-from wmsd.app.csv_rows import Form, Unreadable
+from wmsd.app.csv_rows import NO_ROWS, Form, Unreadable
 from wmsd.app.csv_transfer import DryRun
 from wmsd.app.imports.encodings import WrongEncoding
-from wmsd.app.imports.preview import Preview, Wrong, form_in_words, in_all, shortened
+from wmsd.app.imports.preview import Preview, form_in_words, in_all
 from wmsd.app.imports.samples import Sample
+from wmsd.app.imports.wrong import Wrong, shortened
+from wmsd.base.counts import counted
 from wmsd.base.decimal_marks import MARKS, Mark
 from wmsd.base.importing import Alike
 from wmsd.interfaces.cli.command_line import fail, note, say
@@ -73,6 +75,24 @@ def first_of(errors: Sequence[Wrong], errors_file: Path | None) -> list[str]:
     return sentences
 
 
+def in_question(
+    question: str,
+    likely: Sequence[Mark],
+    asked: Sequence[Wrong],
+    errors: Sequence[Wrong],
+    errors_file: Path | None,
+) -> list[str]:
+    """The question for the decimal mark, the errors that do not depend on it, and where all of them are."""
+    sentences = [f"{question} Say {' or '.join(f'--decimal {mark}' for mark in likely)}."]
+    if errors:
+        sentences += ["These errors do not depend on it:", *first_of(errors, errors_file)]
+    if errors_file is not None:
+        cells = "the cell that is" if len(asked) == 1 else f"the first {len(asked)} cells that are"
+        all_of = f" and {counted(len(errors), 'error')}" if errors else ""
+        sentences.append(f"{errors_file} has {cells} asked about{all_of}.")
+    return sentences
+
+
 def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None:
     if as_json:
         say(found.as_json(), as_json)
@@ -84,8 +104,8 @@ def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None
     form = form_in_words(found.form)
     if found.question is not None:
         say({**form, "decimal": "to be chosen"}, as_json)
-        first, second = likely_first(found.evidence, found.form.decimal)
-        fail([f"{found.question} Say --decimal {first} or --decimal {second}."])
+        likely = likely_first(found.evidence, found.form.decimal)
+        fail(in_question(found.question, likely, found.asked, found.errors, errors_file))
     say({**form, **({} if found.evidence is None else {"shown by": found.evidence})}, as_json)
     click.echo()
     say([_in_words(each) for each in found.rows], as_json, "There are no rows.")
@@ -94,6 +114,8 @@ def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None
         fail(first_of(found.errors, errors_file))
     say(found.counts or {}, as_json)
     tell_alike(found.alike)
+    if not found.has_rows:
+        note(NO_ROWS)
     note("Nothing was changed: this was a preview.")
 
 

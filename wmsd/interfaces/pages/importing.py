@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from wmsd.app.csv_transfer import KINDS, write_headings
 from wmsd.app.imports import actions as imports
+from wmsd.app.imports.modules import MODULE_OF
 from wmsd.base.problems import Problem, not_found
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
@@ -150,7 +151,7 @@ def _kinds(at: CompanyWorkplace) -> list[str]:
     """Those that the person may import here. Raises Problem (403)."""
     if not at.may(imports.begin_upload):
         raise Problem("FORBIDDEN", "Only company admins may import files.")
-    return [kind for kind in KINDS if imports.MODULE_OF.get(kind) in (None, *at.modules)]
+    return [kind for kind in KINDS if MODULE_OF.get(kind) in (None, *at.modules)]
 
 
 def _form(

@@ -1,0 +1,94 @@
+"""What is wrong with a file, as people are told: each error with its cell."""
+
+import csv
+from collections.abc import Iterable
+from typing import IO, Final, TextIO
+
+from wmsd.app.csv_rows import Columns, Form, Unreadable, column_name, split
+from wmsd.app.imports.guessing import Guess, lines_of
+from wmsd.base import cells
+from wmsd.base.dataclass import dataclass
+from wmsd.base.decimal_marks import MARKS, readings
+from wmsd.base.importing import CellError
+
+LONGEST_CELL: Final = 200
+CHOOSE: Final = "waits for a choice: is the decimal mark of the file a point or a comma"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """An error, with the cell that it is about as it stands in the file."""
+
+    line: int
+    column: str
+    cell: str | None
+    sentence: str
+
+    @property
+    def where(self) -> str:
+        row = f"row {self.line}" if self.line else ""
+        return ", ".join(part for part in (row, self.column) if part)
+
+    @property
+    def text(self) -> str:
+        """The whole sentence for people."""
+        quoted = "" if not self.cell else f' The cell has "{shortened(self.cell)}".'
+        return f"{self.where}: {self.sentence}.{quoted}"
+
+
+def shortened(cell: str) -> str:
+    return cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…"
+
+
+def with_cells(file: IO[bytes], columns: Columns, form: Form, errors: Iterable[CellError]) -> list[Wrong]:
+    """The errors with their cells, which are read again from the file."""
+    errors = list(errors)
+    wanted = {error.line for error in errors}
+    lines: dict[int, list[str]] = {}
+    names: list[str] = []
+    texts = lines_of(file, form.encoding)
+    try:
+        for row in split(texts, form.delimiter):
+            if not names:
+                names = [column_name(heading, columns) for heading in row.cells]
+            elif row.number in wanted:
+                lines[row.number] = row.cells
+    except Unreadable:
+        pass  # said already
+    finally:
+        texts.close()
+    return [
+        Wrong(each.line, each.column, _cell(names, lines.get(each.line), each), each.sentence) for each in errors
+    ]
+
+
+def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | None:
+    """A part of a list, such as `barcodes.1`, is in the cell of the list."""
+    name = error.column
+    while name and name not in names:
+        name = name.rpartition(".")[0]
+    if not name or row is None or len(row) != len(names):
+        return None
+    return row[names.index(name)]
+
+
+def is_wrong_anyway(error: Wrong, columns: Columns) -> bool:
+    """Whether it is an error with either decimal mark. What keeps a document from its status may be a quantity."""
+    if error.column not in columns or not cells.is_number(columns[error.column]):
+        return error.column != "status"
+    found = readings(error.cell or "")
+    return len(found) != 1 and len(set(found.values())) < len(MARKS)
+
+
+def asked(guessed: Guess) -> list[Wrong]:
+    """The cells that wait for a choice of the decimal mark: the first few."""
+    return [Wrong(each.line, each.column, each.text, CHOOSE) for each in guessed.questions]
+
+
+def write_errors(errors: Iterable[Wrong], file: TextIO) -> None:
+    """All errors as CSV. A spreadsheet runs none of it as a formula."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["row", "column", "cell", "message"])
+    for each in errors:
+        row = [each.line or "", each.column, each.cell or "", each.sentence]
+        writer.writerow([cells.write(value) for value in row])
