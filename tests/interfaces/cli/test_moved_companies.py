@@ -128,7 +128,11 @@ def test_a_code_that_is_taken_changes_nothing(home_of_acme: Home, elsewhere: Hom
     assert hashes(elsewhere.data) == before
 
 
-def test_the_same_company_is_named_where_it_is_here_already(home_of_acme: Home, elsewhere: Home) -> None:
+def test_the_same_company_is_named_where_it_is_here_already(home_of_acme: Home, tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    elsewhere = Home(home_of_acme.program, tmp_path / "far")
+    # A process from the beginning: those that share one draw the same id of an installation.
+    elsewhere.run_fresh("company", "create", "ACME", "--name", "Acme", "--init")
     file = exported(home_of_acme)
     here, end = (
         "The same company is here already as ",

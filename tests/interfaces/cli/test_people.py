@@ -177,8 +177,11 @@ def test_a_disabled_user_gets_no_token(shared: Home) -> None:
     make(shared, "leaver@example.com", "--role", "platform-admin")
     assert shared.ok("user", "disable", "leaver@example.com").out == ""
     assert user(shared, "leaver@example.com")["disabled"] is True
-    sentence = "There is no such active user as leaver@example.com."
-    assert shared.refused("token", "create", "--user", "leaver@example.com", "--ability", "*") == sentence
+    create = ("token", "create", "--ability", "*", "--user")
+    assert shared.refused(*create, "leaver@example.com") == (
+        "leaver@example.com is disabled. Let the user in again first: wmsd user enable leaver@example.com"
+    )
+    assert shared.refused(*create, "nobody@example.com") == "There is no such user as nobody@example.com."
 
 
 def test_a_password_is_prompted_for_twice_and_not_shown(home: Home) -> None:
@@ -197,7 +200,10 @@ def test_a_password_is_prompted_for_twice_and_not_shown(home: Home) -> None:
 def test_without_a_terminal_nobody_is_asked(shared: Home) -> None:
     sentence = "Error: There is no terminal to ask for the password at: give --password-stdin."
     assert shared.misunderstood("user", "set-password", EMAIL) == sentence
-    assert shared.misunderstood("user", "create", "new@example.com", "--role", "platform-admin") == sentence
+    assert shared.misunderstood("user", "create", "new@example.com", "--role", "platform-admin") == (
+        "Error: There is no terminal to ask for the password at: give --password-stdin, or --link for a link at "
+        "which the user chooses one."
+    )
 
 
 def test_the_token_alone_is_on_standard_output(shared: Home) -> None:
@@ -259,7 +265,11 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
     create = ("token", "create", "--user", "small@example.com", "--ability")
     shared.ok(*create, "stock:read", "--company", "ACME")
     for arguments, sentence in (
-        (["articles:write"], "This user may not give articles:write."),
+        (
+            ["articles:write"],
+            "This user may not give articles:write. It has stock:read. To give it more: wmsd user change "
+            "small@example.com --ability stock:read --ability articles:write",
+        ),
         (["stock:steal"], "--ability stock:steal is not an ability of this platform; the nearest is stock:read."),
         (["stock:read", "--company", "OTHER"], "--company OTHER is not a company that small@example.com may use."),
         (
@@ -271,7 +281,11 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
         (["stock:read", "--name", "a\tb"], "--name must not contain control characters."),
     ):
         assert shared.refused(*create, *arguments) == sentence
-    assert shared.refused(*create, "*").startswith("This user may not give articles:read, articles:write")
+    everything = shared.refused(*create, "*")
+    assert everything.startswith("This user may not give articles:read, articles:write")
+    assert everything.endswith("To give it more: wmsd user change small@example.com --ability '*'")
+    shared.ok("user", "change", "small@example.com", "--ability", "stock:read", "--ability", "articles:write")
+    shared.ok(*create, "articles:write")
     assert shared.misunderstood("token", "create", "--user", EMAIL) == "Error: Missing option '--ability'."
 
 

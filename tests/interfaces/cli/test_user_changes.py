@@ -120,7 +120,8 @@ def test_who_changes_the_rights_of_somebody_who_is_invited_makes_another_link(sh
     shared.ok(*create)
     done = shared.ok("user", "change", "invited-too@example.com", "--remove-company", "ACME")
     assert done.err.splitlines()[-2:] == [
-        "invited-too@example.com is changed. This has ended: the link to a new password.",
+        "invited-too@example.com is changed. This has ended: the link to a new password. It was made for the "
+        "rights of before, and somebody else may have kept it.",
         "Make a link to a new password: wmsd user reset-password invited-too@example.com",
     ]
 
@@ -231,6 +232,8 @@ def test_the_last_admin_stays(home: Home, command: tuple[str, ...]) -> None:
     of_role = "--role must stay as it is: " if command[1] == "change" else ""
     assert home.refused(*command) == of_role + LAST
     assert home.ok("user", "list", "--json").json == before
+    if command[1] == "delete":  # it is refused before anybody is asked
+        assert home.refused(*command[:-1]) == LAST
     home.ok("user", "enable", "second@example.com")
     home.ok(*command)
 

@@ -96,7 +96,7 @@ def _invited(command_line: CommandLine, new: NewUser) -> dict[str, Any]:
 
 
 def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict[str, Any]:
-    password = _password(password_stdin)
+    password = _password(password_stdin, "--password-stdin, or --link for a link at which the user chooses one")
     _check_password(password, new.email, new.name)
 
     async def work(installation: Installation) -> int:
@@ -225,14 +225,14 @@ def set_password(command_line: CommandLine, email: str, keep_tokens: bool, passw
     note(command_line.run(work))
 
 
-def _password(from_stdin: bool) -> str:
+def _password(from_stdin: bool, ways: str = "--password-stdin") -> str:
     if from_stdin:
         try:
             password = sys.stdin.buffer.readline().decode().rstrip("\r\n")
         except UnicodeDecodeError:
             raise invalid({"password": ["must be UTF-8 text"]}) from None
     elif not sys.stdin.isatty():
-        raise click.UsageError("There is no terminal to ask for the password at: give --password-stdin.")
+        raise click.UsageError(f"There is no terminal to ask for the password at: give {ways}.")
     else:
         note(IN_WORDS)
         password = click.prompt("Password", hide_input=True, confirmation_prompt="The password again", err=True)

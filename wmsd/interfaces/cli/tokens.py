@@ -1,18 +1,25 @@
 """`wmsd token`."""
 
 import re
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, ClassVar, Final
 
 import click
 
 from wmsd.accounts import actions
+from wmsd.accounts.rules import User
 from wmsd.app.installation import Installation
+from wmsd.base.access import EVERYTHING
 from wmsd.base.fields import MAX_ID, Input, Name
+from wmsd.base.problems import Problem
 from wmsd.base.validation import check
+from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
-from wmsd.interfaces.cli.user_changes import ABILITIES_HELP
+from wmsd.interfaces.cli.user_changes import ABILITIES_HELP, active
 
 ROTATE: Final = (
     "Tokens and sessions of the present key go on; those of the keys before it end for good.\n"
@@ -73,23 +80,43 @@ def create_token(
         raise click.BadParameter(f"at most {tokens.most_days}d (tokens.most_days).", param_hint="'--expires'")
 
     async def work(installation: Installation) -> str:
-        return await installation.platform.write(
-            lambda tx: actions.create_token(
-                tx,
-                email=email,
-                name=name,
-                abilities=abilities,
-                company_codes=codes,
-                lifetime=lifetime,
-                whitelist=installation.abilities,
-            )
-        )
+        def create(tx: Transaction) -> str:
+            user = active(tx, email)
+            with _told_what_it_has(user, abilities):
+                return actions.create_token(
+                    tx,
+                    email=email,
+                    name=name,
+                    abilities=abilities,
+                    company_codes=codes,
+                    lifetime=lifetime,
+                    whitelist=installation.abilities,
+                )
+
+        return await installation.platform.write(create)
 
     token = command_line.run(work)
     hours = lifetime // timedelta(hours=1)
     lasts = f"{hours}h" if hours % 24 else f"{hours // 24}d"
     note(f"A token for {email}; it lasts {lasts}. It is shown this once.")
     click.echo(token)
+
+
+@contextmanager
+def _told_what_it_has(user: User, asked: Sequence[str]) -> Iterator[None]:
+    """Where the user lacks an ability, says which ones it has, and how it gets those that are asked for."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.code != "FORBIDDEN":
+            raise
+        wanted = [EVERYTHING] if EVERYTHING in asked else dict.fromkeys([*user.abilities, *asked])
+        options = " ".join(f"--ability {shlex.quote(each)}" for each in wanted)
+        raise Problem(
+            problem.code,
+            f"{problem.message} It has {', '.join(user.abilities) or 'no ability'}. To give it more: "
+            f"wmsd user change {shlex.quote(user.email)} {options}",
+        ) from None
 
 
 @token_command.command("list")

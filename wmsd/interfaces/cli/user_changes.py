@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import click
 
-from wmsd.accounts import holdings, store
+from wmsd.accounts import holdings, last_admin, store
 from wmsd.accounts import user_administration as users
 from wmsd.accounts.holdings import Holdings
 from wmsd.accounts.rising import is_higher
@@ -168,9 +168,15 @@ def change_user(
             confirm(f"Change {email}?")
     with told_by_options(OPTIONS, {"abilities": abilities}):
         rises, before, user, after = command_line.run(work)
-    why = " A higher role ends them, because somebody else may know them." if rises else ""
+    link_ends = before.link and not after.link
+    why = ""
+    if rises:
+        why = " A higher role ends them, because somebody else may know them."
+    elif link_ends:
+        of_before = "address" if new_email is not None else "rights"
+        why = f" It was made for the {of_before} of before, and somebody else may have kept it."
     note(f"{user['email']} is changed. {told(before, after)}{why}")
-    if rises or (before.link and not after.link):
+    if rises or link_ends:
         note(f"Make a link to a new password: wmsd user reset-password {shlex.quote(user['email'])}")
 
 
@@ -205,8 +211,13 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     What it has done stays in the audit and in the history of records, with its e-mail address. A running server
     follows within a second. To keep the user for later, disable it instead.
     """
+
+    def look(tx: Transaction) -> None:
+        """Refuses before it asks."""
+        last_admin.check_not_last(tx, user_of(tx, email))
+
     if not yes:
-        command_line.run(lambda installation: found(installation, email))
+        command_line.run(lambda installation: installation.platform.read(look))
         confirm(f"Delete {email}? Its tokens stop working for good. To keep it for later, disable it instead.")
 
     def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
