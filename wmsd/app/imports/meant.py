@@ -10,7 +10,7 @@ from wmsd.app.kinds import DOCUMENTS
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
 
-UNKNOWN: Final = re.compile("is not an? (.+) of this company")
+UNKNOWN: Final = re.compile("^is not an? (.+) of this company$")
 TABLES: Final[Mapping[str, str]] = {
     "article": "articles",
     "packaging type": "packaging_types",
@@ -34,7 +34,7 @@ def with_codes_meant(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:
 
 
 def _table(error: Wrong) -> str | None:
-    named = UNKNOWN.fullmatch(error.sentence)
+    named = UNKNOWN.match(error.sentence)
     return None if named is None else TABLES.get(named[1])
 
 
