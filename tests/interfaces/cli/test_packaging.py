@@ -221,7 +221,7 @@ REFUSED = {
     "unknown": (
         "X,pal,P9,OUT,0,,\n",
         [
-            "row 2, packaging_type_code: is not a packaging type of this company.",
+            "row 2, packaging_type_code: is not a packaging type of this company; PAL is the nearest code.",
             "row 2, partner_code: is not a partner of this company.",
             "row 2, quantity: must be greater than 0.",
         ],

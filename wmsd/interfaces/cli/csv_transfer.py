@@ -212,8 +212,9 @@ def _ask(question: str, guessed: Guess, errors: list[Wrong], errors_file: Path |
     waiting = asked(guessed)
     if errors_file is not None:
         write_whole([*waiting, *errors], errors_file)
-    likely = previews.likely_first(guessed.evidence, guessed.form.decimal)
-    fail([*previews.in_question(question, likely, waiting, errors, errors_file), "Nothing was imported."])
+    first, second = previews.likely_first(guessed.evidence, guessed.form.decimal)
+    beside = previews.beside_question(waiting, errors, errors_file)
+    fail([f"{question} Say --decimal {first} or --decimal {second}.", *beside, "Nothing was imported."])
 
 
 def _say_form(guessed: Guess) -> None:

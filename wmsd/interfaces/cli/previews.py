@@ -75,17 +75,11 @@ def first_of(errors: Sequence[Wrong], errors_file: Path | None) -> list[str]:
     return sentences
 
 
-def in_question(
-    question: str,
-    likely: Sequence[Mark],
-    asked: Sequence[Wrong],
-    errors: Sequence[Wrong],
-    errors_file: Path | None,
-) -> list[str]:
-    """The question for the decimal mark, the errors that do not depend on it, and where all of them are."""
-    sentences = [f"{question} Say {' or '.join(f'--decimal {mark}' for mark in likely)}."]
-    if errors:
-        sentences += ["These errors do not depend on it:", *first_of(errors, errors_file)]
+def beside_question(asked: Sequence[Wrong], errors: Sequence[Wrong], errors_file: Path | None) -> list[str]:
+    """What to say after the question for the decimal mark: the errors that do not depend on it, and where they and
+    the cells that are asked about are.
+    """
+    sentences = ["These errors do not depend on it:", *first_of(errors, errors_file)] if errors else []
     if errors_file is not None:
         cells = "the cell that is" if len(asked) == 1 else f"the first {len(asked)} cells that are"
         all_of = f" and {counted(len(errors), 'error')}" if errors else ""
@@ -104,8 +98,9 @@ def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None
     form = form_in_words(found.form)
     if found.question is not None:
         say({**form, "decimal": "to be chosen"}, as_json)
-        likely = likely_first(found.evidence, found.form.decimal)
-        fail(in_question(found.question, likely, found.asked, found.errors, errors_file))
+        first, second = likely_first(found.evidence, found.form.decimal)
+        beside = beside_question(found.asked, found.errors, errors_file)
+        fail([f"{found.question} Say --decimal {first} or --decimal {second}.", *beside])
     say({**form, **({} if found.evidence is None else {"shown by": found.evidence})}, as_json)
     click.echo()
     say([_in_words(each) for each in found.rows], as_json, "There are no rows.")
