@@ -35,6 +35,7 @@ from tests.support.executable import (
 from tests.support.receivers import open_receivers
 from wmsd import __version__
 from wmsd.app import third_party
+from wmsd.app.imports.encodings import ENCODINGS
 from wmsd.interfaces.cli.main import COMMANDS
 
 pytestmark = pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build")
@@ -132,6 +133,13 @@ def test_commands_work_beside_the_running_server(server: Server) -> None:
 
     assert eventually(lambda: names() == ["Şurub", "Screw"], WITHIN_A_SECOND), names()
     assert done(server.folder, "export", "articles", "--company", "ACME").count("\n") == 3
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_encoding_of_files_is_inside(server: Server, encoding: str) -> None:
+    (server.folder / "articles.csv").write_bytes("code,name\nS-1,Möbel\n".encode(encoding))
+    preview = ("import", "articles", "articles.csv", "--company", "DEMO", "--dry-run", "--json")
+    assert json.loads(done(server.folder, *preview, "--encoding", encoding))["created"] == 1
 
 
 def test_a_company_is_restored_from_a_backup(server: Server) -> None:
