@@ -135,9 +135,17 @@ WINDOWS_1252 = (
     "Peña, Müller, Köln, Café, Düsseldorf", "Café, Müller, m³", "forêt, café", "œil",
     "Café crème", "Crêpe, forêt, nœud à vis é", "cœur é", "«Café»", "Müller Straße", "Größe ½ Zoll",
     "Acme® Müller", "Beton m³", "5 £, nº 5, 1ª, 10 µm", "São João, ção", "Peña niño", "caffè, più",
-    "søm, rød grøn blå", "Smörgås",
+    "søm, rød grøn blå", "Smörgås", "señor ¡hola!",
 )  # fmt: skip
-ISO_8859_2 = ("Łódź, część, śruba", "Žluťoučký kůň šíp", "Kotouč řezný, šedá ťava")
+ISO_8859_2 = (
+    "Łódź, część, śruba",
+    "Žluťoučký kůň šíp",
+    "Kotouč řezný, šedá ťava",
+    "Śruba",
+    "Łąka",
+    "Wąż",
+    "Źródło",
+)
 MANY = {
     "windows-1250": WINDOWS_1250,
     "windows-1252": WINDOWS_1252,

@@ -48,19 +48,28 @@ NO_TEXT: Final[Mapping[str, frozenset[int]]] = {
     "iso-8859-2": frozenset(range(0x80, 0xA0)),
 }
 """Bytes that are no character there, or a control character."""
-SHARED: Final = frozenset(
-    byte
-    for byte in range(0x80, 0x100)
-    if bytes([byte]).decode("windows-1252", "replace") == bytes([byte]).decode("windows-1250", "replace")
-)
-"""Bytes that are the same letter in Windows-1252 and Windows-1250."""
+
+
+def _same(one: str, other: str) -> frozenset[int]:
+    high = (bytes([byte]) for byte in range(0x80, 0x100))
+    return frozenset(each[0] for each in high if each.decode(one, "replace") == each.decode(other, "replace"))
+
+
+SHARED: Final[Mapping[str, frozenset[int]]] = {
+    "windows-1252": _same("windows-1252", "windows-1250"),
+    "windows-1250": _same("windows-1252", "windows-1250"),
+    "iso-8859-2": _same("windows-1252", "iso-8859-2"),
+}
+"""By encoding, the bytes that are the same letter in those of the other part of Europe."""
 OF_THE_WEST: Final = (b"\xa1", b"\xa2", b"\xb2", b"\xbd", b"\xe3o", b"\x9cu", b"\x9ci")
 """`¡`, `¢`, `²` and `½`, which are lone accents in the other encodings; `ão`, `œu` and `œi`, which no word there
 has.
 """
 COMMON, RARE = 2, 1
 ASCII: Final = bytes(range(0x80))
-_LETTER: Final = rb"[A-Za-z\x8a\x8c-\x8f\x9a\x9c-\x9f\xa3\xa5\xaa\xaf\xb3\xb9\xba\xbc\xbe-\xff]"
+_LETTER: Final = (
+    rb"[A-Za-z\x8a\x8c-\x8f\x9a\x9c-\x9f\xa1\xa3\xa5\xa6\xaa\xac\xaf\xb1\xb3\xb6\xb9\xba\xbc\xbe-\xff]"
+)
 _SIGN: Final = rb"[\xa1\xa3\xa5\xa6\xaa\xac\xaf\xb1\xb3\xb6\xb9\xba\xbc\xbe\xbf]"
 _ENCLOSING: Final = rb"[\xa9\xab\xae\xb5\xbb]"
 LONELY: Final = re.compile(
@@ -84,7 +93,7 @@ class Letters:
         if not block.isascii():
             self._all.update(block.translate(None, ASCII))
             self._lonely.update(b"".join(LONELY.findall(block)))
-            self._western += sum(map(block.count, OF_THE_WEST))
+            self._western += COMMON * sum(map(block.count, OF_THE_WEST))
 
     def encoding(self) -> str:
         possible = [each for each in LANGUAGES if not self._all.keys() & NO_TEXT[each]]
@@ -102,7 +111,7 @@ class Letters:
         for weight, letters in ((COMMON, alphabet.common), (RARE, alphabet.rare)):
             for byte in set((letters + letters.upper()).encode(encoding, "ignore")):
                 count = weight * (self._all[byte] - self._lonely[byte])
-                if byte in SHARED:
+                if byte in SHARED[encoding]:
                     shared += count
                 else:
                     telling += count
