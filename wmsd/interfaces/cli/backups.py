@@ -14,14 +14,14 @@ from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import brings_back
-from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.present import is_in_folder, made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.restoring import Restore
 from wmsd.app.backups.restoring import installed as installation_in
 from wmsd.app.backups.scheduled import Scheduled, proven_now
-from wmsd.app.backups.verdict import verdict
+from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.app.new_place import new_place
 from wmsd.base.counts import counted
@@ -160,9 +160,10 @@ def verify(
 
 
 def _note_sound(command_line: CommandLine, path: Path, proof: Proof) -> None:
-    """A proof of the last scheduled backup counts as that of the schedule."""
+    """A proof of the last scheduled backup counts as that of the schedule; one of a copy elsewhere does not."""
     record, made_at = read_record(command_line.folder.path), proof.manifest.began_at
-    is_last = record.made is not None and record.made.at == made_at
+    is_its = is_in_folder(command_line.settings.backup, path)
+    is_last = is_its and record.made is not None and record.made.at == made_at
     noted = record.with_proof(proven_now(path, proof), made_at) if is_last else record.with_sound(made_at)
     write_record(command_line.folder.path, noted)
 
@@ -226,7 +227,7 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
         as_json,
     )
     if not found.ok:
-        fail([found.text])
+        fail([f"{found.text} {REMEDY}"])
 
 
 def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) -> None:

@@ -15,7 +15,7 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.present import made_there
 from wmsd.app.backups.record import read_record
-from wmsd.app.backups.verdict import verdict
+from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
@@ -96,7 +96,7 @@ def _status(command_line: CommandLine) -> Status:
         *_of_disk(folder, disk),
     ]
     if not backups.ok:
-        wrong.append(f"Backups: {backups.sentence}.")
+        wrong.append(f"Backups: {backups.text} {REMEDY}")
     if figures is not None:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
