@@ -164,8 +164,8 @@ def test_a_path_that_version_1_0_0_noted_says_nothing_elsewhere() -> None:
 def test_the_verdict_is_about_the_folder_that_the_settings_name(tmp_path: Path) -> None:
     found, settings = kept_in(tmp_path / "old"), Backup(folder=str(tmp_path / "new"))
     expected = (
-        f"there is no backup yet in {tmp_path / 'new'}, which backup.folder names now: the last one, a.tar.gz, was "
-        f"made in {tmp_path / 'old'}"
+        f"there is no backup yet in {tmp_path / 'new'}, which backup.folder names now: the last one, a.tar.gz, "
+        f"was made in {tmp_path / 'old'}"
     )
     assert verdict(settings, found, NOW) == (False, expected)
     assert is_backup_due(settings, found)

@@ -155,6 +155,11 @@ def sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = 
     return name if kind is None else pattern(kind, subject, is_over) % Empty(facts)
 
 
+def remedy(name: str) -> str:
+    """What to do. In English."""
+    return BY_NAME[name].remedy if name in BY_NAME else ""
+
+
 def severity(name: str) -> Severity:
     """What another version has kept counts as an error."""
     return BY_NAME[name].severity if name in BY_NAME else "error"

@@ -1,4 +1,6 @@
-"""Which of the backups that the record tells of are in the folder that the settings name. It looks at the disk: call it on a thread."""
+"""Which of the backups that the record tells of are in the folder that the settings name. It looks at the disk:
+call it on a thread.
+"""
 
 from pathlib import Path
 from typing import Final
@@ -31,9 +33,9 @@ def made_elsewhere(settings: Backup, record: BackupRecord) -> Path | None:
 
 
 def is_in_folder(settings: Backup, archive: Path) -> bool:
-    """Whether the path is one in the folder of the settings. A relative folder begins where the server was started,
-    which only the paths that it has noted tell. Whoever has no settings, and no folder of the default's name here,
-    has typed a command elsewhere, and knows nothing of the folder.
+    """Whether the path is one in the folder of the settings. A relative folder begins where the server was
+    started, which only the paths that it has noted tell. Whoever has no settings, and no folder of the default's
+    name here, has typed a command elsewhere, and knows nothing of the folder.
     """
     folder, above = Path(settings.folder), archive.absolute().parent
     if folder.is_absolute():

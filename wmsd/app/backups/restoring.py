@@ -171,8 +171,8 @@ class Restore:
         if file.company_id not in known.codes:
             raise StorageError(
                 f"There is no company {code} (id {file.company_id}) in this installation now. "
-                "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup into "
-                "an empty folder (--data), and take it from there with `wmsd company export`."
+                "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup "
+                "into an empty folder (--data), and take it from there with `wmsd company export`."
             )
         self._check([file])
         return file

@@ -12,8 +12,8 @@ from wmsd.base import timestamps
 
 PROOF_LATE: Final = timedelta(days=2)
 REMEDY: Final = (
-    "Mend what stands in its way, or put it back if it was moved. Then run wmsd backup schedule --run --now, which "
-    "makes one, proves it and says what is wrong."
+    "Mend what stands in its way, or put it back if it was moved. Then run wmsd backup schedule --run --now, "
+    "which makes one, proves it and says what is wrong."
 )
 """What to do where there is no backup to rely on, wherever that is told."""
 
