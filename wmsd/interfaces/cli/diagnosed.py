@@ -59,14 +59,13 @@ def find_data(command_line: CommandLine) -> None:
 
 
 def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
-    """Mends what it may, and says each before and after."""
+    """Mends what it may, and says each before and after. `tell` says what a dry run would."""
     done: list[dict[str, Any]] = []
     for finding in found:
         sentence = mend_of(finding)
         if sentence is None:
             continue
         if is_dry_run:
-            note(f"Would be fixed: {sentence}")
             done.append({"fix": sentence, "done": False, "error": None})
             continue
         note(f"Fix: {sentence}")
@@ -76,11 +75,16 @@ def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
     return done
 
 
-def tell(found: Sequence[Finding], say: Callable[[str], None] = say_text) -> None:
+def tell(found: Sequence[Finding], say: Callable[[str], None] = say_text, is_dry_run: bool = False) -> None:
+    """A dry run says of what it would mend only that."""
     for finding in found:
+        sentence = mend_of(finding)
         say(f"{TITLES[finding.kind.severity]}: {finding.sentence}")
+        if sentence is not None and is_dry_run:
+            say(f"  Would be fixed: {sentence}")
+            continue
         say(f"  {finding.remedy}")
-        if (sentence := mend_of(finding)) is not None:
+        if sentence is not None:
             say(f"  wmsd doctor --fix does it: {sentence}")
 
 
