@@ -11,6 +11,7 @@ from wmsd.app.diagnosis.finding import Finding
 from wmsd.app.diagnosis.mending import mend, mend_of
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.examination import Examination
+from wmsd.app.wrong_folder import where_instead
 from wmsd.base.counts import counted
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, note, say_text
@@ -46,7 +47,8 @@ def find_data(command_line: CommandLine) -> None:
     nothing to examine.
     """
     folder = command_line.folder
-    if not folder.is_made and not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz")):
+    is_of_backups = not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz"))
+    if is_of_backups and not folder.is_made and not where_instead(folder.path):
         command_line.say_folder()
         newest = newest_with(folder.path, folder.path)
         raise StorageError(
