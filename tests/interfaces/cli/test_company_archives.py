@@ -115,3 +115,9 @@ def test_a_backup_into_a_folder_that_is_not_there_is_refused(home: Home) -> None
     said = home.refused("backup", "create", home.folder / "nowhere" / "a.tar.gz")
     assert f"There is no folder {home.folder / 'nowhere'} for the backup." in said
     assert not (home.folder / "nowhere").exists()
+
+
+def test_the_folder_of_the_settings_is_made_for_a_file_too(home: Home) -> None:
+    shutil.rmtree(home.folder / "backups")
+    home.ok("backup", "create", "backups/mine.tar.gz")
+    assert (home.folder / "backups" / "mine.tar.gz").exists()

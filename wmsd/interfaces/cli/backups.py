@@ -82,7 +82,7 @@ def create(
     if name is not None and folder_name is not None:
         raise click.UsageError("Give either FILE or --folder.")
     command_line.find()
-    folder = BackupFolder(name.parent, within=name) if name is not None else _folder(command_line, folder_name)
+    folder = _folder_of(command_line, name) if name is not None else _folder(command_line, folder_name)
     passphrase = passphrase_of(command_line, passphrase_file)
     with beside_a_server(command_line.folder) as loan, shown("Copying") as tell:
         source = source_of(command_line, loan)
@@ -355,6 +355,12 @@ def _installation_of(path: Path, otherwise: str | None) -> str | None:
         return read_manifest(path).installation
     except StorageError:
         return otherwise  # one that cannot be read is to be told of
+
+
+def _folder_of(command_line: CommandLine, name: Path) -> BackupFolder:
+    """Only that of the settings is made for a file."""
+    is_of_settings = name.parent.resolve() == Path(command_line.settings.backup.folder).resolve()
+    return BackupFolder(name.parent, within=None if is_of_settings else name)
 
 
 def _folder(command_line: CommandLine, named: Path | None) -> BackupFolder:
