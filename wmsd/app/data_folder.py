@@ -34,6 +34,7 @@ from wmsd.db.transaction import Provision, Transaction
 LOG = logging.getLogger("wmsd.data")
 AGAIN_SECONDS = 0.1
 LOCK = "server.lock"
+LOCKS = (LOCK, "borrowers.lock")
 SAID_BYTES = 1000
 RESERVE_BYTES = 16 * 1024 * 1024
 """The size of the file that is deleted when the disk is full."""
@@ -261,7 +262,7 @@ class DataFolder:
         return self._opened(LOCK, os.O_RDWR, "r+")
 
     def _borrowers_file(self) -> IO[str]:
-        return self._opened("borrowers.lock", os.O_RDONLY, "r")
+        return self._opened(LOCKS[1], os.O_RDONLY, "r")
 
     def _opened(self, name: str, flags: int, mode: str) -> IO[str]:
         """A file to lock. Nobody else may open it: whoever has it open can lock it too."""

@@ -7,7 +7,6 @@ where it was cut off.
 
 import json
 import os
-import re
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Final, NamedTuple
 
 from wmsd.accounts import store as accounts
 from wmsd.app import company_deletion as deletion
-from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.backup_folder import BackupFolder, name_of_company
 from wmsd.app.backups.moving import Subject, export_company, subject_of
 from wmsd.app.backups.source import FromFolder
 from wmsd.app.data_folder import DataFolder
@@ -29,10 +28,8 @@ from wmsd.db.failures import STORAGE_FAILURES, StorageError
 from wmsd.db.transaction import Transaction
 from wmsd.db.unused import check_unused
 
-ARCHIVE: Final = "archive"
 ASIDE: Final = "deleted"
 ROWS: Final = "platform.json"
-UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 LONG_SECONDS: Final = 600.0
 
 
@@ -41,11 +38,6 @@ class Leaving(NamedTuple):
 
     subject: Subject
     rows: bytes
-
-
-def archive_folder(backups: Path) -> BackupFolder:
-    """In that of the backups: there is room, and whoever copies them elsewhere copies these."""
-    return BackupFolder(backups / ARCHIVE, within=backups)
 
 
 async def begin(installation: Installation, code: str) -> deletion.Begun:
@@ -122,7 +114,7 @@ def archive(data: DataFolder, to: BackupFolder, leaving: Leaving, passphrase: st
     """Writes the archive, of which `wmsd company import` makes a company. Raises StorageError and OSError."""
     owner = leaving.subject.owner
     moment = timestamps.for_file_name(datetime.now(UTC))
-    path = to.path / f"company-{owner.company_id}-{UNSAFE.sub('_', owner.code)}-{moment}.tar.gz"
+    path = to.path / name_of_company(owner.company_id, owner.code, moment)
     export_company(data, FromFolder(data), leaving.subject, path, passphrase, {ROWS: leaving.rows})
     return path
 

@@ -15,7 +15,7 @@ from wmsd.app.backups.record import (
     read_record,
     write_record,
 )
-from wmsd.app.backups.verdict import verdict
+from wmsd.app.backups.verdict import verdict, what_is_gone
 from wmsd.app.settings import Backup
 from wmsd.base import timestamps
 
@@ -159,3 +159,48 @@ def test_a_path_that_version_1_0_0_noted_says_nothing_elsewhere() -> None:
         made=found.made.model_copy(update={"at": now}), proven=found.proven.model_copy(update={"at": now})
     )
     assert (is_backup_due(Backup(), today), is_proof_due_now(Backup(), today)) == (True, True)
+
+
+def test_the_verdict_is_about_the_folder_that_the_settings_name(tmp_path: Path) -> None:
+    found, settings = kept_in(tmp_path / "old"), Backup(folder=str(tmp_path / "new"))
+    expected = (
+        f"there is no backup yet in {tmp_path / 'new'}, which backup.folder names now: the last one, a.tar.gz, "
+        f"was made in {tmp_path / 'old'}"
+    )
+    assert verdict(settings, found, NOW) == (False, expected)
+    assert is_backup_due(settings, found)
+    (tmp_path / "old").rename(tmp_path / "away")  # its disk is unplugged
+    assert verdict(settings, found, NOW) == (False, expected)
+    assert what_is_gone(settings, found, NOW) is None
+
+
+def test_an_old_folder_s_proof_says_nothing_of_a_backup_in_the_new_one(tmp_path: Path) -> None:
+    found, settings = kept_in(tmp_path / "old"), Backup(folder=str(tmp_path / "new"))
+    (tmp_path / "new").mkdir()
+    newer = with_a_newer_one(found, tmp_path / "new" / "b.tar.gz")
+    assert verdict(settings, newer, NOW) == (True, "a backup of 09:00, not proven yet")
+    assert is_proof_due_now(settings, newer)
+
+
+def test_a_folder_by_another_name_is_the_same(tmp_path: Path) -> None:
+    found = kept_in(tmp_path / "old")
+    (tmp_path / "link").symlink_to("old")
+    assert verdict(Backup(folder=str(tmp_path / "link")), found, NOW).ok
+
+
+def test_a_relative_folder_is_that_of_the_server_s_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command may be typed elsewhere."""
+    found = kept_in(tmp_path / "kept")
+    monkeypatch.chdir("/")
+    assert verdict(Backup(folder="kept"), found, NOW).ok
+    assert not verdict(Backup(folder="others"), found, NOW).ok
+
+
+def test_who_has_not_the_settings_of_the_server_goes_by_what_it_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = kept_in(tmp_path / "kept")
+    monkeypatch.chdir(tmp_path)
+    assert verdict(Backup(), found, NOW).ok
+    (tmp_path / "backups").mkdir()
+    assert not verdict(Backup(), found, NOW).ok

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.diagnosis.scene import AS_ROOT, NOBODY, names, situation
+from tests.app.diagnosis.scene import AS_ROOT, GOOD_DISK, NOBODY, names, situation
 from wmsd.app.diagnosis import leftovers, permissions
 from wmsd.app.diagnosis.finding import Finding, FindingKind
 from wmsd.app.diagnosis.mending import REFUSED, mend, mend_of
@@ -51,6 +51,78 @@ def test_a_folder_that_others_may_change_is_told_and_mended(open_data: Path, nam
     assert mend(finding) is None
     assert mode(folder) == 0o700
     assert found(open_data) == []
+
+
+@pytest.mark.parametrize("name", ["backups", "backups/archive"])
+def test_a_folder_of_backups_that_others_may_change_is_told_and_mended(open_data: Path, name: str) -> None:
+    """They may delete the backups, or put a forged one there."""
+    folder = open_data.parent / name
+    folder.mkdir(parents=True)
+    folder.parent.chmod(0o755)
+    folder.chmod(0o777)
+    (finding,) = found(open_data)
+    assert (finding.kind.name, finding.path) == ("folder-open-to-others", folder)
+    assert mend(finding) is None
+    assert (mode(folder), found(open_data)) == (0o700, [])
+
+
+def test_backups_in_the_data_folder_are_told_once(open_data: Path) -> None:
+    folder = open_data / "backups"
+    folder.mkdir()
+    folder.chmod(0o777)
+    told = permissions.look(situation(open_data, {"backup": {"folder": folder}}))
+    assert names(told) == ["folder-open-to-others"]
+
+
+@pytest.mark.parametrize(("bits", "is_told"), [(0o757, True), (0o1777, False), (0o755, False)])
+def test_a_folder_above_that_others_may_change_is_told_and_left(open_data: Path, bits: int, is_told: bool) -> None:
+    """With the sticky bit, as /tmp has it, others cannot take away what is not theirs."""
+    above = open_data.parent
+    (above / "backups").mkdir(mode=0o700)
+    above.chmod(bits)
+    told = found(open_data)
+    assert names(told) == ["folder-above-open-to-others"] * is_told
+    for finding in told:
+        assert finding.path == above.resolve()
+        assert f"they can take the folder {open_data} away" in finding.sentence
+        assert mend_of(finding) is None
+
+
+@AS_ROOT
+def test_the_group_of_a_user_alone_is_no_other(open_data: Path) -> None:
+    """As many systems make one with each user, and let it write."""
+    above = open_data.parent
+    above.chmod(0o775)  # of root, in the group of root
+    assert found(open_data) == []
+    os.chown(above, 0, NOBODY)
+    assert names(found(open_data)) == ["folder-above-open-to-others"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_told"), [("vfat", False), ("exfat", False), ("fuseblk", False), ("xfs", True)]
+)
+def test_a_file_system_without_modes_is_not_told_of(open_data: Path, kind: str, is_told: bool) -> None:
+    """It shows them as it was mounted, and chmod changes nothing."""
+    (open_data / "platform.db").chmod(0o777)
+    open_data.chmod(0o777)
+    at = situation(open_data, file_system_of=lambda path: GOOD_DISK._replace(type=kind))
+    assert names(permissions.look(at)) == ["open-to-others", "folder-open-to-others"] * is_told
+
+
+def test_no_right_to_execute_is_left(open_data: Path) -> None:
+    file = open_data / "companies" / "1.db"
+    file.chmod(0o777)
+    (finding,) = found(open_data)
+    assert (mend(finding), mode(file)) == (None, 0o600)
+
+
+def test_the_archive_of_a_company_that_others_may_read(open_data: Path) -> None:
+    folder = open_data.parent / "backups" / "archive"
+    folder.mkdir(parents=True)
+    archive = folder / "company-2-B-2026-11-20T020000.000Z.tar.gz"
+    archive.write_bytes(b"x")
+    archive.chmod(0o644)
+    assert names(found(open_data)) == ["open-to-others"]
 
 
 @pytest.mark.parametrize(("bits", "is_told"), [(0o644, False), (0o664, True), (0o666, True)])

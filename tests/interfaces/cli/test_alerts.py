@@ -117,7 +117,7 @@ def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
     assert "Nothing needs a person." in home.ok("alerts").err
     facts = {"company": "ACME", "why": "gone \x1b[31m."}
     kept = Kept(
-        open=[OpenAlert(kind="company-down", subject="1", facts=facts, begun_at=AT)],
+        open=[OpenAlert(kind="company-down", subject="1", facts=facts, begun_at=AT, gone_at=AT)],
         failures={"url": Failure(since=AT, at=AT, error="The receiver answered 500.")},
     )
     write_kept(home.data, kept)
@@ -127,9 +127,12 @@ def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
     assert "A company is down" in done.out
     assert r"The file of the company ACME cannot be used or written: gone \x1b[31m." in done.out
     assert f"alerts.url has not taken alerts since {AT}; 0 wait: The receiver answered 500." in done.err
-    assert "No server runs" in done.err
+    assert "Run wmsd doctor. If the file is damaged, restore this company from a backup." in done.out
+    assert f"Gone since {AT}; it is over when it stays so." in done.out
+    assert "No server runs: this is what the last one knew, written down at 20" in done.err
     shown = home.ok("alerts", "list", "--json").json
-    assert [each["kind"] for each in shown["open"]] == ["company-down"]
+    [shown_alert] = shown["open"]
+    assert (shown_alert["kind"], shown_alert["remedy"][:16]) == ("company-down", "Run wmsd doctor.")
     assert shown["failures"]["url"]["error"] == "The receiver answered 500."
 
 
@@ -143,6 +146,8 @@ def test_a_running_server_tells_of_a_damaged_company(home: Home, receiver: Recei
             time.sleep(0.1)
         assert [each.kind for each in read_kept(home.data).open] == ["company-down"]
         assert "A company is down" in home.ok("alerts").out
+        [said] = [each for each in home.run("status").wrong if "alert" in each]
+        assert said == "1 alert is open: `wmsd alerts` says which, and what to do."
     told = [json.loads(body)["data"] for _, body in receiver.received]
     assert [(each["kind"], each["facts"]["company"]) for each in told] == [("company-down", "ACME")]
     assert Path(told[0]["data_folder"]) == home.data.resolve()

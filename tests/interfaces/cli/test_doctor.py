@@ -111,7 +111,8 @@ def test_fix_says_what_it_does_before_and_after(shop: Tenant, copied: Path) -> N
     left.write_bytes(b"x")
     os.utime(left, (0, 0))
     done = shop.home.run("doctor", "--data", copied, "--fix", "--dry-run")
-    assert f"Would be fixed: Delete {left}.\n" in done.err
+    assert f"Would be fixed: Delete {left}.\n" in done.out
+    assert (done.out + done.err).count("Delete") == 1
     assert left.exists()
     assert done.code == ONLY_WARNINGS
     done = shop.home.run("doctor", "--data", copied, "--fix")

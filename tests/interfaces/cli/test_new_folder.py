@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.backups import back_up
 from tests.support.command import Home, at_a_terminal, first_day, hashes
 from tests.support.newer_wmsd import newer_wmsd
 
@@ -61,12 +62,16 @@ def test_a_disk_that_is_not_mounted_gets_no_empty_installation(home: Home) -> No
 
 def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
     first_day(home)
-    home.ok("backup", "create")
+    archive = back_up(home)
     home.data.rename(home.folder / "wmsd.away")
+    back = f"backups has 1 backup: wmsd backup restore {archive} brings the data back."
     assert is_refused(home) == (
-        f"The data folder {home.data} is not there, and backups has 1 backup. Nothing was made. To bring the data "
-        "back, give wmsd backup restore. To begin anew, start with --create."
+        f"The data folder {home.data} is not there. Nothing was made. {back} To begin anew, start with --create."
     )
+    for command in (("status",), ("company", "list"), ("doctor",)):
+        assert home.refused(*command) == (
+            f"There is no wmsd data in {home.data}. Name another folder with --data. If the data are gone: {back}"
+        )
     assert is_made(home, "--create")
 
 

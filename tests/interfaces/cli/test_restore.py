@@ -187,7 +187,7 @@ def test_users_that_were_deleted_come_back_shut_out_and_are_named(installation: 
     found = disabled(installation)
     assert [found[f"{name}@example.com"] for name in ("bo", "dora", "eve")] == [False, True, True]
     installation.ok("user", "enable", "dora@example.com")
-    again = installation.ok("backup", "restore", back_up(installation))
+    again = installation.ok("backup", "restore", back_up(installation, "again.tar.gz"))
     assert "deleted after" not in again.err
 
 
@@ -196,10 +196,13 @@ def test_users_that_an_older_backup_did_not_know_come_back_as_they_were(installa
     older = back_up(installation)
     add_user(installation, "late@example.com")
     newer = back_up(installation, "newer.tar.gz")
-    installation.ok("backup", "restore", older)
+    told = installation.ok("backup", "restore", older)
+    assert "This user was made after the backup and cannot sign in any more: late@example.com." in told.err
+    assert "kept, as they were in the data folder" in told.out
     assert "late@example.com" not in disabled(installation)
     done = installation.ok("backup", "restore", newer)
-    assert (disabled(installation)["late@example.com"], "deleted" in done.err) == (False, False)
+    assert disabled(installation)["late@example.com"] is False
+    assert ("deleted" in done.err, "made after the backup" in done.err) == (False, False)
 
 
 def test_a_company_that_was_made_after_the_backup(installation: Home, saved: Path) -> None:

@@ -231,6 +231,41 @@ def test_a_gone_backup_is_said_and_degrades(installation: Home) -> None:
     assert check == {"ok": False, "degraded": True, "made_at": None, "proven_at": None}
 
 
+def test_another_folder_in_the_settings_has_no_backup_until_one_is_made_there(installation: Home) -> None:
+    run(installation)
+    new = installation.folder / "new"
+    moved = {**DAILY, "WMSD_BACKUP_FOLDER": str(new)}
+    said = installation.run("status", env=moved)
+    old = installation.folder / "backups"
+    assert said.code == 1
+    assert f"There is no backup yet in {new}, which backup.folder names now: the last one, " in said.err
+    assert f"was made in {old}. Mend what stands in its way" in said.err
+    assert (f"backup folder  {new}" in said.out, "restorable" in said.out) == (True, False)
+    shown = installation.run("backup", "schedule", "--json", env=moved)
+    assert (shown.code, shown.json["ok"], shown.json["backups"], shown.json["last_backup"]) == (1, False, 0, None)
+    installation.ok("backup", "schedule", "--run", env=moved)
+    shown = installation.ok("backup", "schedule", "--json", env=moved)
+    assert (shown.json["backups"], shown.json["verdict"][:18]) == (1, "restorable, proven")
+    assert len(names(installation)) == 1  # what was made before stays
+
+
+def test_a_failure_with_advice_ends_with_one_full_stop(installation: Home) -> None:
+    nowhere = {**DAILY, "WMSD_BACKUP_FOLDER": str(installation.folder / "nowhere" / "backups")}
+    installation.run("backup", "schedule", "--run", env=nowhere)
+    said = installation.run("status", env=nowhere).err
+    assert ("otherwise make that folder. Mend what stands in its way" in said, ".." in said) == (True, False)
+
+
+def test_a_proof_of_a_copy_is_none_of_the_last_one(installation: Home) -> None:
+    run(installation)
+    before = read_record(installation.data)
+    copy = shutil.copy(
+        installation.folder / "backups" / names(installation)[0], installation.folder / "copy.tar.gz"
+    )
+    installation.ok("backup", "verify", copy)
+    assert read_record(installation.data).proven == before.proven
+
+
 def test_a_proof_by_hand_counts_for_the_last_scheduled_backup(installation: Home) -> None:
     run(installation)
     record = read_record(installation.data)

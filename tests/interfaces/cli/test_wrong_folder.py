@@ -35,6 +35,13 @@ def test_a_data_folder_in_the_one_that_was_named_is_told_of(home: Home) -> None:
     assert home.run("status", "--data", "site one/data").code == 0
 
 
+def test_archives_beside_the_data_folder_do_not_hide_it(home: Home) -> None:
+    create(home, "site/data")
+    assert home.run("backup", "create", "site/kept.tar.gz", "--data", "site/data").code == 0
+    told = "There is a data folder in it: --data site/data"
+    assert home.refused("doctor", "--data", "site").endswith(told)
+
+
 def test_a_data_folder_above_the_one_that_was_named_is_told_of(home: Home) -> None:
     create(home, "data")
     for command in ("status", "serve", "doctor"):

@@ -18,12 +18,14 @@ from tests.support.forked import ROOT
 from tests.support.world import World, open_world
 from wmsd import __version__
 from wmsd.app.alerts.ways import ToCommand
-from wmsd.app.backups.record import BackupRecord, ProvenBackup, read_record, write_record
+from wmsd.app.backups.record import BackupRecord, FailedBackup, ProvenBackup, read_record, write_record
 from wmsd.app.backups.running import ScheduledBackups
+from wmsd.app.backups.verdict import REMEDY
 from wmsd.app.disk_thresholds import Disk
 from wmsd.app.installation import Installation
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.oversight.service import Started
+from wmsd.base import timestamps
 from wmsd.interfaces.pages.house_pages import BACKUPS, HEALTH, HOUSE_PAGES, HousePage
 from wmsd.interfaces.pages.oversight import LONGEST_SEARCH
 
@@ -149,8 +151,24 @@ async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(adm
     await admin.world.jobs.alerts.look()
     text = text_of((await admin.get("/admin/health")).text)
     assert "The disk is full 20 Nov 2026, 12:00 UTC The disk of the data folder is full: nothing new" in text
+    assert "They are looked for every 15 seconds, last 20 Nov 2026, 12:00 UTC; the checks above are" in text
+    admin.world.jobs.disk_watch.note(Disk(2**40, 2**40))
+    await admin.world.jobs.alerts.look()
+    text = text_of((await admin.get("/admin/health")).text)
+    assert "It is gone since 20 Nov 2026, 12:00 UTC, and over when it stays so. Make room." in text
     romanian = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
     assert "Discul dosarului de date este plin: nu se mai stochează nimic nou." in romanian
+
+
+async def test_why_there_is_no_backup_comes_with_what_to_do_at_health_and_today(admin: Visitor) -> None:
+    """The doctor's advice, and not only where to look."""
+    failed = FailedBackup(at=timestamps.to_text(admin.world.clock.now()), error="The disk is gone.")
+    write_record(admin.world.installation.folder.path, BackupRecord(failed=failed))
+    (cells,) = [each for each in rows(await admin.get("/admin/health")) if each[0] == "Backup"]
+    assert cells[1] == "Wrong"
+    assert "The disk is gone." in cells[2]
+    assert cells[3] == REMEDY
+    assert f"There is no backup that can be relied on. {REMEDY}" in text_of((await admin.get("/today")).text)
 
 
 async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:

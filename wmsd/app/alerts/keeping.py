@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -46,6 +47,7 @@ class Alerts:
         self._sending: dict[WayName, asyncio.Task[None]] = {}
         self._told = Complaints(LOG, (NotSent,), monotonic=clock.monotonic)
         self._is_stopped = False
+        self.looked_at: datetime | None = None
 
     @property
     def ways(self) -> list[WayName]:
@@ -61,6 +63,7 @@ class Alerts:
         if self._kept is None:
             self._kept = self._written = await asyncio.to_thread(read_kept, self._data)
         found = await self._looks.look(self.kept.open, self.kept.rises)
+        self.looked_at = self._clock.now()
         still, changes = followed(self.kept.open, found.troubles, found.unknown, self._clock.now())
         self._kept = self.kept.model_copy(update={"open": still, "rises": found.rises})
         for alert, is_over in changes:

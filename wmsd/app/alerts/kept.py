@@ -1,12 +1,14 @@
 """What is remembered of alerts: a file in the data folder, for it must work while `platform.db` does not."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.app.kept_json import write_kept_json
+from wmsd.base import timestamps
 
 FILE: Final = "alerts.json"
 MOST_READ: Final = 4 * 1024 * 1024
@@ -92,6 +94,15 @@ def read_kept(data: Path) -> Kept:
             return Kept.model_validate_json(file.read(MOST_READ))
     except (OSError, ValidationError):
         return Kept()
+
+
+def as_of(data: Path) -> str:
+    """When what is remembered has changed last, as it stands in a sentence."""
+    try:
+        at = datetime.fromtimestamp((data / FILE).stat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return ""
+    return f", written down at {timestamps.to_text(at)}"
 
 
 def write_kept(data: Path, kept: Kept) -> None:

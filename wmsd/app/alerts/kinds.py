@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
+from wmsd.app.backups.verdict import REMEDY
 from wmsd.app.diagnosis.finding import PLACE, FindingKind
 from wmsd.app.tls import verdict
 
@@ -46,7 +47,7 @@ BACKUP: Final = AlertKind(
     "No backup to rely on",
     "There is no backup that can be relied on: %(why)s.",
     "There is a backup again that can be relied on.",
-    "Look at the page Backups, or at wmsd backup schedule.",
+    REMEDY,
 )
 COMPANY_DOWN: Final = AlertKind(
     "company-down",
@@ -152,6 +153,11 @@ def sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = 
     """In English."""
     kind = BY_NAME.get(name)
     return name if kind is None else pattern(kind, subject, is_over) % Empty(facts)
+
+
+def remedy(name: str) -> str:
+    """What to do. In English."""
+    return BY_NAME[name].remedy if name in BY_NAME else ""
 
 
 def severity(name: str) -> Severity:

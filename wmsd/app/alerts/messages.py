@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from wmsd import __version__
 from wmsd.app.alerts.kept import Notice
-from wmsd.app.alerts.kinds import BY_NAME, MORE, sentence
+from wmsd.app.alerts.kinds import BY_NAME, MORE, remedy, sentence
 
 TEST: Final = "This is a test. Nothing is wrong."
 
@@ -26,7 +26,7 @@ def body(notice: Notice, data: Path) -> dict[str, Any]:
             "severity": "test" if kind is None else kind.severity,
             "title": "Test" if kind is None else kind.title,
             "sentence": TEST if is_test else sentence(notice.kind, notice.subject, notice.facts, is_over),
-            "remedy": "" if kind is None or is_over else kind.remedy,
+            "remedy": "" if is_over else remedy(notice.kind),
             "facts": notice.facts,
             "subject": None if notice.subject in ("", MORE) else notice.subject,
             "begun_at": notice.begun_at,

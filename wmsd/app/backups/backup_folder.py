@@ -15,21 +15,40 @@ from wmsd.db.failures import StorageError
 
 NAME: Final = re.compile(r"wmsd-(\d{4}-\d{2}-\d{2}T\d{6})Z\.tar\.gz", re.ASCII)
 MOMENT: Final = "%Y-%m-%dT%H%M%S"
+OF_COMPANY: Final = re.compile(r"company-[1-9][0-9]*-.+\.tar\.gz", re.ASCII)
+"""How archives of deleted companies are named, and where they are in the folder of the backups."""
+OF_COMPANIES: Final = "archive"
+UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 UNFINISHED: Final = ".unfinished-"
 """How the names of files begin that are being written, and of scratch folders."""
 
 
 class BackupFolder:
     def __init__(self, path: Path, within: Path | None = None) -> None:
-        """`within`: the folder of the settings, where this is one in it, which is made with it."""
+        """`within`: the folder of the settings, where this is one in it, which is made with it; or the file that
+        is to be made, whose folder must be there.
+        """
         self.path = path
         self._above = (within or path).absolute().parent
 
     def archives(self) -> list[Path]:
         """The archives that wmsd named, the oldest first."""
+        return self._named(NAME)
+
+    def companies(self) -> list[Path]:
+        """The archives of deleted companies in it, by their ids."""
+        return self._named(OF_COMPANY)
+
+    def _named(self, pattern: "re.Pattern[str]") -> list[Path]:
         with contextlib.suppress(OSError):
-            return sorted(each for each in self.path.iterdir() if NAME.fullmatch(each.name))
+            return sorted(each for each in self.path.iterdir() if pattern.fullmatch(each.name))
         return []
+
+    def of_companies(self) -> "BackupFolder":
+        """For the archives of deleted companies: there is room, and whoever copies the backups elsewhere copies
+        these.
+        """
+        return BackupFolder(self.path / OF_COMPANIES, within=self.path)
 
     def new(self, name: str | None, moment: datetime) -> Path:
         """The path of a new archive; without a name, it is named by the moment. Raises StorageError when there is
@@ -50,9 +69,11 @@ class BackupFolder:
         """
         try:
             if not self._above.exists():  # a disk that is not mounted: backups would come to the disk of the data
+                mended = "If that is on a disk of its own, mount it; otherwise make that folder."
+                if self._above == self.path.absolute():
+                    raise StorageError(f"There is no folder {self._above} for the backup. {mended}")
                 raise StorageError(
-                    f"The backup folder {self.path} cannot be made, for there is no folder {self._above}. If that "
-                    "is on a disk of its own, mount it; otherwise make that folder."
+                    f"The backup folder {self.path} cannot be made, for there is no folder {self._above}. {mended}"
                 )
             make_folders(self.path, 0o700)
             # Only to read: a command of another user may have made it.
@@ -80,6 +101,11 @@ class BackupFolder:
         while not path.exists():
             path = path.parent
         return path.stat().st_dev == other.stat().st_dev
+
+
+def name_of_company(company_id: int, code: str, moment: str) -> str:
+    """Of the archive of a deleted company."""
+    return f"company-{company_id}-{UNSAFE.sub('_', code)}-{moment}.tar.gz"
 
 
 def _remove(path: Path) -> None:

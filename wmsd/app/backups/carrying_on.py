@@ -7,6 +7,7 @@ backup is missing all the same, and `Missing` says how much that is.
 """
 
 import json
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,8 +80,7 @@ DELETED: Final = """
     WHERE action IN ('user.delete', 'user.change') AND id > ? ORDER BY id DESC
 """
 LAST_AUDITED: Final = "SELECT coalesce(max(id), 0) FROM audit"
-RESTORED_USERS: Final = "SELECT id, email FROM users ORDER BY email"
-USER_IDS: Final = "SELECT id FROM users"
+USERS: Final = "SELECT id, email FROM users ORDER BY email"
 DISABLE: Final = "UPDATE users SET disabled_at = ? WHERE id = ? AND disabled_at IS NULL"
 
 
@@ -108,6 +108,8 @@ class ShutOut(NamedTuple):
     """Of those that were revoked or disabled since the backup, by what they are."""
     deleted: list[str]
     """The e-mail addresses of users that were deleted since the backup: they are back."""
+    gone: list[str]
+    """The e-mail addresses of users that were made since the backup: they are not in it."""
 
 
 class Missing(NamedTuple):
@@ -206,7 +208,7 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
     """Shuts out in a restored platform.db whom the replaced one has shut out or deleted, and lets its numbers go
     on. Returns who was shut out anew. A replaced file that cannot be read changes nothing.
     """
-    found = ShutOut({}, [])
+    found = ShutOut({}, [], [])
     with closing(connect(restored)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         with suppress(sqlite3.Error), closing(_opened(replaced)) as old:
@@ -218,24 +220,27 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
                 changed = sum(connection.execute(shut_out, row).rowcount for row in rows)
                 if changed:
                     found.counts[what] = changed
-            found.deleted.extend(_shut_out_deleted(connection, old))
+            back, there = dict(connection.execute(USERS)), dict(old.execute(USERS))
+            found.deleted.extend(_shut_out_deleted(connection, old, back, there))
+            found.gone.extend(email for user_id, email in there.items() if user_id not in back)
         connection.execute("COMMIT")
         _write_back(connection)
     return found
 
 
-def _shut_out_deleted(connection: sqlite3.Connection, old: sqlite3.Connection) -> list[str]:
+def _shut_out_deleted(
+    connection: sqlite3.Connection,
+    old: sqlite3.Connection,
+    back: Mapping[int, str],
+    there: Mapping[int, str],
+) -> list[str]:
     """Disables the users that were deleted since the backup, and returns their addresses in it. Those that are
     merely not in the replaced file, as after the restore of an older backup, are let alone: the audit decides.
+    `back` are the addresses of the restored file by the ids of the users, `there` those of the replaced one.
     """
     [(last,)] = connection.execute(LAST_AUDITED)
     deleted = _deleted_since(old.execute(DELETED, (last,)).fetchall())
-    still = {user_id for (user_id,) in old.execute(USER_IDS)} if deleted else set()
-    found = [
-        (user_id, email)
-        for user_id, email in connection.execute(RESTORED_USERS).fetchall()
-        if email in deleted and user_id not in still
-    ]
+    found = [(user_id, email) for user_id, email in back.items() if email in deleted and user_id not in there]
     for user_id, email in found:
         connection.execute(DISABLE, (deleted[email], user_id))
     return [email for _, email in found]

@@ -1,5 +1,7 @@
 """The manifest of a backup: what is in it. `docs/backup.md` tells of it to those who read one without wmsd."""
 
+import shlex
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -79,6 +81,11 @@ class Manifest(Part):
 
     def file_of(self, code: str) -> BackedUpFile | None:
         return next((file for file in self.files if file.code == code), None)
+
+
+def brings_back(archive: Path) -> str:
+    """What to do with the archive of one company, a deleted or an exported one."""
+    return f"`wmsd company import {shlex.quote(str(archive))}` brings it back."
 
 
 def parsed(text: bytes, archive: str) -> Manifest:

@@ -9,6 +9,7 @@ from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.manifest import PLATFORM
 from wmsd.app.backups.record import read_record
+from wmsd.base.counts import counted
 from wmsd.db.failures import StorageError
 
 UNKNOWN: Final = "FILE"
@@ -35,6 +36,15 @@ def newest_with(data: Path, folder: Path, name: str = PLATFORM) -> str:
         if name in content.names and (made is None or made.installation == content.installation):
             return shlex.quote(str(path.absolute()))
     return UNKNOWN
+
+
+def brings_data_back(data: Path, folder: Path) -> str:
+    """A sentence about the backups of data that are gone; empty where there are none."""
+    archives = BackupFolder(folder).archives()
+    if not archives:
+        return ""
+    newest = newest_with(data, folder)
+    return f"{folder} has {counted(len(archives), 'backup')}: wmsd backup restore {newest} brings the data back."
 
 
 @lru_cache(maxsize=MOST_READ)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.carrying_on import Missing, ShutOut, carry_on, keep_shut_out, numbers_of
-from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest
+from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest, brings_back
 from wmsd.app.backups.platform_copy import KeyRows, put_keys, read_keys
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import examined
@@ -78,25 +78,31 @@ class Restore:
         """The folder in the data folder for what is replaced."""
         self._done = 0
 
-    def _instead(self) -> str:
-        """How a company comes back that was deleted."""
-        if self.manifest.company is not None:
-            return f"`wmsd company import {self.archive}` brings it back."
-        return (
-            "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup into "
-            "an empty folder (--data), and take it from there with `wmsd company export`."
-        )
+    def _check_is_backup(self, known: Installed | None) -> None:
+        """Raises StorageError for the archive of one company that is not there: nothing can be put back to it."""
+        if self.manifest.company is None:
+            return
+        here = known.codes if known is not None and known.installation == self.manifest.installation else {}
+        if not any(file.company_id in here for file in self.manifest.files):
+            codes = ", ".join(file.code for file in self.manifest.files if file.code)
+            raise StorageError(
+                f"{self.archive} is the archive of one company, {codes}, which is not in this installation now. "
+                f"Nothing was changed. {brings_back(self.archive)}"
+            )
 
     def check_everything(self) -> Installed | None:
         """What is in the folder now. Raises StorageError when this backup cannot take its place."""
         known = installed(self._data)
+        self._check_is_backup(known)
         if known is not None and known.installation != self.manifest.installation:
             raise StorageError(
                 f"{self.archive} is a backup of another installation than the one in {self._data.path}. Nothing "
                 "was changed. Restore it into an empty folder (--data)."
             )
         if self.manifest.file(PLATFORM) is None:
-            raise StorageError(f"{self.archive} has no {PLATFORM}: it can only restore a company (--company).")
+            raise StorageError(
+                f"{self.archive} has no {PLATFORM}: it can only restore a company (--company CODE)."
+            )
         self._check(self.manifest.files)
         return known
 
@@ -125,7 +131,9 @@ class Restore:
             }
             keys = self._keys(known, folder / PLATFORM)
             shut_out = (
-                ShutOut({}, []) if known is None else keep_shut_out(folder / PLATFORM, self._data.platform_file)
+                ShutOut({}, [], [])
+                if known is None
+                else keep_shut_out(folder / PLATFORM, self._data.platform_file)
             )
             strays = self._strays()
             renames = [
@@ -151,6 +159,7 @@ class Restore:
             there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"
             raise StorageError(f"{self.archive} has no company {code}. It has {there}.")
         known = installed(self._data)
+        self._check_is_backup(known)
         if known is None:
             raise StorageError(
                 f"{self._data.platform_file} cannot be read, and a company needs it. Restore everything instead."
@@ -161,7 +170,9 @@ class Restore:
             )
         if file.company_id not in known.codes:
             raise StorageError(
-                f"There is no company {code} (id {file.company_id}) in this installation now. {self._instead()}"
+                f"There is no company {code} (id {file.company_id}) in this installation now. "
+                "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup "
+                "into an empty folder (--data), and take it from there with `wmsd company export`."
             )
         self._check([file])
         return file

@@ -4,13 +4,18 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.present import is_in_folder, made_elsewhere, made_there, proven_there
 from wmsd.app.backups.record import BackupRecord
 from wmsd.app.backups.schedule import LATE
 from wmsd.app.settings import Backup
 from wmsd.base import timestamps
 
 PROOF_LATE: Final = timedelta(days=2)
+REMEDY: Final = (
+    "Mend what stands in its way, or put it back if it was moved. Then run wmsd backup schedule --run --now, "
+    "which makes one, proves it and says what is wrong."
+)
+"""What to do where there is no backup to rely on, wherever that is told."""
 
 
 class Verdict(NamedTuple):
@@ -34,6 +39,12 @@ def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
         return Verdict(False, f"the last backup failed at {_shown(failed.at, now)}: {failed.error}")
     if made is None:
         return Verdict(True, "no scheduled backup yet: a server that runs makes the first one soon")
+    if elsewhere := made_elsewhere(settings, record):
+        return Verdict(
+            False,
+            f"there is no backup yet in {settings.folder}, which backup.folder names now: the last one, "
+            f"{elsewhere.name}, was made in {elsewhere.parent}",
+        )
     if gone := what_is_gone(settings, record, now):
         return Verdict(False, gone)
     if now - timestamps.from_text(made.at) > LATE[settings.every]:
@@ -50,12 +61,15 @@ def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
 
 
 def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
-    """That the proven backup, or the last one, is gone. One that could not be restored anyway is no loss."""
-    proven, last = record.proven, made_there(settings, record)
-    if proven is not None and not proven.problems and proven_there(settings, record) is None:
+    """That the proven backup, or the last one, is gone. One that could not be restored anyway is no loss, nor is
+    one in a folder that the settings do not name any more.
+    """
+    last, proven = made_there(settings, record), record.proven
+    was_good = proven is not None and not proven.problems and is_in_folder(settings, Path(proven.path))
+    if proven is not None and was_good and proven_there(settings, record) is None:
         new = "" if last is None else f", and that of {_shown(last.at, now)} is not proven yet"
         return f"the backup that was proven, {_missed(proven.path)}{new}"
-    if record.made is not None and last is None:
+    if record.made is not None and last is None and made_elsewhere(settings, record) is None:
         return f"the last backup, {_missed(record.made.path)}"
     return None
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from wmsd.app.backups.record import read_record
-from wmsd.app.backups.verdict import verdict
+from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
 
@@ -11,7 +11,7 @@ NO_BACKUP: Final = FindingKind(
     "no-backup",
     "warning",
     "There is no backup to rely on. {sentence}",
-    "If it was moved, put it back. Otherwise run wmsd backup schedule --run --now, which makes one and proves it.",
+    REMEDY,
 )
 KINDS: Final = (NO_BACKUP,)
 

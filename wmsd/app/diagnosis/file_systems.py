@@ -9,6 +9,8 @@ MOUNTS: Final = Path("/proc/self/mountinfo")
 ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 """Blanks and the like in the names of folders, proc_pid_mountinfo(5)."""
 UNKNOWN: Final = "unknown"
+WITHOUT_MODES: Final = ("vfat", "msdos", "exfat", "ntfs", "fuseblk", "cifs", "smb", "vboxsf")
+"""How the names begin of types that show the same permissions for all files, as they are mounted."""
 
 
 class FileSystem(NamedTuple):
@@ -20,6 +22,11 @@ class FileSystem(NamedTuple):
     free_files: int | None = None
     is_read_only: bool = False
     refuses_programs: bool = False
+
+    @property
+    def has_modes(self) -> bool:
+        """Whether chmod changes who may use a file."""
+        return not self.type.startswith(WITHOUT_MODES)
 
 
 def file_system_of(path: Path) -> FileSystem:

@@ -29,10 +29,12 @@ class Mend(NamedTuple):
 
 
 def close_to_others(path: Path) -> None:
-    """Raises OSError."""
+    """Nobody executes a file of data, not even its owner. Raises OSError."""
     opened = _opened(path, may_be_folder=True)
     try:
-        os.fchmod(opened, stat.S_IMODE(os.fstat(opened).st_mode) & ~FOR_OTHERS)
+        mode = os.fstat(opened).st_mode
+        kept = ~FOR_OTHERS if stat.S_ISDIR(mode) else ~(FOR_OTHERS | stat.S_IXUSR)
+        os.fchmod(opened, stat.S_IMODE(mode) & kept)
     finally:
         os.close(opened)
 

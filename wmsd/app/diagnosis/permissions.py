@@ -1,12 +1,14 @@
 """Whether the files are their owner's alone, and the owner can use them."""
 
+import grp
 import os
+import pwd
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.backup_folder import OF_COMPANIES, BackupFolder
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.named_files import secret_files
 from wmsd.app.diagnosis.situation import Situation
@@ -29,6 +31,13 @@ FOLDER_OPEN: Final = FindingKind(
     "Other users of this machine may change what is in {file}: they can take files away and put others in their "
     "place.",
     "Let only its owner: chmod 700 {file}",
+)
+FOLDER_ABOVE_OPEN: Final = FindingKind(
+    "folder-above-open-to-others",
+    "warning",
+    "Other users of this machine may change what is in {file}: they can take the folder {folder} away and put "
+    "another in its place.",
+    "Let only its owner write it: chmod go-w {file}",
 )
 SETTINGS_OPEN: Final = FindingKind(
     "settings-open-to-others",
@@ -54,13 +63,22 @@ NOT_WRITABLE: Final = FindingKind(
     "The user {user} cannot write {file}: this user can examine the data, and cannot serve it.",
     "For a copy that is good. Otherwise use the user {owner}, or give this user the permission.",
 )
-KINDS: Final = (OPEN_TO_OTHERS, FOLDER_OPEN, SETTINGS_OPEN, SECRET_OPEN, OTHER_OWNER, NOT_WRITABLE)
+KINDS: Final = (
+    OPEN_TO_OTHERS,
+    FOLDER_OPEN,
+    FOLDER_ABOVE_OPEN,
+    SETTINGS_OPEN,
+    SECRET_OPEN,
+    OTHER_OWNER,
+    NOT_WRITABLE,
+)
 
 
 def look(at: Situation) -> Found:
-    yield from _open(_own(at), OPEN_TO_OTHERS)
-    yield from _open(_folders(at.data), FOLDER_OPEN, WRITTEN)
-    yield from _open([at.config_file] if at.config_file else [], SETTINGS_OPEN, WRITTEN)
+    yield from _open(at, _own(at), OPEN_TO_OTHERS)
+    yield from _open(at, _folders(at), FOLDER_OPEN, WRITTEN)
+    yield from _above(at)
+    yield from _open(at, [at.config_file] if at.config_file else [], SETTINGS_OPEN, WRITTEN)
     yield from look_at_secrets(at)
     yield from _owners(at)
     for path in (at.data, *at.files):
@@ -71,28 +89,46 @@ def look(at: Situation) -> Found:
 
 def look_at_secrets(at: Situation) -> Found:
     """The files with secrets that the settings name."""
-    yield from _open(_secrets(at), SECRET_OPEN)
+    yield from _open(at, _secrets(at), SECRET_OPEN)
 
 
-def _open(paths: Iterable[Path], kind: FindingKind, rights: int = FOR_OTHERS) -> Found:
+def _open(
+    at: Situation, paths: Iterable[Path], kind: FindingKind, rights: int = FOR_OTHERS, **facts: object
+) -> Found:
     """Those on which others have one of the rights, and to which they come."""
     for path in paths:
-        if _mode(path) & rights and _can_be_entered(path.parent):
-            yield kind.of(path)
+        if _mode(path) & rights and _can_be_entered(path.parent) and at.file_system_of(path).has_modes:
+            yield kind.of(path, **facts)
+
+
+def _above(at: Situation) -> Found:
+    """The folders above the data and the backups. In one with the sticky bit, as /tmp has it, others leave alone
+    what is not theirs.
+    """
+    told: set[Path] = set()
+    for folder in (at.data, at.backups):
+        for above in folder.resolve().parents if folder.exists() else ():
+            rights = stat.S_IWOTH if _is_of_private_group(above) else WRITTEN
+            if above not in told and not _mode(above) & stat.S_ISVTX:
+                yield from _open(at, [above], FOLDER_ABOVE_OPEN, rights, folder=folder)
+            told.add(above)
 
 
 def _own(at: Situation) -> Iterator[Path]:
     """The files with data or keys that wmsd has made, as far as they are there."""
     yield from at.files
     yield from _of_lan(at.data)
-    yield from BackupFolder(at.backups).archives()
+    backups = BackupFolder(at.backups)
+    yield from (*backups.archives(), *backups.of_companies().companies())
 
 
-def _folders(data: Path) -> Iterator[Path]:
-    """The data folder and those in it. Who may read their names cannot read the files."""
-    yield data
-    for inside in ("*/", "*/*/"):
-        yield from sorted(data.glob(inside))
+def _folders(at: Situation) -> Iterator[Path]:
+    """The data folder and those in it, and that of the backups. Who may read their names cannot read the files."""
+    data = at.data
+    inside = [data, *(folder for names in ("*/", "*/*/") for folder in sorted(data.glob(names)))]
+    yield from inside
+    known = {folder.resolve() for folder in inside}
+    yield from (each for each in (at.backups, at.backups / OF_COMPANIES) if each.resolve() not in known)
 
 
 def _secrets(at: Situation) -> Iterator[Path]:
@@ -116,6 +152,17 @@ def _owners(at: Situation) -> Found:
         found = _user(path)
         if found is not None and found != owner:
             yield OTHER_OWNER.of(path, found=user_name(found), owner=user_name(owner))
+
+
+def _is_of_private_group(path: Path) -> bool:
+    """Whether the group is that which its owner alone is in, as many systems make one with each user."""
+    try:
+        status = path.stat()
+        owner, group = pwd.getpwuid(status.st_uid), grp.getgrgid(status.st_gid)
+    except (OSError, KeyError):
+        return False
+    is_own = (group.gr_gid, group.gr_name) == (owner.pw_gid, owner.pw_name)
+    return is_own and not set(group.gr_mem) - {owner.pw_name}
 
 
 def _mode(path: Path) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from wmsd import __version__
 from wmsd.app import clock_watch
+from wmsd.app.alerts.keeping import LOOK_SECONDS
 from wmsd.app.alerts.kinds import sentence
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.running import Seen
@@ -108,7 +109,7 @@ def alerts(jobs: Jobs) -> dict[str, Any]:
     kept = jobs.alerts.kept
     shown = [
         {
-            **each.model_dump(include={"kind", "subject", "facts", "begun_at"}),
+            **each.model_dump(include={"kind", "subject", "facts", "begun_at", "gone_at"}),
             "sentence": sentence(each.kind, each.subject, each.facts),
         }
         for each in kept.open
@@ -124,7 +125,13 @@ def alerts(jobs: Jobs) -> dict[str, Any]:
                 "error": None if failure is None else failure.error,
             }
         )
-    return {"open": shown, "ways": ways}
+    at = jobs.alerts.looked_at
+    return {
+        "looked_at": None if at is None else timestamps.to_text(at),
+        "every_seconds": round(LOOK_SECONDS),
+        "open": shown,
+        "ways": ways,
+    }
 
 
 def figures(service: OversightService, companies: int) -> dict[str, Any]:

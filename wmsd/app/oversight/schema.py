@@ -72,6 +72,8 @@ class AlertShown(Model):
     facts: dict[str, str]
     sentence: str
     begun_at: Timestamp
+    gone_at: Timestamp | None
+    """Since when it is gone; it is over when it stays so for a while."""
 
 
 class AlertWay(Model):
@@ -84,6 +86,10 @@ class AlertWay(Model):
 
 
 class AlertsShown(Model):
+    """`looked_at`: when they were looked for last, which is every so many seconds."""
+
+    looked_at: Timestamp | None
+    every_seconds: int
     open: list[AlertShown]
     ways: list[AlertWay]
 

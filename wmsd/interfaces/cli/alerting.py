@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from wmsd.app.alerts.kept import Kept, Notice, OpenAlert, read_kept
-from wmsd.app.alerts.kinds import BY_NAME, sentence
+from wmsd.app.alerts.kept import Kept, Notice, OpenAlert, as_of, read_kept
+from wmsd.app.alerts.kinds import BY_NAME, remedy, sentence
 from wmsd.app.alerts.ways import Outcome, Way, ways_of
 from wmsd.app.logs import escaped
 from wmsd.base import timestamps
@@ -53,7 +53,8 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
         {
             "since": each.begun_at,
             "alert": _title(each.kind),
-            "says": escaped(sentence(each.kind, each.subject, each.facts)),
+            "says": f"{_sentence(each)}{_gone(each)}",
+            "what to do": remedy(each.kind),
         }
         for each in kept.open
     ]
@@ -62,7 +63,7 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
         waiting = len(kept.waiting_of(name))
         note(f"alerts.{name} has not taken alerts since {failure.since}; {waiting} wait: {escaped(failure.error)}")
     if command_line.folder.server() is None:
-        note("No server runs: this is what the last one knew.")
+        note(f"No server runs: this is what the last one knew{as_of(command_line.folder.path)}.")
     if not ways_of(command_line.settings, command_line.folder.path, SystemClock()):
         note(NONE_SET)
 
@@ -106,10 +107,16 @@ async def _sent(ways: list[Way], test: Notice) -> dict[str, Outcome]:
 
 def _as_json(kept: Kept) -> dict[str, Any]:
     return {
-        "open": [{**each.model_dump(), "sentence": _sentence(each)} for each in kept.open],
+        "open": [
+            {**each.model_dump(), "sentence": _sentence(each), "remedy": remedy(each.kind)} for each in kept.open
+        ],
         "waiting": {name: len(each) for name, each in kept.waiting.items()},
         "failures": {name: each.model_dump() for name, each in kept.failures.items()},
     }
+
+
+def _gone(alert: OpenAlert) -> str:
+    return f" Gone since {alert.gone_at}; it is over when it stays so." if alert.gone_at else ""
 
 
 def _title(kind: str) -> str:

@@ -13,25 +13,27 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
-from wmsd.app.backups.manifest import Manifest
-from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.manifest import brings_back
+from wmsd.app.backups.present import is_in_folder, made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.restoring import Restore
 from wmsd.app.backups.restoring import installed as installation_in
 from wmsd.app.backups.scheduled import Scheduled, proven_now
-from wmsd.app.backups.verdict import verdict
+from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.lending import beside_a_server
+from wmsd.app.new_place import new_place
 from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
+from wmsd.interfaces.cli.listed_backups import described, note_companies, row_of
 from wmsd.interfaces.cli.new_folder import refuse_strangers
 from wmsd.interfaces.cli.progress_bar import shown, to_server
-from wmsd.interfaces.cli.restored import question, sentence_of_replaced, sentences_of_missing, told
+from wmsd.interfaces.cli.restored import KEYS_SHOWN, question, sentence_of_replaced, sentences_of_missing, told
 
 LOW_PRIORITY: Final = 10
 KEYS_SAID: Final = {
@@ -80,7 +82,7 @@ def create(
     if name is not None and folder_name is not None:
         raise click.UsageError("Give either FILE or --folder.")
     command_line.find()
-    folder = BackupFolder(name.parent) if name is not None else _folder(command_line, folder_name)
+    folder = _folder_of(command_line, name) if name is not None else _folder(command_line, folder_name)
     passphrase = passphrase_of(command_line, passphrase_file)
     with beside_a_server(command_line.folder) as loan, shown("Copying") as tell:
         source = source_of(command_line, loan)
@@ -93,7 +95,7 @@ def create(
 
 
 def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_json: bool) -> None:
-    say({"backup": str(made.path), **_described(made.path, made.manifest)}, as_json)
+    say({"backup": str(made.path), **described(made.path, made.manifest)}, as_json)
     note(f"The keys of the installation are {KEYS_SAID[made.manifest.keys]}.")
     for each in made.manifest.left_out:
         note(f"{each.code} is not in it: {each.reason}")
@@ -111,22 +113,17 @@ def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_j
 def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) -> None:
     """List the backups in the folder, the oldest first.
 
-    Installations may share a folder: the list says which backups are of this one.
+    Installations may share a folder: the list says which backups are of this one. Archives of deleted companies
+    are listed too, where --folder names theirs.
     """
     command_line.say_folder()
     folder = _folder(command_line, folder_name)
-    rows: list[dict[str, Any]] = []
     own = installation_in(command_line.folder)
-    for path in folder.archives():
-        try:
-            manifest = read_manifest(path)
-            whose = None if own is None else "this" if manifest.installation == own.installation else "another"
-            described = _described(path, manifest)
-            rows.append({"backup": path.name, **described, "installation": whose, "error": None})
-        except StorageError as error:
-            rows.append({"backup": path.name, **dict.fromkeys((*DESCRIBED, "installation")), "error": str(error)})
-    shown = rows if as_json else [{name: row[name] for name in row if name != "error"} for row in rows]
+    rows = [row_of(path, own) for path in (*folder.archives(), *folder.companies())]
+    hidden = {"error"} if any(row["company"] for row in rows) else {"error", "company"}
+    shown = rows if as_json else [{name: row[name] for name in row if name not in hidden} for row in rows]
     say(shown, as_json, empty=f"There is no backup in {folder.path}.")
+    note_companies(folder, rows)
     if wrong := [row["error"] for row in rows if row["error"]]:
         fail(wrong)
 
@@ -147,8 +144,8 @@ def verify(
     """Prove that a backup can be restored: FILE, or the newest one of this installation.
 
     It takes every file out of the archive, compares sums, rows and the last changes with the manifest, and
-    examines the file as `wmsd doctor` does. It needs room for the largest file, and exits with 1 when
-    something is wrong.
+    examines the file as `wmsd doctor` does. FILE may also be the archive of one company. It needs room for the
+    largest file, and exits with 1 when something is wrong.
     """
     command_line.say_folder()
     own = installation_in(command_line.folder)
@@ -163,26 +160,33 @@ def verify(
 
 
 def _note_sound(command_line: CommandLine, path: Path, proof: Proof) -> None:
-    """A proof of the last scheduled backup counts as that of the schedule."""
+    """A proof of the last scheduled backup counts as that of the schedule; one of a copy elsewhere does not."""
     record, made_at = read_record(command_line.folder.path), proof.manifest.began_at
-    is_last = record.made is not None and record.made.at == made_at
+    is_its = is_in_folder(command_line.settings.backup, path)
+    is_last = is_its and record.made is not None and record.made.at == made_at
     noted = record.with_proof(proven_now(path, proof), made_at) if is_last else record.with_sound(made_at)
     write_record(command_line.folder.path, noted)
 
 
 def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
     seconds = round(proof.seconds, 1)
+    company = None if proof.manifest.company is None else proof.manifest.files[0].code
     if as_json:
-        say(
-            {"backup": str(path), "ok": not proof.problems, "seconds": seconds, "problems": proof.problems},
-            as_json,
-        )
+        result = {"backup": str(path), "ok": not proof.problems, "seconds": seconds, "problems": proof.problems}
+        say({**result, "company": company}, as_json)
     else:
         files = f"{counted(len(proof.manifest.files), 'file')}, {size(proof.manifest.bytes)}"
-        verdict = "cannot be restored whole" if proof.problems else "can be restored"
-        say_text(f"{path} {verdict}: {files}, examined in {seconds} s.")
+        say_text(f"{path} {_verdict(proof, company)}: {files}, examined in {seconds} s.")
+        if company is not None and not proof.problems:
+            note(brings_back(path))
     if proof.problems:
         fail(proof.problems)
+
+
+def _verdict(proof: Proof, company: str | None) -> str:
+    if company is not None:
+        return f"is the archive of the company {company}, and {'not whole' if proof.problems else 'proven'}"
+    return "cannot be restored whole" if proof.problems else "can be restored"
 
 
 @backup_command.command("schedule")
@@ -223,7 +227,7 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
         as_json,
     )
     if not found.ok:
-        fail([found.text])
+        fail([f"{found.text} {REMEDY}"])
 
 
 def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) -> None:
@@ -279,23 +283,19 @@ def restore(
     command_line.say_folder()
     work = Restore(archive, command_line.folder, passphrase, anyway)
     if code is None:
-        say(_everything(command_line, work, is_asked(yes)), as_json)
+        say(_everything(command_line, work, is_asked(yes), as_json), as_json)
     else:
         say(_company(command_line, work, code, is_asked(yes)), as_json)
 
 
-def _everything(command_line: CommandLine, work: Restore, asks: bool) -> dict[str, Any]:
+def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: bool) -> dict[str, Any]:
     folder = command_line.folder
     refuse_strangers(command_line)
-    folder.make_place()
-    folder.lock("no address")
-    try:
-        if asks and work.check_everything() is not None:
+    with new_place(folder):
+        if work.check_everything() is not None and asks:
             confirm(question(work, folder.path))
         with shown("Restoring") as work.tell:
             done = work.everything()
-    finally:
-        folder.unlock()
     for sentence in told(done):
         note(sentence)
     return {
@@ -304,7 +304,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool) -> dict[st
         "companies": sum(file.company_id is not None for file in done.files),
         "missing_events": sum(missing.events for missing in done.missing.values()),
         "replaced": str(done.replaced) if done.replaced else None,
-        "keys": done.keys,
+        "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
     }
 
 
@@ -357,23 +357,11 @@ def _installation_of(path: Path, otherwise: str | None) -> str | None:
         return otherwise  # one that cannot be read is to be told of
 
 
+def _folder_of(command_line: CommandLine, name: Path) -> BackupFolder:
+    """Only that of the settings is made for a file."""
+    is_of_settings = name.parent.resolve() == Path(command_line.settings.backup.folder).resolve()
+    return BackupFolder(name.parent, within=None if is_of_settings else name)
+
+
 def _folder(command_line: CommandLine, named: Path | None) -> BackupFolder:
     return BackupFolder(named or Path(command_line.settings.backup.folder))
-
-
-DESCRIBED: Final = ("made_at", "seconds", "wmsd", "companies", "data", "size", "keys")
-
-
-def _described(path: Path, manifest: Manifest) -> dict[str, Any]:
-    """The columns `DESCRIBED`."""
-    companies = sum(file.company_id is not None for file in manifest.files)
-    values = (
-        manifest.began_at,
-        manifest.seconds,
-        manifest.wmsd,
-        companies,
-        size(manifest.bytes),
-        size(path.stat().st_size),
-        manifest.keys,
-    )
-    return dict(zip(DESCRIBED, values, strict=True))

@@ -107,6 +107,13 @@ class CommandLine:
             check_folder(path)
             if instead := where_instead(path):
                 raise StorageError(f"There is no wmsd data in {path.resolve()}. {instead}")
+            from wmsd.app.backups.newest import brings_data_back  # imported here: commands mostly find their data
+
+            if back := brings_data_back(path, Path(self.settings.backup.folder)):
+                raise StorageError(
+                    f"There is no wmsd data in {path.resolve()}. Name another folder with --data. If the data are "
+                    f"gone: {back}"
+                )
             raise StorageError(
                 f"There is no wmsd data in {path.resolve()}. "
                 "Start `wmsd serve` there first, use `wmsd company create CODE --name NAME --init`, or name "

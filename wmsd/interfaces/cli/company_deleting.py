@@ -33,7 +33,8 @@ def delete(
 ) -> None:
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.find()
-    to = BackupFolder(folder) if folder else deleting.archive_folder(Path(command_line.settings.backup.folder))
+    to = BackupFolder(folder or Path(command_line.settings.backup.folder))
+    to = to if folder else to.of_companies()
     if not is_agreed:
         _ask(command_line, code, to.path)
     with to.locked(), beside_a_server(command_line.folder) as loan:

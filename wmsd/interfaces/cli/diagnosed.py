@@ -11,6 +11,7 @@ from wmsd.app.diagnosis.finding import Finding
 from wmsd.app.diagnosis.mending import mend, mend_of
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.examination import Examination
+from wmsd.app.wrong_folder import where_instead
 from wmsd.base.counts import counted
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, note, say_text
@@ -46,7 +47,8 @@ def find_data(command_line: CommandLine) -> None:
     nothing to examine.
     """
     folder = command_line.folder
-    if not folder.is_made and not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz")):
+    is_of_backups = not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz"))
+    if is_of_backups and not folder.is_made and not where_instead(folder.path):
         command_line.say_folder()
         newest = newest_with(folder.path, folder.path)
         raise StorageError(
@@ -59,14 +61,13 @@ def find_data(command_line: CommandLine) -> None:
 
 
 def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
-    """Mends what it may, and says each before and after."""
+    """Mends what it may, and says each before and after. `tell` says what a dry run would."""
     done: list[dict[str, Any]] = []
     for finding in found:
         sentence = mend_of(finding)
         if sentence is None:
             continue
         if is_dry_run:
-            note(f"Would be fixed: {sentence}")
             done.append({"fix": sentence, "done": False, "error": None})
             continue
         note(f"Fix: {sentence}")
@@ -76,11 +77,16 @@ def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
     return done
 
 
-def tell(found: Sequence[Finding], say: Callable[[str], None] = say_text) -> None:
+def tell(found: Sequence[Finding], say: Callable[[str], None] = say_text, is_dry_run: bool = False) -> None:
+    """A dry run says of what it would mend only that."""
     for finding in found:
+        sentence = mend_of(finding)
         say(f"{TITLES[finding.kind.severity]}: {finding.sentence}")
+        if sentence is not None and is_dry_run:
+            say(f"  Would be fixed: {sentence}")
+            continue
         say(f"  {finding.remedy}")
-        if (sentence := mend_of(finding)) is not None:
+        if sentence is not None:
             say(f"  wmsd doctor --fix does it: {sentence}")
 
 

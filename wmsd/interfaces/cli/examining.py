@@ -97,7 +97,7 @@ def doctor_command(
             for report in reports:
                 tell(report)
         if not codes:
-            tell_diagnosis(found)
+            tell_diagnosis(found, is_dry_run=is_dry_run)
             note(f"Installation: {verdict(found, all(report.is_right for report in reports))}.")
         note(sums.sentence)
     sys.exit(_status(reports, found))

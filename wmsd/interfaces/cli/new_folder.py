@@ -10,10 +10,9 @@ from typing import Final
 import click
 
 import wmsd
-from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.newest import brings_data_back
 from wmsd.app.data_names import strangers
 from wmsd.app.wrong_folder import where_instead
-from wmsd.base.counts import counted
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, note
 
@@ -43,12 +42,10 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
             f"There is no folder {data.parent}, in which the data folder {data.name} would be. Nothing was made. "
             "If that is on a disk of its own, mount it. To make both, start with --create."
         )
-    backups = BackupFolder(Path(command_line.settings.backup.folder))
-    if not folder.path.exists() and (archives := backups.archives()):
+    back = brings_data_back(folder.path, Path(command_line.settings.backup.folder))
+    if back and not folder.path.exists():
         raise StorageError(
-            f"The data folder {data} is not there, and {backups.path} has {counted(len(archives), 'backup')}. "
-            "Nothing was made. To bring the data back, give wmsd backup restore. To begin anew, start with "
-            "--create."
+            f"The data folder {data} is not there. Nothing was made. {back} To begin anew, start with --create."
         )
     place, found = _found(command_line)
     if not found:

@@ -20,6 +20,12 @@ KEYS: Final = {
         "must be set again: until then its deliveries fail."
     ),
 }
+KEYS_SHOWN: Final = {
+    "replaced": "kept, as they were in the data folder",
+    "backup": "those of the backup",
+    "sealed": "those of the backup, sealed",
+    "anew": "made anew at the next start",
+}
 
 
 def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str:
@@ -69,6 +75,12 @@ def _shut_out(found: ShutOut) -> list[str]:
     if (more := len(found.deleted) - MOST_NAMED) > 0:
         sentences.append(
             f"{counted(more, 'more user')} that came back after a deletion and are disabled: see `wmsd user list`."
+        )
+    if found.gone:
+        users = "This user was" if len(found.gone) == 1 else "These users were"
+        sentences.append(
+            f"{users} made after the backup and cannot sign in any more: {_some(found.gone)}. `wmsd user create` "
+            "makes one again."
         )
     return sentences
 

@@ -10,12 +10,12 @@ from typing import Any, Final, NamedTuple
 import click
 
 from wmsd import __version__
-from wmsd.app.alerts.kept import read_kept
+from wmsd.app.alerts.kept import as_of, read_kept
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.present import made_there
 from wmsd.app.backups.record import read_record
-from wmsd.app.backups.verdict import verdict
+from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
@@ -23,6 +23,7 @@ from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
+from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.interfaces.cli import live_status
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
@@ -87,16 +88,16 @@ def _status(command_line: CommandLine) -> Status:
         "disk": f"{size(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
         "backup folder": _backup_folder(command_line),
-        **_remembered(folder),
+        **_remembered(folder, server is not None),
     }
     wrong = [
-        *_of_alerts(folder),
+        *_of_alerts(folder, server is not None),
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
         *_of_disk(folder, disk),
     ]
     if not backups.ok:
-        wrong.append(f"Backups: {backups.sentence}.")
+        wrong.append(f"Backups: {backups.text} {REMEDY}")
     if figures is not None:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
@@ -116,16 +117,23 @@ def _open_alerts(folder: DataFolder) -> int:
     return len(read_kept(folder.path).open)
 
 
-def _of_alerts(folder: DataFolder) -> Iterator[str]:
-    if count := _open_alerts(folder):
-        are = "alert is" if count == 1 else "alerts are"
-        yield f"{count} {are} open: `wmsd alerts` says which, and what to do."
+def _of_alerts(folder: DataFolder, is_served: bool) -> Iterator[str]:
+    count = _open_alerts(folder)
+    if not count:
+        return
+    which = "`wmsd alerts` says which, and what to do."
+    if is_served:
+        yield f"{counted(count, 'alert is', 'alerts are')} open: {which}"
+    else:
+        were = counted(count, "alert was", "alerts were")
+        yield f"{were} open for the last server{as_of(folder.path)}: {which} Start the server, which looks again."
 
 
-def _remembered(folder: DataFolder) -> dict[str, str]:
+def _remembered(folder: DataFolder, is_served: bool) -> dict[str, str]:
     """What a server has written down: alerts that are open, and what was found at the page Health."""
     count = _open_alerts(folder)
-    shown = {"alerts": f"{count} open: see wmsd alerts" if count else "none"}
+    known = "" if is_served else f" for the last server{as_of(folder.path)}"
+    shown = {"alerts": f"{count} open{known}: see wmsd alerts" if count else "none"}
     last = read_examination(folder.path)
     if last is not None:
         found = len(last.findings) + last.more + len(last.installation)

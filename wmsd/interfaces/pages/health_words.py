@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from wmsd.app.backups.verdict import REMEDY
 from wmsd.interfaces.pages.language import translated as _
 
 
@@ -49,7 +50,7 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "Backup",
         "It is as it should be.",
         "There is no backup that can be relied on.",
-        "wmsd backup schedule says why.",
+        REMEDY,
     ),
     "replica": CheckWords(
         "Replica",

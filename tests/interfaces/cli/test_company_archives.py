@@ -1,0 +1,123 @@
+"""The archive of a deleted company among backups: what it is, and how the company comes back."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.backups import back_up, damage
+from tests.support.command import Home, first_day, hashes
+from tests.support.forked import Program
+
+
+@pytest.fixture(scope="module")
+def made(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """Without the company GONE, which was deleted. For each test to begin as."""
+    home = first_day(Home(program, tmp_path_factory.mktemp("made")))
+    home.ok("company", "create", "GONE", "--name", "Gone Ltd", "--all-modules")
+    home.ok("company", "delete", "GONE", "--yes")
+    return home
+
+
+@pytest.fixture
+def home(home: Home, made: Home) -> Home:
+    return home.begin_as(made)
+
+
+@pytest.fixture
+def archive(home: Home) -> str:
+    """Its path, in the folder that the command is typed in."""
+    [path] = (home.folder / "backups" / "archive").glob("*.tar.gz")
+    return str(path.relative_to(home.folder))
+
+
+def codes(home: Home) -> list[str]:
+    return [row["code"] for row in home.ok("company", "list", "--json").json]
+
+
+def test_the_proof_says_what_it_is_and_what_brings_the_company_back(home: Home, archive: str) -> None:
+    done = home.ok("backup", "verify", archive)
+    assert f"{archive} is the archive of the company GONE, and proven: 1 file," in done.out
+    assert "can be restored" not in done.out
+    assert f"`wmsd company import {archive}` brings it back." in done.err
+    assert home.ok("backup", "verify", archive, "--json").json["company"] == "GONE"
+    home.ok("company", "import", archive)
+    assert codes(home) == ["ACME", "GONE"]
+
+
+def test_a_damaged_one_is_not_proven_and_leads_nowhere(home: Home, archive: str) -> None:
+    damage(home.folder / archive)
+    done = home.run("backup", "verify", archive)
+    assert (done.code, f"{archive} is the archive of the company GONE, and not whole" in done.out) == (1, True)
+    assert "company import" not in done.err
+
+
+@pytest.mark.parametrize("options", [(), ("--company", "GONE"), ("--data", "new")])
+def test_a_restore_leads_to_the_import(home: Home, archive: str, options: tuple[str, ...]) -> None:
+    before = hashes(home.data)
+    said = home.refused("backup", "restore", archive, *options)
+    if options != ("--data", "new"):
+        assert "is the archive of one company, GONE, which is not in this installation now. " in said
+        assert f"`wmsd company import {archive}` brings it back." in said
+    assert (hashes(home.data), (home.folder / "new").exists()) == (before, False)
+
+
+def test_a_company_that_is_there_goes_back_to_its_export(home: Home) -> None:
+    home.ok("company", "export", "ACME", "acme.tar.gz")
+    assert "it can only restore a company (--company CODE)" in home.refused("backup", "restore", "acme.tar.gz")
+    home.ok("backup", "restore", "acme.tar.gz", "--company", "ACME", "--yes")
+
+
+def test_a_refused_restore_leaves_nothing_of_a_new_folder(home: Home) -> None:
+    backup = back_up(home)
+    damage(backup)
+    empty = home.folder / "empty"
+    empty.mkdir()
+    for folder in ("new/inner", "empty"):
+        home.refused("backup", "restore", backup, "--data", folder)
+    assert (list(empty.iterdir()), (home.folder / "new").exists()) == ([], False)
+
+
+def test_what_stands_in_the_folder_already_stays(home: Home) -> None:
+    backup = back_up(home)
+    damage(backup)
+    folder = home.folder / "begun"
+    (folder / "tls").mkdir(parents=True)
+    home.refused("backup", "restore", backup, "--data", folder)
+    assert [path.name for path in folder.iterdir()] == ["tls"]
+
+
+def test_the_list_leads_to_them_and_says_what_they_are(home: Home, archive: str) -> None:
+    empty = home.ok("backup", "list")
+    assert "There is no backup in backups." in empty.err
+    assert (
+        "backups/archive has 1 archive of a deleted company: wmsd backup list --folder backups/archive"
+        in empty.err
+    )
+    back_up(home)
+    [row] = home.ok("backup", "list", "--json").json
+    assert row["company"] is None
+    inside = home.ok("backup", "list", "--folder", "backups/archive")
+    assert (Path(archive).name in inside.out, "GONE" in inside.out) == (True, True)
+    assert "`wmsd company import FILE` brings a company back." in inside.err
+    [row] = home.ok("backup", "list", "--folder", "backups/archive", "--json").json
+    assert (row["backup"], row["company"], row["installation"]) == (Path(archive).name, "GONE", "this")
+
+
+def test_a_list_without_archives_of_companies_does_not_speak_of_them(home: Home) -> None:
+    shutil.rmtree(home.folder / "backups" / "archive")
+    back_up(home)
+    done = home.ok("backup", "list")
+    assert ("deleted company" in done.err, "company  installation" in done.out) == (False, False)
+
+
+def test_a_backup_into_a_folder_that_is_not_there_is_refused(home: Home) -> None:
+    said = home.refused("backup", "create", home.folder / "nowhere" / "a.tar.gz")
+    assert f"There is no folder {home.folder / 'nowhere'} for the backup." in said
+    assert not (home.folder / "nowhere").exists()
+
+
+def test_the_folder_of_the_settings_is_made_for_a_file_too(home: Home) -> None:
+    shutil.rmtree(home.folder / "backups")
+    home.ok("backup", "create", "backups/mine.tar.gz")
+    assert (home.folder / "backups" / "mine.tar.gz").exists()

@@ -1,0 +1,53 @@
+"""The rows of `wmsd backup list`: what the manifests say."""
+
+import shlex
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd.app.backups.archive import read_manifest
+from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.manifest import Manifest
+from wmsd.app.backups.restoring import Installed
+from wmsd.base.counts import counted
+from wmsd.base.sizes import size
+from wmsd.db.failures import StorageError
+from wmsd.interfaces.cli.command_line import note
+
+DESCRIBED: Final = ("made_at", "seconds", "wmsd", "companies", "data", "size", "keys")
+
+
+def row_of(path: Path, own: Installed | None) -> dict[str, Any]:
+    try:
+        manifest = read_manifest(path)
+    except StorageError as error:
+        unknown = dict.fromkeys((*DESCRIBED, "company", "installation"))
+        return {"backup": path.name, **unknown, "error": str(error)}
+    whose = None if own is None else "this" if manifest.installation == own.installation else "another"
+    company = None if manifest.company is None else manifest.files[0].code
+    known = described(path, manifest)
+    return {"backup": path.name, **known, "company": company, "installation": whose, "error": None}
+
+
+def note_companies(folder: BackupFolder, rows: list[dict[str, Any]]) -> None:
+    """Says what archives of deleted companies are there, and how one is used."""
+    if any(row["company"] for row in rows):
+        note("The archives of one company are no backups: `wmsd company import FILE` brings a company back.")
+    inside = folder.of_companies()
+    if number := len(inside.companies()):
+        archives = counted(number, "archive of a deleted company", "archives of deleted companies")
+        note(f"{inside.path} has {archives}: wmsd backup list --folder {shlex.quote(str(inside.path))}")
+
+
+def described(path: Path, manifest: Manifest) -> dict[str, Any]:
+    """The columns `DESCRIBED`."""
+    companies = sum(file.company_id is not None for file in manifest.files)
+    values = (
+        manifest.began_at,
+        manifest.seconds,
+        manifest.wmsd,
+        companies,
+        size(manifest.bytes),
+        size(path.stat().st_size),
+        manifest.keys,
+    )
+    return dict(zip(DESCRIBED, values, strict=True))
