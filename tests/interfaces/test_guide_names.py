@@ -61,7 +61,7 @@ def commands() -> Iterator[tuple[str, str]]:
 def is_command(line: str) -> bool:
     _, *words = shlex.split(re.split(r" [>|] ", line)[0], comments=True)
     command: click.Command = wmsd
-    context = click.Context(wmsd, info_name="wmsd")
+    context = click.Context(wmsd, info_name="wmsd", **wmsd.context_settings)  # commands keep what they answer to
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         name = words.pop(0)
         found = command.get_command(context, name)
