@@ -200,17 +200,19 @@ def flush() -> None:
 
 def _file(settings: Log) -> logging.Handler:
     path = Path(settings.file)
+    remedy = REMEDY.format(setting="log.file")
+    if not path.parent.is_dir():
+        raise _unwritable(path, f"there is no folder {path.parent}", remedy)
     if not os.access(path.parent, os.W_OK):
-        is_there = path.parent.is_dir()
-        what = "cannot be written to, so a full file cannot be renamed" if is_there else "is not there"
-        raise _unwritable(path, f"the folder {path.parent} {what}", REMEDY.format(setting="log.file"))
+        why = f"the folder {path.parent} cannot be written to, so a full file cannot be renamed"
+        raise _unwritable(path, why, remedy)
     try:
         if path.is_file() and os.access(path, os.R_OK):
             check_no_database(path)
         return LogFile(path, settings.file_megabytes * MEGABYTE, settings.files - 1)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else None
-        raise _unwritable(path, (why or str(error)).lower()) from None
+        said = error.strerror if isinstance(error, OSError) else None
+        raise _unwritable(path, (said or str(error)).lower()) from None
 
 
 def _unwritable(path: Path, why: str, remedy: str = OTHERWISE) -> SettingsError:
