@@ -107,8 +107,10 @@ def test_settings_that_this_user_may_not_read(home: Home) -> None:
     home.write("config.toml", "")
     (home.folder / "config.toml").chmod(0o600)
     os.chown(home.folder / "config.toml", OWNER, OWNER)
-    done = home.run_fresh("status", under=AS_ANY_USER)
-    assert (done.code, done.wrong) == (1, ["config.toml: this user may not read it. Type the command with sudo."])
+    for named in ((), ("--config", "config.toml")):
+        done = home.run_fresh("status", *named, under=AS_ANY_USER)
+        told = ["config.toml: this user may not read it. Type the command with sudo."]
+        assert (done.code, done.wrong) == (1, told)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
