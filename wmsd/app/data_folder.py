@@ -157,7 +157,7 @@ class DataFolder:
         if disk.free < needed:
             raise StorageError(
                 f"The disk of the data folder {self.path} is full: {disk.free // 1024} KiB are free, "
-                f"{needed // 1024} KiB are needed. Make room, then start again."
+                f"{needed // 1024} KiB are needed. Make room, then try again."
             )
 
     def make_reserve(self) -> None:
