@@ -9,6 +9,7 @@ import pytest
 from tests.support.log_files import lines
 from tests.support.world import World
 from wmsd.app import logs
+from wmsd.app.diagnosis.named_files import UNWRITABLE
 from wmsd.app.settings import Log, SettingsError
 
 LOG = logging.getLogger("wmsd.test")
@@ -36,7 +37,7 @@ def test_so_many_files_are_kept_and_none_grows_further(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("file", "why"),
-    [("nowhere/log", "no such file or directory"), (".", "is a directory"), ("a\0b", "embedded null byte")],
+    [(".", "is a directory"), ("a\0b", "embedded null byte")],
 )
 def test_a_file_that_cannot_be_written_is_told_at_once(tmp_path: Path, file: str, why: str) -> None:
     with pytest.raises(SettingsError, match=why) as refused:
@@ -44,6 +45,12 @@ def test_a_file_that_cannot_be_written_is_told_at_once(tmp_path: Path, file: str
     assert str(refused.value) == (
         f"log.file: {tmp_path / file} cannot be written: {why}. Choose another file, or standard error with ''."
     )
+
+
+def test_a_folder_that_is_not_there_is_told_as_the_check_of_the_settings_does(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as refused:
+        logs.configure(Log(file=str(tmp_path / "nowhere" / "log")))
+    assert str(refused.value).endswith(UNWRITABLE.remedy.format(setting="log.file"))
 
 
 async def test_a_full_disk_disturbs_no_request(

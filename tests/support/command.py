@@ -37,6 +37,8 @@ KINDS = (
 """In an order in which each refers only to what stands before it."""
 NO_BACKUPS = {"WMSD_BACKUP_EVERY": "never"}
 """Nothing works beside a server of a test that did not ask for it."""
+ANY_PORT = {"WMSD_SERVER_LISTEN": "127.0.0.1:0"}
+"""Whoever else is at work on this machine does not matter."""
 WITHIN_A_SECOND = 1.5
 """A second, and what a busy machine adds to it."""
 

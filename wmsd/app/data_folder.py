@@ -148,16 +148,17 @@ class DataFolder:
                 probe.unlink()
         self.check_room()
 
-    def check_room(self, is_move: bool = False) -> None:
-        """Raises StorageError when the disk is nearly full. The rest is kept for work that must go on, such as a
-        move: it switches what is there, or sends it again, and may come as near to the end as a request that does.
+    def check_room(self, there: Path | None = None, is_move: bool = False) -> None:
+        """Raises StorageError when the disk is nearly full. `there` is a folder on it: the data folder may not be
+        made yet. The rest is kept for work that must go on, such as a move: it switches what is there, or sends it
+        again, and may come as near to the end as a request that does.
         """
-        disk = disk_of(self.path)
+        disk = disk_of(there or self.path)
         needed = RESERVE_BYTES if is_move else disk.refused_below
         if disk.free < needed:
             raise StorageError(
                 f"The disk of the data folder {self.path} is full: {disk.free // 1024} KiB are free, "
-                f"{needed // 1024} KiB are needed. Make room, then start again."
+                f"{needed // 1024} KiB are needed. Make room, then try again."
             )
 
     def make_reserve(self) -> None:
@@ -273,6 +274,8 @@ class DataFolder:
             return os.fdopen(opened, mode, encoding="utf-8")
         except OSError as error:
             refuse_others(self.path, error)
+            if not self.path.exists():
+                raise StorageError(f"There is no data folder {self.path}.") from None
             raise StorageError(
                 f"{path} cannot be opened: {_reason(error)}. Make the user that runs wmsd its owner."
             ) from None

@@ -38,6 +38,9 @@ UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 ENCODED: Final = json.JSONEncoder(ensure_ascii=False).encode
 """`json.dumps` would make a new encoder for each line."""
 MEGABYTE: Final = 1_000_000
+REMEDY: Final = "Make the folder or mount its disk, let the user that runs wmsd write there, or correct {setting}."
+"""Where a folder of the settings cannot be written."""
+OTHERWISE: Final = "Choose another file, or standard error with ''."
 
 
 def escaped(text: str) -> str:
@@ -197,18 +200,20 @@ def flush() -> None:
 
 def _file(settings: Log) -> logging.Handler:
     path = Path(settings.file)
-    if not os.access(path.parent, os.W_OK) and path.parent.is_dir():
-        raise _unwritable(path, f"the folder {path.parent} cannot be written to, so a full file cannot be renamed")
+    remedy = REMEDY.format(setting="log.file")
+    if not path.parent.is_dir():
+        raise _unwritable(path, f"there is no folder {path.parent}", remedy)
+    if not os.access(path.parent, os.W_OK):
+        why = f"the folder {path.parent} cannot be written to, so a full file cannot be renamed"
+        raise _unwritable(path, why, remedy)
     try:
         if path.is_file() and os.access(path, os.R_OK):
             check_no_database(path)
         return LogFile(path, settings.file_megabytes * MEGABYTE, settings.files - 1)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else None
-        raise _unwritable(path, (why or str(error)).lower()) from None
+        said = error.strerror if isinstance(error, OSError) else None
+        raise _unwritable(path, (said or str(error)).lower()) from None
 
 
-def _unwritable(path: Path, why: str) -> SettingsError:
-    return SettingsError(
-        f"log.file: {path} cannot be written: {why}. Choose another file, or standard error with ''."
-    )
+def _unwritable(path: Path, why: str, remedy: str = OTHERWISE) -> SettingsError:
+    return SettingsError(f"log.file: {path} cannot be written: {why}. {remedy}")

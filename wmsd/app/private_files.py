@@ -23,7 +23,12 @@ def new_private_folder(path: Path) -> None:
 
 def user_name(number: int) -> str:
     """The name of a user; its number where it has none."""
+    return known_name(number) or str(number)
+
+
+def known_name(number: int) -> str:
+    """The name of a user; empty where it has none."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:
-        return str(number)
+        return ""

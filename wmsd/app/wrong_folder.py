@@ -4,7 +4,7 @@ import os
 import shlex
 from pathlib import Path
 
-from wmsd.app.private_files import user_name
+from wmsd.app.private_files import known_name
 from wmsd.db.failures import StorageError
 
 PLATFORM = "platform.db"
@@ -14,10 +14,12 @@ class OthersFolder(StorageError):
     """The data folder is another user's, and this one may not use it."""
 
     def __init__(self, path: Path, owner: int) -> None:
-        as_owner = f"sudo -u {user_name(owner)}" if owner else "sudo"
+        name = known_name(owner)
+        number = f"'#{owner}'"  # as sudo takes it
+        as_owner = f"sudo -u {name or number}" if owner else "sudo"
         super().__init__(
-            f"The data folder {path} belongs to {user_name(owner)}, and this user may not use it. Type the "
-            f"command as that user: {as_owner} wmsd …"
+            f"The data folder {path} belongs to {name or f'the user with the number {owner}'}, and this user may "
+            f"not use it. Type the command as that user: {as_owner} wmsd …"
         )
 
 

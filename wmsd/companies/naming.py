@@ -2,8 +2,9 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, Protocol
 
 from wmsd.base.context import Company
 
@@ -12,6 +13,22 @@ MOST_HINTS: Final = 5
 """In one answer: a hint looks through all companies."""
 MOST_LOOKED_AT: Final = 1000
 LONGEST_LOOKED_AT: Final = 255
+
+
+class Named(Protocol):
+    @property
+    def code(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+def names_apart(companies: Collection[Named]) -> dict[str, str]:
+    """What people see, by the codes: the name, with the code where two are called the same."""
+    numbers = Counter([each.name for each in companies])
+    return {
+        each.code: each.name if numbers[each.name] == 1 else f"{each.name} ({each.code})" for each in companies
+    }
 
 
 def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:

@@ -58,7 +58,21 @@ async def test_a_wmsd_of_another_folder_is_named_and_only_a_warning(data: Path, 
         folder.lock(listen)
         [found] = await asyncio.to_thread(lambda: list(network.look(at)))
         assert found.sentence == f"Another wmsd listens on {listen}: it serves {folder.path}."
+        before_start = network.look_before_start
+        [served] = await asyncio.to_thread(lambda: list(before_start(at)))
+        assert (served.is_wrong, served.sentence) == (True, found.sentence)
+        own = situation(folder.path, {"server": {"listen": listen}})
+        assert await asyncio.to_thread(lambda: list(before_start(own))) == []
         folder.unlock()
+
+
+def test_metrics_at_a_port_that_another_program_has(
+    data: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "ANSWER_SECONDS", 0.05)
+    at = situation(data, {"metrics": {"listen": f"127.0.0.1:{port}"}})
+    [found] = network.look_before_start(at)
+    assert found.remedy == "Stop that program, or choose another address in metrics.listen."
 
 
 @pytest.mark.parametrize(

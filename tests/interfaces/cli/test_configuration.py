@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import Home
+from tests.support.command import ANY_PORT, Home
 from tests.support.forked import ROOT
 from wmsd.app.settings import Settings, declared, example
 from wmsd.sign_on.providers import Provider, Rule
@@ -98,7 +98,7 @@ def test_names_of_the_guide_s_examples_are_no_settings(home: Home) -> None:
     examples = (ROOT / "wmsd/docs/examples.md").read_text(encoding="utf-8")
     names = set(re.findall(r"\bWMSD_[A-Z]+", examples))
     assert names >= {"WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"}
-    home.ok("config", "check", env=dict.fromkeys(names, "1"))
+    home.ok("config", "check", env=dict.fromkeys(names, "1") | ANY_PORT)
 
 
 def test_the_example_is_true() -> None:
@@ -114,7 +114,7 @@ def test_the_table_in_the_example_is_a_good_provider(home: Home) -> None:
     table = "\n".join(line.removeprefix("#   ") for line in text.splitlines() if line.startswith("#   "))
     table = table.replace("create_users = false", "create_users = true")
     home.write("config.toml", table)
-    assert home.ok("config", "check").err.splitlines()[-1] == "The settings are good."
+    assert home.ok("config", "check", env=ANY_PORT).err.splitlines()[-1] == "The settings are good."
     [provider] = tomllib.loads(table)["sign_on"]["providers"]
     assert set(provider) == set(Provider.model_fields)
     assert set(provider["rules"][0]) == set(Rule.model_fields)
@@ -185,7 +185,7 @@ def test_every_key_of_the_example_has_a_comment() -> None:
 
 def test_the_example_is_a_good_configuration(home: Home) -> None:
     home.write("config.toml", (ROOT / "config.example.toml").read_bytes())
-    assert home.ok("config", "check").err.splitlines() == [
+    assert home.ok("config", "check", env=ANY_PORT).err.splitlines() == [
         f"Data folder: {home.data}",
         "Configuration file: config.toml",
         "The settings are good.",
@@ -259,7 +259,7 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
         """,
     )
     before = sorted(home.folder.iterdir())
-    done = home.run("config", "check")
+    done = home.run("config", "check", env=ANY_PORT)
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[2:] == [
         "Wrong: secret, which metrics.token_file names, does not hold what it must. "
@@ -275,9 +275,31 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
     assert sorted(home.folder.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    ("listen", "data", "told"),
+    [
+        (
+            "203.0.113.7:8480",
+            "data",
+            "wmsd is to listen on 203.0.113.7:8480, and this machine has no such address.",
+        ),
+        ("127.0.0.1:0", "none/data", "There is no folder {home}/none, in which the data folder data would be."),
+        ("127.0.0.1:0", "config.toml", "config.toml is a file, and no data folder."),
+        ("127.0.0.1:0", "/proc/data", "No server can use the data folder now. "),
+    ],
+)
+def test_the_check_says_what_would_keep_a_start(home: Home, listen: str, data: str, told: str) -> None:
+    home.write("config.toml", f"[server]\nlisten = '{listen}'\ndata = '{data}'\n")
+    before = sorted(home.folder.iterdir())
+    checked = home.run("config", "check")
+    assert (checked.code, checked.err.count("Wrong: ")) == (1, 1)
+    assert told.format(home=home.folder) in checked.err
+    assert sorted(home.folder.iterdir()) == before
+
+
 def test_the_doctor_finds_the_same(home: Home) -> None:
     home.ok("company", "create", "ACME", "--name", "Acme", "--init")
-    env = {"WMSD_ALERTS_SECRET_FILE": "none", "WMSD_BACKUP_AFTER": "/no/program $ARCHIVE"}
+    env = {"WMSD_ALERTS_SECRET_FILE": "none", "WMSD_BACKUP_AFTER": "/no/program $ARCHIVE", **ANY_PORT}
     checked = home.run("config", "check", env=env)
     examined = home.run("doctor", env=env)
     found = [line for line in checked.err.splitlines() if line.startswith(("Wrong: ", "  "))]

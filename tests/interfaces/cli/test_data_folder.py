@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.command import EMAIL, PASSWORD, Home
+from tests.support.command import ANY_PORT, EMAIL, PASSWORD, Home
 
 GOOD: tuple[tuple[str, ...], ...] = (
     ("company", "create", "ACME", "--name", "Acme"),
@@ -53,7 +53,7 @@ def test_no_data_folder_is_made_silently(home: Home, command: tuple[str, ...]) -
 
 def test_config_and_version_make_nothing(home: Home) -> None:
     home.ok("config", "show")
-    home.ok("config", "check")
+    home.ok("config", "check", env=ANY_PORT)
     home.run("version")
     assert list(home.folder.iterdir()) == []
 

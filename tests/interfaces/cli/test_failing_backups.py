@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.backups import manifest
-from tests.support.command import Home, hashes
+from tests.support.command import ANY_PORT, Home, hashes
 from tests.support.forked import Done
 from tests.support.injected import injecting
 from tests.support.survival import Drill, prepared
@@ -39,7 +39,7 @@ def test_a_backup_that_does_not_reach_the_disk_is_none(drill: Drill, inject: str
 
 def test_a_disk_that_is_not_mounted_gets_no_backup(drill: Drill) -> None:
     home, disk = drill.home, drill.home.folder / "disk"
-    env = {"WMSD_BACKUP_FOLDER": str(disk / "backups")}
+    env = {"WMSD_BACKUP_FOLDER": str(disk / "backups"), **ANY_PORT}
     assert home.refused("backup", "create", env=env) == (
         f"The backup folder {disk}/backups cannot be made, for there is no folder {disk}. If that is on a disk "
         "of its own, mount it; otherwise make that folder."

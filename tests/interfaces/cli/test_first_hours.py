@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import Home
+from tests.support.command import ANY_PORT, Home
 from wmsd import __version__
 from wmsd.app.settings import example
 from wmsd.interfaces.cli.completing import PLACES, SHELLS
@@ -21,7 +21,7 @@ def test_a_configuration_to_begin_with(home: Home) -> None:
     file = home.folder / "config.toml"
     assert (done.code, file.read_text()) == (0, example())
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert "The settings are good." in home.ok("config", "check").err
+    assert "The settings are good." in home.ok("config", "check", env=ANY_PORT).err
 
 
 def test_a_configuration_that_is_there_stays(home: Home) -> None:

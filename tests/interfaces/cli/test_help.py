@@ -362,6 +362,8 @@ def test_an_unknown_command_is_not_understood(home: Home) -> None:
     assert home.run("help", "company", "create").out == home.run("company", "create", "--help").out
     assert home.misunderstood("help", "xyz") == "Error: No such command 'xyz'."
     assert home.misunderstood("comapny") == "Error: No such command 'comapny'. Did you mean 'company'?"
+    assert home.misunderstood("restart").endswith("as a service with 'systemctl restart wmsd'.")
+    assert home.misunderstood("restore") == "Error: No such command 'restore'. Did you mean 'backup restore'?"
     assert home.misunderstood("sales-order", "lst") == "Error: No such command 'lst'. Did you mean 'list'?"
     assert home.misunderstood("company", "xyz") == "Error: No such command 'xyz'."
     assert home.misunderstood("company", "create", "A") == "Error: Missing option '--name'."

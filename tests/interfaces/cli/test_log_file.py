@@ -21,8 +21,8 @@ def test_a_server_logs_to_its_file(home: Home) -> None:
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_made(home: Home) -> None:
     sentence = home.refused("serve", env={"WMSD_LOG_FILE": "nowhere/wmsd.log"})
     assert sentence == (
-        "log.file: nowhere/wmsd.log cannot be written: no such file or directory. "
-        "Choose another file, or standard error with ''."
+        "log.file: nowhere/wmsd.log cannot be written: there is no folder nowhere. Make the folder or mount "
+        "its disk, let the user that runs wmsd write there, or correct log.file."
     )
     assert not home.data.exists()
 

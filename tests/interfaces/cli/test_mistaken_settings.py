@@ -50,6 +50,13 @@ def test_the_bundle_is_written_with_the_mistakes_in_it_and_without_secrets(home:
     assert not [name for name, text in parts.items() if "hush" in text]
 
 
+def test_the_log_is_shown_with_what_can_be_read(home: Home) -> None:
+    home.write("config.toml", MISTAKEN)
+    home.write("wmsd.log", "2026-11-24 12:00:00 info    serving\n")
+    done = home.run("logs")
+    assert (done.out, f"config.toml: {TYPED}" in done.err) == ("2026-11-24 12:00:00 info    serving\n", True)
+
+
 def test_the_doctor_examines_with_what_can_be_read_and_tells_the_mistake(home: Home) -> None:
     home.ok("company", "create", "ACME", "--name", "Acme", "--init")
     home.write("config.toml", "[log]\nlevel = loud\n")

@@ -72,8 +72,10 @@ def test_a_port_in_use(home: Home, host: str) -> None:
         taken.listen()
         address = f"{host}:{taken.getsockname()[1]}"
         refused = home.refused("serve", "--listen", address)
+    name = Path("/proc/self/comm").read_text(encoding="utf-8").strip()
     assert refused == (
-        f"Cannot listen on {address}: address already in use. Choose another address with --listen HOST:PORT."
+        f"Cannot listen on {address}: address already in use. Another program listens on {address}: process "
+        f"{os.getpid()} ({name}). Stop that program, or choose another address in server.listen (--listen)."
     )
     assert list(home.folder.iterdir()) == [], "nothing is made for it"
 
@@ -90,7 +92,24 @@ def test_an_address_that_is_not_ours(home: Home, listen: str, reason: str) -> No
     refused = home.refused("serve", "--listen", listen)
     assert refused.startswith(f"Cannot listen on {listen}: ")
     if "invalid" not in listen:  # how a name fails is the resolver's word
-        assert refused.endswith(f": {reason}. Choose another address with --listen HOST:PORT.")
+        assert refused.endswith(f": {reason}. Choose another address in server.listen (--listen).")
+
+
+def test_a_port_of_another_wmsd(home: Home) -> None:
+    first_day(home)
+    (home.folder / "other").mkdir()
+    with home.serving() as server:
+        listen = server.address.partition("://")[2]
+        env = {"WMSD_SERVER_LISTEN": listen}
+        told = f"Another wmsd listens on {listen}: it serves {home.data}. Stop that one, or choose another address"
+        assert told in home.refused("serve", "--data", "other/data", env=env)
+        checked = home.run_fresh("config", "check", "--data", "other/data", env=env)
+        assert (checked.code, told.partition(" Stop")[0] in checked.err) == (1, True)
+        assert list((home.folder / "other").iterdir()) == [], "nothing is made for it"
+        own = home.run_fresh("config", "check", env=env)
+        assert (own.code, own.err.splitlines()[-1]) == (0, "The settings are good.")
+        assert server.get("/api/articles")[0] == 200
+        assert server.stop() == 0
 
 
 def test_a_data_folder_that_cannot_be(home: Home) -> None:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.support.command import Home
+from tests.support.command import ANY_PORT, Home
 
 OWNER = 1234
 """A user without a name."""
@@ -89,10 +89,24 @@ def test_whose_folder_it_is_and_what_to_type(home: Home, command: tuple[str, ...
     done = home.run_fresh(*command, under=AS_ANY_USER)
     assert (done.code, done.out) == (1, "")
     assert done.wrong[-1] == (
-        f"The data folder data belongs to {OWNER}, and this user may not use it. Type the command as that "
-        f"user: sudo -u {OWNER} wmsd …"
+        f"The data folder data belongs to the user with the number {OWNER}, and this user may not use it. Type "
+        f"the command as that user: sudo -u '#{OWNER}' wmsd …"
     )
     assert sorted(path.name for path in home.data.rglob("*")) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_the_check_of_the_settings_and_the_bundle_say_whose_it_is(home: Home) -> None:
+    create(home, "data")
+    home.data.chmod(0o700)
+    os.chown(home.data, OWNER, OWNER)
+    whose = f"The data folder data belongs to the user with the number {OWNER}, "
+    checked = home.run_fresh("config", "check", under=AS_ANY_USER, env=ANY_PORT)
+    assert (checked.code, checked.err.count("Wrong: ")) == (1, 1)
+    assert f"Wrong: No server can use the data folder now. {whose}" in checked.err
+    bundled = home.run_fresh("support-bundle", "a.tar.gz", "--quick", under=AS_ANY_USER)
+    assert bundled.code == 0
+    assert bundled.err.splitlines()[1].startswith(whose)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -100,8 +114,10 @@ def test_settings_that_this_user_may_not_read(home: Home) -> None:
     home.write("config.toml", "")
     (home.folder / "config.toml").chmod(0o600)
     os.chown(home.folder / "config.toml", OWNER, OWNER)
-    done = home.run_fresh("status", under=AS_ANY_USER)
-    assert (done.code, done.wrong) == (1, ["config.toml: this user may not read it. Type the command with sudo."])
+    for named in ((), ("--config", "config.toml")):
+        done = home.run_fresh("status", *named, under=AS_ANY_USER)
+        told = ["config.toml: this user may not read it. Type the command with sudo."]
+        assert (done.code, done.wrong) == (1, told)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -111,4 +127,4 @@ def test_whose_the_folder_is_comes_before_what_is_wrong_with_the_log(home: Home)
     os.chown(home.data, OWNER, OWNER)
     done = home.run_fresh("serve", under=AS_ANY_USER, env={"WMSD_LOG_FILE": "nowhere/wmsd.log"})
     assert (done.code, len(done.wrong)) == (1, 1)
-    assert done.wrong[0].startswith(f"The data folder data belongs to {OWNER}, ")
+    assert done.wrong[0].startswith(f"The data folder data belongs to the user with the number {OWNER}, ")

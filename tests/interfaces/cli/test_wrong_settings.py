@@ -2,9 +2,11 @@
 
 import pytest
 
-from tests.support.command import Home
+from tests.support.command import ANY_PORT, Home
 
 BARE = ", without quotation marks."
+WHOLE = "limits.data_per_minute must be a whole number without quotation marks, as in data_per_minute = 60."
+LISTEN = 'server.listen must be a text in quotation marks, as in listen = "127.0.0.1:8480".'
 LIST = 'must be a list, such as ["a", "b"].'
 NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-8999".'
 
@@ -34,7 +36,7 @@ NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-899
         ("listen = '127.0.0.1:1'", ["listen stands in no section; did you mean server.listen?"]),
         (
             "[server]\nlisten = 8480",
-            ['server.listen must be a text in quotation marks, such as "127.0.0.1:8480".'],
+            [LISTEN],
         ),
         (
             "[server]\nlisten = '8480'\ndata = ''",
@@ -47,9 +49,9 @@ NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-899
             "[server]\nlisten = 'x:65536'",
             ["server.listen must be HOST:PORT, such as 127.0.0.1:8480, with a port up to 65535."],
         ),
-        ("[limits]\ndata_per_minute = true", [f"limits.data_per_minute must be a whole number{BARE}"]),
-        ("[limits]\ndata_per_minute = '60'", [f"limits.data_per_minute must be a whole number{BARE}"]),
-        ("[limits]\ndata_per_minute = 6.5", [f"limits.data_per_minute must be a whole number{BARE}"]),
+        ("[limits]\ndata_per_minute = true", [WHOLE]),
+        ("[limits]\ndata_per_minute = '60'", [WHOLE]),
+        ("[limits]\ndata_per_minute = 6.5", [WHOLE]),
         ("[limits]\ndata_per_minute = 0", ["limits.data_per_minute must be at least 1."]),
         ("[tokens]\nlifetime_days = 36501", ["tokens.lifetime_days must be at most 36500."]),
         ("[tokens]\nmost_days = 0", ["tokens.most_days must be at least 1."]),
@@ -69,7 +71,7 @@ NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-899
         (
             "[server]\nlisten = 1\n[log]\nlevel = 'loud'",
             [
-                'server.listen must be a text in quotation marks, such as "127.0.0.1:8480".',
+                LISTEN,
                 "log.level must be 'debug', 'info', 'warning' or 'error'.",
             ],
         ),
@@ -107,7 +109,20 @@ def test_a_token_lasts_no_longer_than_the_most(home: Home) -> None:
     for command in (("config", "check"), ("serve",), ("company", "list")):
         assert home.refused(*command) == sentence
     assert not home.data.exists()
-    home.ok("config", "check", env={"WMSD_TOKENS_LIFETIME_DAYS": "30"})
+    home.ok("config", "check", env={"WMSD_TOKENS_LIFETIME_DAYS": "30", **ANY_PORT})
+
+
+def test_metrics_have_a_port_of_their_own(home: Home) -> None:
+    env = {"WMSD_METRICS_LISTEN": "127.0.0.1:8480"}
+    for command in (("config", "check"), ("serve",)):
+        assert (
+            home.run(*command, env=env)
+            .err.splitlines()[-1]
+            .startswith(
+                "wmsd: metrics.listen and server.listen are both 127.0.0.1:8480. Give metrics.listen another port"
+            )
+        )
+    assert not home.data.exists()
 
 
 def test_a_wrong_setting_on_the_command_line(home: Home) -> None:
@@ -144,7 +159,9 @@ def test_a_file_that_cannot_be_read(home: Home) -> None:
     assert not home.data.exists()
 
 
-STRAIGHT = 'a text stands in straight quotation marks, as in {} = "…". Only numbers, true and false stand without.'
+STRAIGHT = (
+    'a text stands in straight quotation marks, as in {} = "{}". Only numbers, true and false stand without.'
+)
 UNENDED = "the text of {} has no quotation mark at its end."
 LISTED = 'the texts of a list stand in quotation marks, with commas between them, as in {0} = ["…", "…"].'
 
@@ -153,11 +170,11 @@ LISTED = 'the texts of a list stand in quotation marks, with commas between them
     ("text", "line", "says"),
     [
         ("[server\nlisten = 1", 1, "the name of a section stands in brackets, as in [server]."),
-        ("[server]\nlisten = 127.0.0.1:8480", 2, STRAIGHT.format("listen")),
-        ("[server]\ntls = lan", 2, STRAIGHT.format("tls")),
-        ("[server]\ndata = /srv/x\n[log]\nlevel = 'info'", 2, STRAIGHT.format("data")),
-        ("[server]\ndata = „x”", 2, STRAIGHT.format("data")),
-        ("[backup]\nat = 02:30", 2, STRAIGHT.format("at")),
+        ("[server]\nlisten = 127.0.0.1:8480", 2, STRAIGHT.format("listen", "127.0.0.1:8480")),
+        ("[server]\ntls = lan", 2, STRAIGHT.format("tls", "lan")),
+        ("[server]\ndata = /srv/x\n[log]\nlevel = 'info'", 2, STRAIGHT.format("data", "/srv/x")),
+        ("[server]\ndata = „x”", 2, STRAIGHT.format("data", "…")),
+        ("[backup]\nat = 02:30", 2, STRAIGHT.format("at", "02:30")),
         ("[server]\ndata = 'a", 2, UNENDED.format("data")),
         ('[server]\ndata = "a\nlisten = "x:1"', 2, UNENDED.format("data")),
         ("[webhooks]\nallow_networks = [10.0.0.0/8]", 2, LISTED.format("allow_networks")),
@@ -170,8 +187,13 @@ LISTED = 'the texts of a list stand in quotation marks, with commas between them
         ),
         ("[log]\nlocal_time = yes", 2, "local_time is true or false. Write local_time = true"),
         ("[log]\nlocal_time = False # so", 2, "local_time is true or false. Write local_time = false"),
-        ("[server]\ntls = off", 2, STRAIGHT.format("tls")),
-        ("[backup]\nkeep_daily = 7,5", 2, "decimals follow a point. Write keep_daily = 7.5"),
+        ("[server]\ntls = off", 2, STRAIGHT.format("tls", "off")),
+        ("[log]\nlocal_time = off", 2, "local_time is true or false. Write local_time = false"),
+        ("[log]\nlocal_time = maybe", 2, "local_time is true or false. Write local_time = false"),
+        ("[backup]\nkeep_daily = 7,5", 2, "keep_daily is a whole number, as in keep_daily = 7"),
+        ("[backup]\nkeep_daily = seven", 2, "keep_daily is a whole number, as in keep_daily = 7"),
+        ("[server]\ntrusted_proxies = 10.0.0.0/8", 2, LISTED.format("trusted_proxies")),
+        ("[servr]\nkeep_daily = seven", 2, STRAIGHT.format("keep_daily", "seven")),
         ("[server]\n\nlisten =\n", 3, "listen has no value. Write one after the =, or remove the line."),
     ],
 )

@@ -136,11 +136,20 @@ def test_an_alert_about_a_certificate_has_the_words_of_the_doctor() -> None:
     [
         (folder.FILE_UNKNOWN.of(Path("/9.db"), owner=folder.NOBODY), "Proprietarul scris în el: nimeni."),
         (folder.FILE_UNKNOWN.of(Path("/9.db"), owner="ACME"), "Proprietarul scris în el: ACME."),
-        (network.PORT_TAKEN.of(listen="[::1]:80", process="process 7 (nginx)"), "[::1]:80: procesul 7 (nginx)."),
-        (network.PORT_TAKEN.of(listen=":80", process=network.OF_ANOTHER_USER), "un proces al altui utilizator."),
-        (network.PORT_OF_WMSD.of(listen=":80", folder=network.HIDDEN_FOLDER), "dosarul altui utilizator."),
         (
-            network.PORT_TAKEN.of(listen=":80", process="process 7 (a (b)"),
+            network.PORT_TAKEN.of(setting="server.listen", listen="[::1]:80", process="process 7 (nginx)"),
+            "[::1]:80: procesul 7 (nginx).",
+        ),
+        (
+            network.PORT_TAKEN.of(setting="server.listen", listen=":80", process=network.OF_ANOTHER_USER),
+            "un proces al altui utilizator.",
+        ),
+        (
+            network.PORT_OF_WMSD.of(setting="server.listen", listen=":80", folder=network.HIDDEN_FOLDER),
+            "dosarul altui utilizator.",
+        ),
+        (
+            network.PORT_TAKEN.of(setting="server.listen", listen=":80", process="process 7 (a (b)"),
             "pe :80: process 7 (a (b).",
         ),
         (verdict.OTHER_NAMES.of(Path("/c"), names="no name", host="h"), "/c este pentru niciun nume, iar"),

@@ -6,6 +6,7 @@ import pytest
 
 from tests.interfaces.pages.administering import signed_in_as
 from tests.interfaces.pages.test_browsing import signed_in, text_of
+from tests.interfaces.pages.test_visits import ways_on
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World
 from wmsd.interfaces.pages.workplace import MOST_OTHERS
@@ -113,3 +114,20 @@ async def test_codes_tell_companies_of_the_same_name_apart(admin: Visitor) -> No
     await name_first(admin.world, "Company BETA")
     assert list(others(await admin.get("/companies/1/stock"))) == ["Company ALFA", "Company BETA (BETA)"]
     assert list(others(await admin.get("/companies/3/stock"))) == ["Company BETA (ACME)", "Company BETA (BETA)"]
+    for number, code in ((1, "ACME"), (2, "BETA")):
+        assert f"<h2>Company BETA ({code})</h2>" in (await admin.get(f"/companies/{number}/stock")).text
+    today = (await admin.get("/today")).text
+    assert all(f">{name}</a>" in today for name in ("Company BETA (ACME)", "Company BETA (BETA)", "Company ALFA"))
+
+
+async def test_where_a_module_is_off_a_site_admin_is_led_to_the_modules(admin: Visitor) -> None:
+    await admin.world.set_module("BETA", "outbound", enabled=False)
+    seen = await admin.get("/companies/2/sales-orders")
+    assert (seen.status, "The module outbound is off for this company." in seen.text) == (403, True)
+    assert ways_on(seen)[0] == ("/admin/companies/2", "The company and its modules")
+    assert "given by a site admin" not in seen.text
+    assert (await admin.get("/admin/companies/2")).status == 200
+    await admin.world.new_user("two@example.com", "company-admin", ["BETA"])
+    other = await (await signed_in_as(admin.world, "two@example.com")).get("/companies/2/sales-orders")
+    assert (other.status, "given by a site admin" in other.text) == (403, True)
+    assert "/admin/companies/2" not in other.text

@@ -43,12 +43,14 @@ GROUPS: Final = (
     Group("Address and proxy", network.KINDS, network.look),
     Group("Certificate", certificates.KINDS, certificates.look),
 )
-OF_SETTINGS: Final = (
+BEFORE_START: Final = (
+    Group("The data folder", folder.KINDS, folder.look_before_start),
+    Group("Address and proxy", network.KINDS, network.look_before_start),
     Group("Files of the settings", named_files.KINDS, named_files.look),
     Group("Permissions", permissions.KINDS, permissions.look_at_secrets),
     Group("Certificate", certificates.KINDS, certificates.look),
 )
-"""What there is to examine before there is any data."""
+"""What keeps a server from a start, or from what the settings say, also before there is any data."""
 LOG = logging.getLogger("wmsd.doctor")
 UNEXAMINED: Final = FindingKind(
     "unexamined",

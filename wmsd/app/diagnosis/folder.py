@@ -5,10 +5,12 @@ from typing import Final
 
 from wmsd.app.backups.newest import newest_with
 from wmsd.app.data_names import is_own
+from wmsd.app.data_place import check_usable
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.swapped_files import swapped_with
 from wmsd.app.swapping import JOURNAL
+from wmsd.db.failures import StorageError
 from wmsd.db.migrations import COMPANY, PLATFORM
 from wmsd.db.unwritten import Content, content_of, owner_of
 
@@ -66,10 +68,16 @@ RESTORE_UNFINISHED: Final = FindingKind(
     "A restore was cut off: {file} says how it goes on.",
     "Start the server. It finishes the restore first. Then run wmsd doctor again.",
 )
+UNUSABLE: Final = FindingKind(
+    "data-unusable",
+    "wrong",
+    "No server can use the data folder now. {sentence}",
+    "If another folder was meant, name it in server.data.",
+)
 KINDS: Final = (
     *(PLATFORM_MISSING, PLATFORM_EMPTY, PLATFORM_FOREIGN),
     *(COMPANY_MISSING, COMPANY_EMPTY, COMPANY_FOREIGN, COMPANIES_SWAPPED),
-    *(FILE_UNKNOWN, FILE_STRAY, RESTORE_UNFINISHED),
+    *(FILE_UNKNOWN, FILE_STRAY, RESTORE_UNFINISHED, UNUSABLE),
 )
 
 
@@ -81,6 +89,14 @@ def look(at: Situation) -> Found:
     for path in sorted(_entries(at.folder.companies)):
         if not is_own(f"{path.parent.name}/{path.name}"):
             yield FILE_STRAY.of(path)
+
+
+def look_before_start(at: Situation) -> Found:
+    """Whether a server can use the folder, or make it."""
+    try:
+        check_usable(at.folder, at.backups)
+    except StorageError as error:
+        yield UNUSABLE.of(sentence=error)
 
 
 def _platform(at: Situation) -> Found:

@@ -21,6 +21,7 @@ from wmsd.app.backups import passphrases
 from wmsd.app.diagnosis.finding import REASONS, Finding, FindingKind, Found, reason_of
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.installation import new_guard
+from wmsd.app.logs import REMEDY
 from wmsd.app.measuring.scrape_token import token_in
 from wmsd.app.one_word import NOT_ONE_WORD, TOO_LONG
 from wmsd.app.private_files import user_name
@@ -67,7 +68,7 @@ UNWRITABLE: Final = FindingKind(
     "file-unwritable",
     "wrong",
     "wmsd cannot write where {setting} says, in {file}: {reason}.",
-    "Make the folder or mount its disk, let the user that runs wmsd write there, or correct {setting}.",
+    REMEDY,
     words=REASONS,
 )
 NO_PROGRAM: Final = FindingKind(
@@ -228,8 +229,11 @@ def _reason(number: int) -> str:
 
 
 def _owner(at: Situation) -> os.stat_result | None:
-    """Of the data, who runs the server; None before there is any."""
-    return at.data.stat() if at.data.exists() else None
+    """Of the data, who runs the server; None before there is any, and where this user sees none."""
+    try:
+        return at.data.stat()
+    except OSError:
+        return None
 
 
 def _may(need: Need, user: int, group: int) -> bool:

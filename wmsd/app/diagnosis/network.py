@@ -10,12 +10,14 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from wmsd.app.data_folder import LOCK
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.listeners import place_of, try_listening
 from wmsd.app.private_files import user_name
 from wmsd.base.addresses import networks
 
@@ -38,27 +40,34 @@ PORT_TAKEN: Final = FindingKind(
     "port-taken",
     "wrong",
     "Another program listens on {listen}: {process}.",
-    "Stop that program, or choose another address in server.listen.",
+    "Stop that program, or choose another address in {setting}.",
     words=(PROCESS, OF_ANOTHER_USER),
+)
+PORT_SERVED: Final = FindingKind(
+    "port-served",
+    "wrong",
+    "Another wmsd listens on {listen}: it serves {folder}.",
+    "Stop that one, or choose another address in {setting}.",
+    words=(HIDDEN_FOLDER,),
 )
 PORT_OF_WMSD: Final = FindingKind(
     "port-of-wmsd",
     "warning",
-    "Another wmsd listens on {listen}: it serves {folder}.",
-    "For a copy of its data that is good. Otherwise stop that one, or choose another address in server.listen.",
-    words=(HIDDEN_FOLDER,),
+    PORT_SERVED.says,
+    "For a copy of its data that is good. Otherwise stop that one, or choose another address in {setting}.",
+    words=PORT_SERVED.words,
 )
 ADDRESS_UNKNOWN: Final = FindingKind(
     "address-unknown",
     "wrong",
     "wmsd is to listen on {listen}, and this machine has no such address.",
-    "Write an address of this machine into server.listen; 0.0.0.0 stands for all that it has.",
+    "Write an address of this machine into {setting}; 0.0.0.0 stands for all that it has.",
 )
 PORT_PRIVILEGED: Final = FindingKind(
     "port-forbidden",
     "wrong",
     "The user {user} may not listen on {listen}: ports below 1024 are root's.",
-    "Choose a higher port in server.listen, or give the service the capability CAP_NET_BIND_SERVICE.",
+    "Choose a higher port in {setting}, or give the service the capability CAP_NET_BIND_SERVICE.",
 )
 PROXY_EVERYBODY: Final = FindingKind(
     "proxy-everybody",
@@ -72,13 +81,23 @@ PROXY_ELSEWHERE: Final = FindingKind(
     "wmsd listens on {listen}, for programs of this machine only, and server.trusted_proxies does not have it.",
     "Add {loopback} to server.trusted_proxies. Otherwise all who come through the proxy count as one address.",
 )
-KINDS: Final = (PORT_TAKEN, PORT_OF_WMSD, ADDRESS_UNKNOWN, PORT_PRIVILEGED, PROXY_EVERYBODY, PROXY_ELSEWHERE)
+KINDS: Final = (
+    *(PORT_TAKEN, PORT_SERVED, PORT_OF_WMSD, ADDRESS_UNKNOWN, PORT_PRIVILEGED),
+    *(PROXY_EVERYBODY, PROXY_ELSEWHERE),
+)
 
 
 def look(at: Situation) -> Found:
+    """The data may be a copy, which is examined beside the server that it is of."""
     yield from _proxies(at)
     if at.server is None:
-        yield from _listening(at)
+        for found in _listening(at):
+            yield replace(found, kind=PORT_OF_WMSD) if found.kind is PORT_SERVED else found
+
+
+def look_before_start(at: Situation) -> Found:
+    yield from _proxies(at)
+    yield from _listening(at)
 
 
 def _proxies(at: Situation) -> Found:
@@ -87,7 +106,7 @@ def _proxies(at: Situation) -> Found:
         if network.prefixlen < WIDEST[network.version]:
             yield PROXY_EVERYBODY.of(network=network)
     listen = at.settings.server.listen
-    host, _ = _parts(listen)
+    host, _ = place_of(listen)
     with suppress(ValueError):
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
         is_trusted = any(each.version == address.version and address in each for each in trusted)
@@ -96,39 +115,42 @@ def _proxies(at: Situation) -> Found:
 
 
 def _listening(at: Situation) -> Found:
-    listen = at.settings.server.listen
-    host, port = _parts(listen)
-    failed = _failure(host, port)
-    if failed == errno.EADDRINUSE:
-        process = _process_at(port)
-        if is_wmsd(host, port):
-            yield PORT_OF_WMSD.of(listen=listen, folder=_served_by(process) or HIDDEN_FOLDER)
-        else:
-            yield PORT_TAKEN.of(listen=listen, process=_named(process))
-    elif failed in (errno.EACCES, errno.EPERM):
-        yield PORT_PRIVILEGED.of(listen=listen, user=user_name(at.user))
-    elif failed:
-        yield ADDRESS_UNKNOWN.of(listen=listen)
+    """What the server of this data folder holds is good: the next start takes it over."""
+    for setting, listen in (
+        ("server.listen", at.settings.server.listen),
+        ("metrics.listen", at.settings.metrics.listen),
+    ):
+        failed = _failure(listen) if listen else 0
+        if failed == errno.EADDRINUSE:
+            yield from held_by(listen, setting, at.data)
+        elif failed in (errno.EACCES, errno.EPERM):
+            yield PORT_PRIVILEGED.of(listen=listen, setting=setting, user=user_name(at.user))
+        elif failed:
+            yield ADDRESS_UNKNOWN.of(listen=listen, setting=setting)
 
 
-def _parts(listen: str) -> tuple[str, int]:
-    host, _, port = listen.rpartition(":")
-    return host.strip("[]"), int(port)
-
-
-def _failure(host: str, port: int) -> int:
+def _failure(listen: str) -> int:
     """The number of the error of listening there; 0 where it works."""
     try:
-        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        with closing(socket.socket(family, kind, protocol)) as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            tried.bind(address)
-            tried.listen()
-    except socket.gaierror:
+        try_listening(listen)
+    except (socket.gaierror, UnicodeError):
         return errno.EADDRNOTAVAIL
     except OSError as error:
         return error.errno or errno.EADDRNOTAVAIL
     return 0
+
+
+def held_by(listen: str, setting: str, own: Path | None = None) -> Found:
+    """Who listens where nobody else can now, unless it is the server of the data folder `own`."""
+    host, port = place_of(listen)
+    process = _process_at(port)
+    folder = _served_by(process)
+    if folder is not None and own is not None and folder == own.resolve():
+        return
+    if folder is not None or is_wmsd(host, port):
+        yield PORT_SERVED.of(listen=listen, setting=setting, folder=folder or HIDDEN_FOLDER)
+    else:
+        yield PORT_TAKEN.of(listen=listen, setting=setting, process=_named(process))
 
 
 def is_wmsd(host: str, port: int) -> bool:

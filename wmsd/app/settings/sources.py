@@ -12,20 +12,18 @@ from pydantic import ValidationError
 from wmsd.app.settings.declared import Settings, declared, section_of, table_of
 from wmsd.app.settings.fields import SettingsError
 from wmsd.app.settings.toml_text import NoToml, read_toml
+from wmsd.app.settings.written import as_written
 from wmsd.base.validation import field_errors
 
 ENVIRONMENT = "WMSD_"
 NOT_SETTINGS = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
 """WMSD_CONFIG names the file. The others are those of the examples in the guide and the reference."""
-NO_TEXT: Final = "must be a string"
-LIKE_LISTEN: Final = ', such as "127.0.0.1:8480"'
-"""Who gives only the port is told how it is meant."""
 IN_FILES: Final = {
-    NO_TEXT: "must be a text in quotation marks",
+    "must be a string": "must be a text in quotation marks{example}",
     "must be an array": 'must be a list, such as ["a", "b"]',
     "must be an object": "must be a table",
     "must be true or false": "must be true or false, without quotation marks",
-    "must be a whole number": "must be a whole number, without quotation marks",
+    "must be a whole number": "must be a whole number without quotation marks{example}",
 }
 """What is said of a type, by how it is written in a configuration file."""
 LISTENING: Final = re.compile("(port|host|address|bind)$")
@@ -178,15 +176,20 @@ def _invalid(source: str, values: Values, is_file: bool) -> Iterator[Mistake]:
         for path, texts in field_errors(error).items():
             section, _, key = path.partition(".")
             for text in texts:
-                like = LIKE_LISTEN if is_file and text == NO_TEXT and path.endswith(".listen") else ""
-                sentence = f"{source}: {path if key else f'[{path}]'} {_in_words(text, is_file)}{like}."
-                yield Mistake(section, key.partition(".")[0] or None, sentence)
+                words = _in_words(text, section, key) if is_file else text.removeprefix("Value error, ")
+                yield Mistake(
+                    section, key.partition(".")[0] or None, f"{source}: {path if key else f'[{path}]'} {words}."
+                )
 
 
-def _in_words(text: str, is_file: bool) -> str:
-    """Types by the words of a configuration file."""
+def _in_words(text: str, section: str, key: str) -> str:
+    """Types by the words of a configuration file, with the default for an example."""
     text = text.removeprefix("Value error, ")
-    return IN_FILES.get(text, text) if is_file else text
+    if text not in IN_FILES:
+        return text
+    defaults = {(each, name): default for each, name, default in declared()}
+    default = defaults.get((section, key))
+    return IN_FILES[text].format(example=f", as in {key} = {as_written(default)}" if default else "")
 
 
 def mistakes_together(layers: Sequence[Layer]) -> list[Mistake]:
@@ -198,17 +201,25 @@ def mistakes_together(layers: Sequence[Layer]) -> list[Mistake]:
     invalid = [each for section in merged for each in _invalid(last[section], {section: merged[section]}, False)]
     if invalid:
         return invalid
-    tokens = Settings.model_validate(merged).tokens
-    if tokens.lifetime_days <= tokens.most_days:
-        return []
-    return [
-        Mistake(
+    return list(_at_odds(Settings.model_validate(merged)))
+
+
+def _at_odds(settings: Settings) -> Iterator[Mistake]:
+    tokens, server, metrics = settings.tokens, settings.server, settings.metrics
+    if tokens.lifetime_days > tokens.most_days:
+        yield Mistake(
             "tokens",
             None,
             f"tokens.lifetime_days is {tokens.lifetime_days}, and tokens.most_days only {tokens.most_days}. "
             f"Set tokens.lifetime_days to {tokens.most_days} or less.",
         )
-    ]
+    if metrics.listen == server.listen and not server.listen.endswith(":0"):
+        yield Mistake(
+            "metrics",
+            None,
+            f"metrics.listen and server.listen are both {server.listen}. Give metrics.listen another port; with "
+            "metrics.token_file and no metrics.listen, /metrics is at the address of the service.",
+        )
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

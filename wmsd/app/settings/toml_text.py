@@ -1,8 +1,12 @@
 """Reads the text of a configuration file, and says in plain words what is wrong where it is no TOML."""
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
+
+from wmsd.app.settings.declared import declared
+from wmsd.app.settings.written import as_written
 
 AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
 UNENDED: Final = re.compile(r"Illegal character '\\n'|Unterminated string|Expected [\"']{3}$")
@@ -11,11 +15,16 @@ MORE: Final = re.compile("Expected newline or end of document after a statement"
 PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 SETTING: Final = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s#]?)")
 """Its name, and how its value begins."""
+SECTION: Final = re.compile(r"\s*\[\s*(\w*)\s*")
 QUOTED: Final = ('"', "'")
-ANSWER: Final = re.compile(r"[^=]*=\s*(yes|true|no|false)\s*(?:#|$)", re.IGNORECASE)
+ANSWER: Final = re.compile(r"[^=]*=\s*(yes|true|on|no|false|off)\s*(?:#|$)", re.IGNORECASE)
 """A setting that somebody answers with a word of their own."""
-NO: Final = frozenset({"no", "false"})
-WITH_COMMA: Final = re.compile(r"[^=]*=\s*([+-]?\d+),(\d+)\s*(?:#|$)")
+NO: Final = frozenset({"no", "false", "off"})
+WORD: Final = re.compile(r"[^=]*=\s*([\w.:/@%+-]+)\s*(?:#|$)", re.ASCII)
+"""A text without quotation marks."""
+
+
+LISTED: Final = 'the texts of a list stand in quotation marks, with commas between them, as in {0} = ["…", "…"].'
 
 
 class NoToml(ValueError):
@@ -37,11 +46,12 @@ def read_toml(text: str) -> dict[str, Any]:
     place, lines = PLACE.search(said), text.rstrip().split("\n")
     number = int(place[1]) if place is not None and place[1] else len(lines)
     begins = _beginning(lines, number)
-    raise NoToml(begins, _what_is_wrong(PLACE.sub("", said), begins, lines[begins - 1]))
+    raise NoToml(begins, _what_is_wrong(PLACE.sub("", said), begins, lines))
 
 
-def _what_is_wrong(said: str, number: int, line: str) -> str:
+def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
     """What the library says of the line, in our words."""
+    line = lines[number - 1]
     setting = SETTING.match(line)
     name, value = (line.strip(), "") if setting is None else (setting[1], setting[2])
     if AGAIN.match(said):
@@ -53,21 +63,9 @@ def _what_is_wrong(said: str, number: int, line: str) -> str:
     if not value:
         return f"line {number} cannot be read: {name} has no value. Write one after the =, or remove the line."
     if value == "[":
-        return (
-            f"line {number} cannot be read: the texts of a list stand in quotation marks, with commas between "
-            f'them, as in {name} = ["…", "…"].'
-        )
-    if answer := ANSWER.match(line):
-        meant = "false" if answer[1].lower() in NO else "true"
-        return f"line {number} cannot be read: {name} is true or false. Write {name} = {meant}"
-    if number_of := WITH_COMMA.match(line):
-        point = ".".join(number_of.groups())
-        return f"line {number} cannot be read: decimals follow a point. Write {name} = {point}"
+        return f"line {number} cannot be read: {LISTED.format(name)}"
     if value not in QUOTED and value != "{":
-        return (
-            f'line {number} cannot be read: a text stands in straight quotation marks, as in {name} = "…". Only '
-            "numbers, true and false stand without."
-        )
+        return f"line {number} cannot be read: {_meant(line, name, _default(lines[:number], name))}"
     if UNENDED.match(said):
         return f"line {number} cannot be read: the text of {name} has no quotation mark at its end."
     if value in QUOTED and MORE.match(said):
@@ -76,6 +74,29 @@ def _what_is_wrong(said: str, number: int, line: str) -> str:
             "in it stands in '''…'''."
         )
     return f"line {number} cannot be read: {said[0].lower()}{said[1:]}."
+
+
+def _meant(line: str, name: str, default: Any) -> str:
+    """How the value of a setting is written, by the type of its default; None where there is no such setting."""
+    if isinstance(default, bool):
+        answer = ANSWER.match(line)
+        meant = default if answer is None else answer[1].lower() not in NO
+        return f"{name} is true or false. Write {name} = {as_written(meant)}"
+    if isinstance(default, int):
+        return f"{name} is a whole number, as in {name} = {default}"
+    if isinstance(default, list):
+        return LISTED.format(name)
+    word = WORD.match(line)
+    return (
+        f'a text stands in straight quotation marks, as in {name} = "{"…" if word is None else word[1]}". Only '
+        "numbers, true and false stand without."
+    )
+
+
+def _default(lines: Sequence[str], name: str) -> Any:
+    """Of the setting of this name in the last section of the lines; None where there is none."""
+    section = next((found[1] for line in reversed(lines) if (found := SECTION.match(line))), "")
+    return next((default for each, key, default in declared() if (each, key) == (section, name)), None)
 
 
 def _beginning(lines: list[str], number: int) -> int:

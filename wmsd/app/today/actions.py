@@ -1,5 +1,6 @@
 """Today: all companies of somebody at once, the oldest trouble first."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from wmsd.app.admission import Admission
@@ -29,7 +30,7 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
     shown = found[query.offset : query.offset + query.per_page]
     return {
         "day": service.figures.today,
-        "companies": [_shown(service, each) for each in shown],
+        "companies": [_shown(service, each, overview.names) for each in shown],
         "companies_in_all": len(found),
         "totals": overview.totals,
         "late": overview.late,
@@ -48,13 +49,13 @@ def _is_found(company: Company, search: str) -> bool:
     return search.lower() in f"{company.code} {company.name}".lower()
 
 
-def _shown(service: TodayService, view: View) -> dict[str, Any]:
+def _shown(service: TodayService, view: View, names: Mapping[str, str]) -> dict[str, Any]:
     company = view.company
     requests, limit = service.admission.used(company)
     return {
         "id": company.id,
         "code": company.code,
-        "name": company.name,
+        "name": names[company.code],
         "sandbox": company.sandbox,
         **view.figures,
         "requests": requests,

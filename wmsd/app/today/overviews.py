@@ -13,6 +13,7 @@ from wmsd.app.today.schema import LateToday
 from wmsd.app.today.views import NEEDED, View, Views
 from wmsd.base.context import Company
 from wmsd.base.dataclass import dataclass
+from wmsd.companies.naming import names_apart
 
 MOST_LATE: Final = 20
 """Of the documents that are late in all companies, the oldest first."""
@@ -22,9 +23,10 @@ MOST_KEPT: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """`views` begin with the oldest trouble."""
+    """`views` begin with the oldest trouble. `names` are those of the companies, by their codes."""
 
     views: Sequence[View]
+    names: Mapping[str, str]
     totals: Mapping[str, int | None]
     late: Sequence[Mapping[str, Any]]
 
@@ -63,7 +65,8 @@ class Overviews:
                 views.append(self._views.of(company, self._figures.of(company.id), month, seen[modules]))
         views.sort(key=attrgetter("rank"))
         totals = {name: _total([each.figures[name] for each in views]) for name in NEEDED}
-        return Overview(views, totals, _late(views))
+        names = names_apart([each.company for each in views])
+        return Overview(views, names, totals, _late(views, names))
 
 
 def _total(values: list[int | None]) -> int | None:
@@ -72,7 +75,7 @@ def _total(values: list[int | None]) -> int | None:
     return sum(known) if known or not values else None
 
 
-def _late(views: Sequence[View]) -> list[dict[str, Any]]:
+def _late(views: Sequence[View], names: Mapping[str, str]) -> list[dict[str, Any]]:
     """The oldest documents, and of one day those of the companies that come first. Each is of one of as many
     companies as are told, because `views` begins with the companies of the oldest.
     """
@@ -83,6 +86,8 @@ def _late(views: Sequence[View]) -> list[dict[str, Any]]:
         for document in late.oldest
     ]
     return [
-        LateToday(kind=kind, company_id=company.id, company=company.name, **document.model_dump()).model_dump()
+        LateToday(
+            kind=kind, company_id=company.id, company=names[company.code], **document.model_dump()
+        ).model_dump()
         for company, kind, document in sorted(found, key=lambda each: each[2].due)[:MOST_LATE]
     ]

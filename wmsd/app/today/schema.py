@@ -18,6 +18,7 @@ class CompanyToday(Model):
     id: Id
     code: str
     name: str
+    """With its code, where another one is called the same."""
     sandbox: bool
     late_orders: int | None
     orders_in_work: int | None

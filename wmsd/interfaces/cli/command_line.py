@@ -188,7 +188,7 @@ def _installed(
         "--config",
         "config_file",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=click.Path(readable=False, path_type=Path),  # why it cannot be read is said in our words
         envvar="WMSD_CONFIG",
         help="Configuration file.  [default: ./config.toml, if there is one]",
     )

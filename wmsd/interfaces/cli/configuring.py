@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wmsd.app.diagnosis.diagnose import OF_SETTINGS, diagnose
+from wmsd.app.diagnosis.diagnose import BEFORE_START, diagnose
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.private_files import new_private
 from wmsd.app.settings import as_toml, example
@@ -35,13 +35,13 @@ def show(command_line: CommandLine, as_json: bool) -> None:
 @config_command.command("check")
 @installed
 def check(command_line: CommandLine) -> None:
-    """Check the settings, and the files, folders and programs that they name. Nothing is written or sent.
+    """Check the settings, and the address, files, folders and programs that they name. Nothing is written or sent.
 
-    When one is wrong, it says what is wrong and what to do, and exits with 1. Give it as the user that runs the
-    server.
+    When a server could not start now, or not do all that they say, it says why and what to do, and exits with 1.
+    Give it as the user that runs the server; it may run meanwhile.
     """
     _say_file(command_line)
-    found = diagnose(_situation(command_line), groups=OF_SETTINGS)
+    found = diagnose(_situation(command_line), groups=BEFORE_START)
     tell(found, note)
     if any(each.is_wrong for each in found):
         fail([f"The server cannot do all that the settings say: {verdict(found)}."])

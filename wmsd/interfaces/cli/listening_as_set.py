@@ -1,18 +1,24 @@
 """Where `wmsd serve` listens, by its settings, and what is said when it cannot."""
 
+import errno
 import os
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import Final
 
+from wmsd.app.listeners import place_of, try_listening
 from wmsd.app.settings import Settings
 from wmsd.base.addresses import networks
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listening import bounded_by_files, listening, try_listening
+from wmsd.interfaces.http.listening import bounded_by_files, listening
 from wmsd.interfaces.http.metrics import listening_for_scrapes
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.service import LIVE_FIGURES
+
+SERVICE: Final = "server.listen (--listen)"
+METRICS: Final = "metrics.listen"
 
 
 @asynccontextmanager
@@ -24,48 +30,39 @@ async def listening_as_set(
     bounds = bounded_by_files(Bounds(server.connections, server.connections_per_address), files)
     proxies = networks(server.trusted_proxies)
     async with AsyncExitStack() as stack:
-        with _told_where(settings):
-            there = listening(app, *_place(settings), bounds=bounds, tls=tls, proxies=proxies)
+        with _told_where(server.listen):
+            there = listening(app, *place_of(server.listen), bounds=bounds, tls=tls, proxies=proxies)
             at = await stack.enter_async_context(there)
         yield at
 
 
-async def try_listening_as_set(settings: Settings) -> None:
+def try_listening_as_set(settings: Settings) -> None:
     """Raises StorageError where it would fail."""
-    with _told_where(settings):
-        await try_listening(*_place(settings))
-
-
-def _place(settings: Settings) -> tuple[str, int]:
-    host, _, port = settings.server.listen.rpartition(":")
-    return host.strip("[]"), int(port)
-
-
-@contextmanager
-def _told_where(settings: Settings) -> Iterator[None]:
-    """Raises StorageError where it fails."""
-    try:
-        yield
-    except (OSError, UnicodeError) as error:
-        raise StorageError(
-            f"Cannot listen on {settings.server.listen}: {_reason(error)}. "
-            "Choose another address with --listen HOST:PORT."
-        ) from None
+    with _told_where(settings.server.listen):
+        try_listening(settings.server.listen)
 
 
 @asynccontextmanager
 async def listening_to_scrapes(app: web.Application, settings: Settings) -> AsyncIterator[str | None]:
     """Where metrics have an address of their own: listens there, and yields it. Raises StorageError."""
     async with AsyncExitStack() as stack:
-        try:
-            listening_there = listening_for_scrapes(settings.metrics, app[LIVE_FIGURES])
-            at = await stack.enter_async_context(listening_there)
-        except (OSError, UnicodeError) as error:
-            raise StorageError(
-                f"Cannot listen on {settings.metrics.listen} for metrics: {_reason(error)}. "
-                "Set metrics.listen to another address."
-            ) from None
+        with _told_where(settings.metrics.listen, " for metrics", METRICS):
+            at = await stack.enter_async_context(listening_for_scrapes(settings.metrics, app[LIVE_FIGURES]))
         yield at
+
+
+@contextmanager
+def _told_where(listen: str, what_for: str = "", setting: str = SERVICE) -> Iterator[None]:
+    """Raises StorageError where it fails. Who has the port is told in the words of the doctor."""
+    try:
+        yield
+    except (OSError, UnicodeError) as error:
+        what_to_do = f"Choose another address in {setting}."
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            from wmsd.app.diagnosis.network import held_by  # imported here: it is seldom needed
+
+            what_to_do = " ".join(f"{each.sentence} {each.remedy}" for each in held_by(listen, setting))
+        raise StorageError(f"Cannot listen on {listen}{what_for}: {_reason(error)}. {what_to_do}") from None
 
 
 def _reason(error: OSError | UnicodeError) -> str:

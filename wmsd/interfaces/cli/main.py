@@ -59,6 +59,21 @@ COMMANDS: Final = {
 GARBAGE_COLLECTION: Final = (10_000, 20, 20)
 """Less often than Python's default: imports and requests make many short-lived objects and few cycles."""
 
+STARTS: Final = "The server is started with 'wmsd serve', as a service with 'systemctl start wmsd'."
+NEW_PASSWORD: Final = "Did you mean 'user reset-password'?"
+OF_OTHERS: Final = {
+    "start": STARTS,
+    "run": STARTS,
+    "stop": "The server is stopped with Ctrl-C, as a service with 'systemctl stop wmsd'.",
+    "restart": "The server is stopped with Ctrl-C and started again, as a service with 'systemctl restart wmsd'.",
+    "passwd": NEW_PASSWORD,
+    "reset-password": NEW_PASSWORD,
+    "update": "Did you mean 'upgrade'?",
+    "restore": "Did you mean 'backup restore'?",
+    "init": "Did you mean 'config init'? 'serve' makes the data.",
+}
+"""What is typed by those who know other programs, where a name that is like it would lead astray."""
+
 
 class Commands(click.Group):
     """Has the names and the help of all commands, and imports only the one that runs."""
@@ -77,6 +92,8 @@ class Commands(click.Group):
             args = [*args[1:], "--help"]
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            if name in OF_OTHERS:
+                raise click.UsageError(f"No such command '{name}'. {OF_OTHERS[name]}", ctx)
             raise click.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
 

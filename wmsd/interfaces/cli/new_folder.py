@@ -10,8 +10,8 @@ from typing import Final
 import click
 
 import wmsd
-from wmsd.app.backups.newest import brings_data_back
 from wmsd.app.data_names import strangers
+from wmsd.app.data_place import check_new
 from wmsd.app.wrong_folder import where_instead
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, note
@@ -25,7 +25,10 @@ PRINTED_TO: Final = (1, 2)
 """Standard output and standard error."""
 
 create_option = click.option(
-    "--create", is_flag=True, help="Make the data folder, also where other files are. Without it, serve asks."
+    "--create",
+    is_flag=True,
+    help="Make the data folder all the same: where other files are, of which serve asks without it; where the "
+    "folder above it is missing; and where backups are of data that are gone.",
 )
 
 
@@ -36,17 +39,8 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
     folder = command_line.folder
     if create or folder.is_made or any(folder.companies.glob("*.db")):  # without platform.db, none is made
         return
+    check_new(folder, Path(command_line.settings.backup.folder))
     data = folder.path.resolve()
-    if not folder.path.absolute().parent.exists():  # on a disk that is not mounted, as if all data were lost
-        raise StorageError(
-            f"There is no folder {data.parent}, in which the data folder {data.name} would be. Nothing was made. "
-            "If that is on a disk of its own, mount it. To make both, start with --create."
-        )
-    back = brings_data_back(folder.path, Path(command_line.settings.backup.folder))
-    if back and not folder.path.exists():
-        raise StorageError(
-            f"The data folder {data} is not there. Nothing was made. {back} To begin anew, start with --create."
-        )
     place, found = _found(command_line)
     if not found:
         return

@@ -107,7 +107,7 @@ def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started
     check_files(settings.server)
     may_be_made(command_line, create)
     if not folder.is_made:  # nothing is made for a server that cannot listen
-        uvloop.run(try_listening_as_set(settings))
+        try_listening_as_set(settings)
     folder.make_place()
     folder.check_writable()
     manager = ServiceManager()

@@ -17,7 +17,7 @@ from wmsd.app.log_reading.files import LogFiles
 from wmsd.app.log_reading.lines import LEVELS, LogRecord, records
 from wmsd.companies import actions as companies
 from wmsd.db.failures import StorageError
-from wmsd.interfaces.cli.command_line import CommandLine, installed, note
+from wmsd.interfaces.cli.command_line import CommandLine, installed_despite_mistakes, note
 from wmsd.interfaces.cli.moments import FORMS, Moment
 
 LINES: Final = 200
@@ -62,7 +62,7 @@ class Wanted(NamedTuple):
 )
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is added, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print each as an object of JSON, in a line.")
-@installed
+@installed_despite_mistakes
 def logs_command(
     command_line: CommandLine,
     since: datetime | None,

@@ -1,5 +1,6 @@
 """`wmsd support-bundle`."""
 
+import os
 import sys
 from collections import Counter, deque
 from contextlib import suppress
@@ -71,6 +72,11 @@ def support_bundle_command(
     file = file or Path(f"wmsd-support-{now:%Y%m%dT%H%M%SZ}.tar.gz")
     if file.exists():
         raise StorageError(f"{file} is there already. Name another file.")
+    _check_place(file)
+    try:
+        command_line.check_made()
+    except StorageError as error:
+        note(f"{error} The bundle gets what can be found out without.")
     collected = Collecting(command_line, with_names, quick, lines)
     codes = collected.codes()
     hiding = Hiding(command_line.settings, None if with_names else codes)
@@ -91,6 +97,15 @@ def support_bundle_command(
             note(f"{each.name} could not be found out: {each.error}")
     note(f"Written: {file}, {file.stat().st_size / 1000:.1f} kB. {names}")
     note(f"{bundle.READ_IT} tar -xzf {file}")
+
+
+def _check_place(file: Path) -> None:
+    """Raises StorageError before the work that would be for nothing."""
+    if not os.access(file.absolute().parent, os.W_OK | os.X_OK):
+        raise StorageError(
+            f"{file} cannot be written, for its folder is not there, or this user may not write in it. Name a "
+            "file in another folder: wmsd support-bundle FILE"
+        )
 
 
 class Collecting:

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -67,7 +67,7 @@ def upgrade_command(
     was_healthy = server is not None and health(server, server.has_tls(command_line.settings.server)) in GOOD
     try:
         found = _checked(file, program, key_file, sha256)
-        _ask_for_settings(command_line, program)
+        _ask_for_settings(command_line, program, server)
         with beside_a_server(command_line.folder) as loan:
             made = _backup(command_line, loan)
             rehearsal = _rehearsed(command_line, program, made.path)
@@ -127,7 +127,7 @@ def _checked(file: Path, program: ProgramFile, key_file: Path | None, sha256: st
 
 
 def _new_program(
-    command_line: CommandLine, program: ProgramFile, *arguments: str
+    command_line: CommandLine, program: ProgramFile, *arguments: str, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     config = [] if command_line.config_file is None else ["--config", str(command_line.config_file)]
     return subprocess.run(  # noqa: S603  (it was checked)
@@ -135,12 +135,14 @@ def _new_program(
         stdout=subprocess.PIPE,
         text=True,
         check=False,
-        env={**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"},
+        env={**os.environ, **(env or {}), "PYINSTALLER_RESET_ENVIRONMENT": "1"},
     )
 
 
-def _ask_for_settings(command_line: CommandLine, program: ProgramFile) -> None:
-    if _new_program(command_line, program, "config", "check").returncode != 0:
+def _ask_for_settings(command_line: CommandLine, program: ProgramFile, server: Serving | None) -> None:
+    """With the address of the server that runs: it may have come from a flag."""
+    env = {} if server is None or not server.address else {"WMSD_SERVER_LISTEN": server.listen}
+    if _new_program(command_line, program, "config", "check", env=env).returncode != 0:
         raise StorageError("The new program refuses the settings, as it says above. Nothing was changed.")
 
 

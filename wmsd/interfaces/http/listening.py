@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from wmsd.app.listeners import listeners
 from wmsd.base.addresses import Network
 from wmsd.base.complaints import Complaints
 from wmsd.interfaces.http.connections import HEAD_SECONDS, Bounds, Connection, Connections
@@ -29,7 +30,6 @@ GRACE_SECONDS: Final = 5.0
 KEEP_ALIVE_SECONDS: Final = 75.0
 LINGERING_SECONDS: Final = 2.0
 """The time to read the rest of a refused body, so that its client can read the answer."""
-BACKLOG: Final = 512
 AGAIN_SECONDS: Final = 0.1
 NOT_ACCEPTED: Final = "no connection can be accepted"
 FILES_BESIDE: Final = 64
@@ -96,46 +96,10 @@ async def listening(
             auto_decompress=False,
         )
         protocol = partial(connections.protocol, handler)
-        listeners = await _listeners(host, port)
-        for each in listeners:
+        opened = await asyncio.to_thread(listeners, host, port)
+        for each in opened:
             stack.enter_context(Accepting(each, protocol, tls))
-        yield listeners[0].getsockname()[:2]
-
-
-async def try_listening(host: str, port: int) -> None:
-    """Raises OSError or UnicodeError as `listening` would."""
-    for each in await _listeners(host, port):
-        each.close()
-
-
-async def _listeners(host: str, port: int) -> list[socket.socket]:
-    """A listener for each address of the host. Raises OSError when one of them cannot be used."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    listeners: list[socket.socket] = []
-    try:
-        for family, _, _, _, address in found:
-            listeners.append(_listener(family, address))
-    except OSError:
-        for each in listeners:
-            each.close()
-        raise
-    return listeners
-
-
-def _listener(family: int, address: Any) -> socket.socket:
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        listener.bind(address)
-        listener.listen(BACKLOG)
-        listener.setblocking(False)
-    except OSError:
-        listener.close()
-        raise
-    return listener
+        yield opened[0].getsockname()[:2]
 
 
 class Accepting(AbstractContextManager[None]):

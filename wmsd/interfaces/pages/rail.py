@@ -3,14 +3,14 @@ and macros of a template take ten times as long, and kept, because most pages ha
 not written here passes through `escape`.
 """
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from markupsafe import Markup, escape
 
 from wmsd.base.access import Role
+from wmsd.companies.naming import names_apart
 from wmsd.interfaces.pages.administration import administered_by
 from wmsd.interfaces.pages.door import Person
 from wmsd.interfaces.pages.house_pages import overseen_by
@@ -60,20 +60,17 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
     place = None
     if isinstance(at, CompanyWorkplace):
         resources = tuple((each.name, each.title) for each in at.resources)
-        place = Place(at.name, at.address, resources, tuple(_to_others(at, here)), at.has_more)
+        names = names_apart([at, *at.others])
+        place = Place(names[at.code], at.address, resources, tuple(_to_others(at, here, names)), at.has_more)
     return Markup(_of_place(place, here, language) + _of_house(person.role, here, language))  # noqa: S704 -- its parts are escaped
 
 
-def _to_others(at: CompanyWorkplace, here: str) -> Iterator[Link]:
-    """To the same list of other companies, or to their first page where its module is off there. Codes tell those
-    of the same name apart.
-    """
+def _to_others(at: CompanyWorkplace, here: str, names: Mapping[str, str]) -> Iterator[Link]:
+    """To the same list of other companies, or to their first page where its module is off there."""
     modules = {REQUESTS: None, **{each.name: each.listing.module for each in at.resources}}
-    names = Counter([at.name, *(each.name for each in at.others)])
     for each in at.others:
         is_there = here in modules and is_on(modules[here], each.modules)
-        text = each.name if names[each.name] == 1 else f"{each.name} ({each.code})"
-        yield f"company-{each.id}", f"/companies/{each.id}{f'/{here}' if is_there else ''}", text
+        yield f"company-{each.id}", f"/companies/{each.id}{f'/{here}' if is_there else ''}", names[each.code]
 
 
 @lru_cache(MOST_KEPT)

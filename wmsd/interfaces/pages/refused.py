@@ -13,7 +13,7 @@ from wmsd.interfaces.pages.browser import FormOfAnotherOrigin, FormOfAnotherSess
 from wmsd.interfaces.pages.door import HOME, PERSON, SIGN_IN, Door, Person
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import page
-from wmsd.interfaces.pages.workplace import AT, Workplace
+from wmsd.interfaces.pages.workplace import AT, CompanyWorkplace, Workplace
 
 HEADINGS: Final = {
     403: "That is not allowed",
@@ -37,6 +37,7 @@ NEXT: Final = {
     503: bare_page.REQUEST,
     507: bare_page.REQUEST,
 }
+MODULES: Final = "The modules of a company are switched on and off at its page under House."
 AFTER_FORM: Final = "What you sent may have been done, or not: look for it before you send it again."
 ANOTHER_SESSION: Final = "You have signed in again since. Open the form anew, and send it from there."
 ANOTHER_ORIGIN: Final = (
@@ -56,16 +57,17 @@ async def shown(door: Door, request: web.Request, problem: Problem) -> web.Respo
     is_of_another = isinstance(problem, FormOfAnotherSession)
     form = "" if request.method in ("GET", "HEAD") else browsers.page_of_form(door.browser(request))
     is_failure = problem.status >= 500
+    closed = _closed(problem, person, at)
     answer = page(
         "refused" if person is None else "refused_here",
         problem.status,
         heading=_(HEADINGS.get(problem.status, OTHER)),
         message="" if problem.status == 500 else problem.message,
-        what_next=_(_next_of(problem)),
+        what_next=_(_next_of(problem, closed)),
         after_form=_(AFTER_FORM) if form and problem.code == "SERVER_ERROR" else "",
         request_id=request[REQUEST_ID] if is_failure else "",
         lost=form if is_of_another or is_failure else "",
-        links=list(_links(request, person, at, form)),
+        links=list(_links(request, person, at, closed, form)),
         person=person,
         current="",
         **({} if at is None else {"at": at}),
@@ -74,13 +76,21 @@ async def shown(door: Door, request: web.Request, problem: Problem) -> web.Respo
     return answer
 
 
-def _next_of(problem: Problem) -> str:
+def _next_of(problem: Problem, closed: CompanyWorkplace | None) -> str:
     match problem:
         case FormOfAnotherSession():
             return ANOTHER_SESSION
         case FormOfAnotherOrigin():
             return ANOTHER_ORIGIN
-    return NEXT.get(problem.status, "")
+    return NEXT.get(problem.status, "") if closed is None else MODULES
+
+
+def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> CompanyWorkplace | None:
+    """The company that refuses somebody who has all rights, and gives it its modules."""
+    if problem.status != 403 or isinstance(problem, FormOfAnotherOrigin | FormOfAnotherSession):
+        return None
+    may_open = person is not None and person.role == "platform-admin"
+    return at if may_open and isinstance(at, CompanyWorkplace) else None
 
 
 async def failed(door: Door, request: web.Request, problem: Problem) -> web.Response:
@@ -98,7 +108,13 @@ def _translated_or_not(text: str) -> str:
         return text
 
 
-def _links(request: web.Request, person: Person | None, at: Workplace | None, form: str) -> Iterator[Link]:
+def _links(
+    request: web.Request,
+    person: Person | None,
+    at: Workplace | None,
+    closed: CompanyWorkplace | None,
+    form: str,
+) -> Iterator[Link]:
     """Where to go on, the nearest first."""
     if form:
         yield form, _("Back to the form")
@@ -106,6 +122,8 @@ def _links(request: web.Request, person: Person | None, at: Workplace | None, fo
         yield SIGN_IN, _("Sign in")
         yield GUIDE, _("The guide")
         return
+    if closed is not None:
+        yield f"/admin/companies/{closed.id}", _("The company and its modules")
     if at is not None:
         for resource in at.resources:
             if resource.name == request.match_info.get("resource"):
