@@ -21,6 +21,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Backup
 
 DAILY = {"WMSD_BACKUP_EVERY": "day"}
+LEAST = {f"WMSD_BACKUP_KEEP_{each}": "0" for each in ("HOURLY", "DAILY", "WEEKLY")}
 
 
 @pytest.fixture
@@ -128,6 +129,23 @@ def test_old_ones_are_deleted_and_others_stay(installation: Home) -> None:
     assert strange.exists()
     assert cut.exists()
     assert by_hand.exists()
+
+
+def test_the_last_good_copy_of_a_company_outlives_every_backup_without_it(installation: Home) -> None:
+    """However often somebody follows the advice to make another one."""
+    file = installation.data / "companies" / "1.db"
+    run(installation, **LEAST)
+    [good] = names(installation)
+    file.rename(installation.folder / "lost.db")
+    for _ in range(3):
+        time.sleep(1.1)  # names tell seconds
+        done = installation.run("backup", "schedule", "--run", "--now", env={**DAILY, **LEAST})
+        assert (done.code, "ACME is not in it" in done.err) == (1, True)
+    assert [names(installation)[0], len(names(installation))] == [good, 2]
+    installation.ok("backup", "restore", installation.folder / "backups" / good, "--company", "ACME", "--yes")
+    time.sleep(1.1)
+    installation.ok("backup", "schedule", "--run", "--now", env={**DAILY, **LEAST})
+    assert good not in names(installation), "a newer one has all of it"
 
 
 def test_another_installation_s_backups_are_not_deleted(installation: Home, tmp_path: Path) -> None:

@@ -82,6 +82,9 @@ class Manifest(Part):
     def file_of(self, code: str) -> BackedUpFile | None:
         return next((file for file in self.files if file.code == code), None)
 
+    def has_company(self, company_id: int) -> bool:
+        return any(file.company_id == company_id for file in self.files)
+
 
 def brings_back(archive: Path) -> str:
     """What to do with the archive of one company, a deleted or an exported one."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from wmsd.app.kept_json import write_kept_json
 
 FILE: Final = "backup.json"
-MOST_SOUND: Final = 100
+MOST_NOTED: Final = 100
 
 
 class Part(BaseModel):
@@ -48,16 +48,27 @@ class BackupRecord(Part):
     failed: FailedBackup | None = None
     sound: list[str] = []
     """When the archives were made that were proven without a problem: the newest proofs last."""
+    faulty: list[str] = []
+    """When those were made of which the proof found problems."""
 
     def with_proof(self, proven: ProvenBackup, made_at: str) -> "BackupRecord":
         """`made_at` is when its archive was made."""
         record = self.model_copy(update={"proven": proven})
-        return record if proven.problems else record.with_sound(made_at)
+        return record.with_faulty(made_at) if proven.problems else record.with_sound(made_at)
 
     def with_sound(self, made_at: str) -> "BackupRecord":
         """Also this archive is sound."""
-        others = [each for each in self.sound if each != made_at]
-        return self.model_copy(update={"sound": [*others, made_at][-MOST_SOUND:]})
+        faulty = [each for each in self.faulty if each != made_at]
+        return self.model_copy(update={"sound": _with(self.sound, made_at), "faulty": faulty})
+
+    def with_faulty(self, made_at: str) -> "BackupRecord":
+        """This archive cannot be restored whole, whatever was found before."""
+        sound = [each for each in self.sound if each != made_at]
+        return self.model_copy(update={"sound": sound, "faulty": _with(self.faulty, made_at)})
+
+
+def _with(moments: list[str], moment: str) -> list[str]:
+    return [*(each for each in moments if each != moment), moment][-MOST_NOTED:]
 
 
 def read_record(data: Path) -> BackupRecord:

@@ -4,7 +4,7 @@ Times are those of the box, as people read its clock. What was made is known by 
 clock that was set, or a server that did not run, makes no backup twice and forgets none.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, time, timedelta
 from typing import Final, Literal, NamedTuple
 
@@ -61,16 +61,18 @@ PERIODS: Final[dict[str, Callable[[datetime], object]]] = {
 }
 
 
-def kept(made: Sequence[datetime], keep: Keep) -> set[datetime]:
+def kept(made: Sequence[datetime], keep: Keep, faulty: Collection[datetime] = ()) -> set[datetime]:
     """Which backups are kept: the newest, and the last one of each of the newest hours, days and weeks that have
-    one. Only their own moments count, not the clock.
+    one. A faulty one is taken only where its hour, day or week has no other. Only their own moments count, not
+    the clock.
     """
     newest_first = sorted(set(made), reverse=True)
     found = set(newest_first[:1])
     for name, period in PERIODS.items():
-        periods: set[object] = set()
+        last: dict[object, datetime] = {}
         for moment in newest_first:
-            if len(periods) < getattr(keep, name) and period(moment) not in periods:
-                periods.add(period(moment))
-                found.add(moment)
+            known = last.setdefault(period(moment), moment)
+            if known in faulty and moment not in faulty:
+                last[period(moment)] = moment
+        found.update(list(last.values())[: getattr(keep, name)])
     return found

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.app.backups.archive import read_manifest
-from wmsd.app.backups.backup_folder import BackupFolder, moment_of
+from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.creating import Made
 from wmsd.app.backups.due import is_backup_due, is_proof_due_now
+from wmsd.app.backups.manifest import Manifest
 from wmsd.app.backups.present import made_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
@@ -23,7 +24,7 @@ from wmsd.app.backups.record import (
     read_record,
     write_record,
 )
-from wmsd.app.backups.schedule import kept
+from wmsd.app.backups.retention import superseded
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Backup
 from wmsd.base import timestamps
@@ -97,19 +98,14 @@ class Scheduled:
         return record.with_proof(proven_now(archive, proof), proof.manifest.began_at)
 
     def _delete_old(self, record: BackupRecord) -> None:
-        """Only scheduled backups of this installation. The one that was proven last stays until another one is."""
+        """Only scheduled backups of this installation."""
         installation = None if record.made is None else record.made.installation
         own = {
-            path: moment.astimezone()
-            for path in self._folder.archives()
-            if (moment := moment_of(path)) is not None and _was_scheduled_by(installation, path)
+            path: manifest for path in self._folder.archives() if (manifest := _of_schedule(installation, path))
         }
-        stay = kept(list(own.values()), self._settings.keep)
-        proven = None if record.proven is None or record.proven.problems else Path(record.proven.path).name
-        for path, moment in own.items():
-            if moment not in stay and path.name != proven:
-                path.unlink()
-                LOG.info("backup %s is deleted: newer ones are kept", path)
+        for path in superseded(own, record, self._settings.keep):
+            path.unlink()
+            LOG.info("backup %s is deleted: newer ones are kept", path)
 
     def _follow(self, made: Made) -> None:
         """Runs the command of the settings. Raises StorageError when it fails."""
@@ -140,13 +136,15 @@ def proven_now(archive: Path, proof: Proof) -> ProvenBackup:
     )
 
 
-def _was_scheduled_by(installation: str | None, archive: Path) -> bool:
-    """One that cannot be read is nobody's, and not deleted."""
+def _of_schedule(installation: str | None, archive: Path) -> Manifest | None:
+    """The manifest of an archive that a schedule of this installation made. One that cannot be read is nobody's,
+    and not deleted.
+    """
     try:
         manifest = read_manifest(archive)
     except StorageError:
-        return False
-    return manifest.installation == installation and manifest.by_schedule
+        return None
+    return manifest if manifest.installation == installation and manifest.by_schedule else None
 
 
 def _as_made(made: Made) -> MadeBackup:

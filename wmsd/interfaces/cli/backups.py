@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ import click
 
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.carrying_on import Missing
 from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
@@ -302,7 +304,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
         "restored": str(work.archive),
         "made_at": done.manifest.began_at,
         "companies": sum(file.company_id is not None for file in done.files),
-        "missing_events": sum(missing.events for missing in done.missing.values()),
+        "missing_events": _missing(done.missing.values(), done.replaced is not None),
         "replaced": str(done.replaced) if done.replaced else None,
         "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
     }
@@ -331,9 +333,17 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
         "restored": code,
         "from": str(work.archive),
         "made_at": work.manifest.began_at,
-        "missing_events": missing.events if missing else 0,
+        "missing_events": _missing([missing] if missing else [], replaced.exists()),
         "replaced": str(replaced) if replaced.exists() else None,
     }
+
+
+def _missing(found: Collection[Missing], had_a_file: bool) -> int | None:
+    """How many events came after the backup. None, and said, where nothing tells it."""
+    if not found and not had_a_file:
+        note("What came after the backup is not known: there was no file to compare it with.")
+        return None
+    return sum(each.events for each in found)
 
 
 def _newest(folder: BackupFolder, installation: str | None) -> Path:

@@ -1,0 +1,75 @@
+"""Which scheduled backups are deleted: a faulty one replaces none that can be restored."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from wmsd.app.backups.backup_folder import MOMENT
+from wmsd.app.backups.figures import Figures
+from wmsd.app.backups.manifest import BackedUpFile, LeftOut, Manifest
+from wmsd.app.backups.record import BackupRecord
+from wmsd.app.backups.retention import superseded
+from wmsd.app.backups.schedule import Keep
+
+NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+LEAST = Keep(hourly=1, daily=1, weekly=1)
+ONLY_THE_NEWEST = Keep(hourly=0, daily=0, weekly=0)
+
+
+def at(moment: datetime) -> str:
+    return moment.isoformat()
+
+
+def archive(moment: datetime, *companies: int, left_out: tuple[int, ...] = ()) -> tuple[Path, Manifest]:
+    manifest = Manifest(
+        wmsd="1.1.0",
+        installation="a",
+        began_at=at(moment),
+        seconds=1,
+        keys="left out",
+        files=[a_file(each) for each in companies],
+        left_out=[LeftOut(company_id=each, code=f"C{each}", reason="malformed") for each in left_out],
+    )
+    return Path(f"wmsd-{moment:{MOMENT}}Z.tar.gz"), manifest
+
+
+def a_file(company_id: int) -> BackedUpFile:
+    return BackedUpFile(
+        path=f"companies/{company_id}.db",
+        company_id=company_id,
+        code=f"C{company_id}",
+        at=0,
+        bytes=1,
+        sha256="0" * 64,
+        figures=Figures(schema_version=1, rows={}, sums={}),
+    )
+
+
+def days(*ago: int) -> list[datetime]:
+    return [NOON - timedelta(days=each) for each in ago]
+
+
+def test_the_last_one_with_a_company_stays_as_long_as_newer_ones_lack_it() -> None:
+    (good, older), bad = days(60, 90), days(0, 1, 2)
+    own = dict([archive(older, 1, 2), archive(good, 1, 2), *(archive(each, 1, left_out=(2,)) for each in bad)])
+    deleted = superseded(own, BackupRecord(), ONLY_THE_NEWEST)
+    assert set(own) - set(deleted) == {archive(good)[0], archive(bad[0])[0]}
+
+
+def test_a_company_that_was_deleted_keeps_no_backup() -> None:
+    own = dict([archive(days(60)[0], 1, 2), archive(NOON, 1)])
+    assert superseded(own, BackupRecord(), ONLY_THE_NEWEST) == [archive(days(60)[0])[0]]
+
+
+def test_the_last_one_that_was_proven_stays_as_long_as_newer_proofs_find_problems() -> None:
+    good, bad = days(60)[0], days(0, 1, 2)
+    own = dict(archive(each, 1) for each in (good, *bad))
+    record = BackupRecord(sound=[at(good)], faulty=[at(each) for each in bad])
+    assert set(own) - set(superseded(own, record, LEAST)) == {archive(good)[0], archive(bad[0])[0]}
+    mended = record.with_sound(at(bad[0]))
+    assert set(own) - set(superseded(own, mended, LEAST)) == {archive(bad[0])[0]}
+
+
+def test_of_a_day_the_last_one_that_is_whole_stays() -> None:
+    whole, lacks = NOON - timedelta(hours=5), NOON - timedelta(hours=4)
+    own = dict([archive(whole, 1, 2), archive(lacks, 1, left_out=(2,)), archive(NOON, 1, left_out=(2,))])
+    assert superseded(own, BackupRecord(), LEAST) == [archive(lacks)[0]]
