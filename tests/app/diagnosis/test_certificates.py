@@ -64,6 +64,7 @@ def issued(name: str, issuer: Signed | None, is_authority: bool = False) -> Sign
         .not_valid_after(max(now, NOW) + 30 * DAY)
         .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
         .add_extension(x509.KeyUsage(**usage), critical=True)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("box")]), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signing.public_key()), critical=False)
     )
@@ -178,6 +179,22 @@ def test_a_machine_that_knows_no_authority_tells_of_no_chain(data: Path, monkeyp
 )
 def test_its_names(data: Path, listen: str, expected: list[str]) -> None:
     assert found(data, listen) == expected
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "0.0.0.0:0", "192.168.1.20:0"])
+def test_one_that_names_no_host(data: Path, listen: str) -> None:
+    """As a program makes it that is told the subject only."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "box")])
+    bare = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(NOW - DAY)
+        .not_valid_after(NOW + 30 * DAY)
+    )
+    own = Signed(bare.sign(key, hashes.SHA256()), key)
+    (data.parent / "own.pem").write_bytes(own.certificate_pem + own.key_pem)
+    server = {"tls": "files", "certificate": data.parent / "own.pem", "listen": listen}
+    assert names(certificates.look(situation(data, {"server": server}))) == ["certificate-nameless"]
 
 
 def no_certificate(certificate: Path, key: Path) -> None:

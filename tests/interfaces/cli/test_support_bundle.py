@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import EMAIL, PASSWORD, Home, first_day
+from tests.support.small_disk import fill
 from wmsd.app.alerts.kept import Failure, Kept, OpenAlert, write_kept
 from wmsd.app.settings import Settings, sections
 from wmsd.app.support.hiding import Hiding, secrets_of
@@ -227,6 +228,13 @@ def test_no_file_is_written_over(home: Home) -> None:
     assert home.refused("support-bundle", str(file)) == f"{file} is there already. Name another file."
     assert file.read_text() == "precious"
     assert "cannot be written" in home.refused("support-bundle", str(home.folder / "nowhere" / "x.tar.gz"))
+
+
+def test_a_disk_that_is_full_gets_no_part_of_one(home: Home, small_disk: Path) -> None:
+    other = fill(small_disk, leave=0)
+    done = home.run("support-bundle", small_disk / "bundle.tar.gz")
+    assert (done.code, "no space left on device" in done.err) == (1, True), done
+    assert [each.name for each in small_disk.iterdir()] == [other.name]
 
 
 def test_the_log_is_the_last_lines_over_rotated_files(home: Home) -> None:

@@ -152,7 +152,7 @@ def test_an_alert_about_a_certificate_has_the_words_of_the_doctor() -> None:
             network.PORT_TAKEN.of(setting="server.listen", listen=":80", process="process 7 (a (b)"),
             "pe :80: process 7 (a (b).",
         ),
-        (verdict.OTHER_NAMES.of(Path("/c"), names="no name", host="h"), "/c este pentru niciun nume, iar"),
+        (verdict.NAMELESS.of(Path("/c")), "Certificatul /c nu numește nicio gazdă"),
     ],
 )
 def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None:

@@ -79,11 +79,17 @@ def write(file: Path, parts: Sequence[Made], names: str, now: datetime) -> None:
     """
     folder = file.name.removesuffix(".tar.gz")
     readme = Made(README, "", _readme(parts, names, now).encode())
-    with new_private(file) as opened, tarfile.open(fileobj=opened, mode="w:gz") as archive:
-        for each in (readme, *parts):
-            entry = tarfile.TarInfo(f"{folder}/{each.name}")
-            entry.size, entry.mode, entry.mtime = len(each.content), 0o600, int(time.time())
-            archive.addfile(entry, io.BytesIO(each.content))
+    with new_private(file) as opened:
+        try:
+            with tarfile.open(fileobj=opened, mode="w:gz") as archive:
+                for each in (readme, *parts):
+                    entry = tarfile.TarInfo(f"{folder}/{each.name}")
+                    entry.size, entry.mode, entry.mtime = len(each.content), 0o600, int(time.time())
+                    archive.addfile(entry, io.BytesIO(each.content))
+            opened.flush()
+        except OSError:
+            file.unlink()  # nobody is to send a part of it
+            raise
 
 
 def _readme(parts: Sequence[Made], names: str, now: datetime) -> str:

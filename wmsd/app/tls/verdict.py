@@ -23,7 +23,6 @@ RENEWAL_ALLOWANCE: Final = timedelta(days=3)
 AUTHORITY_WARNED_BEFORE: Final = timedelta(days=120)
 ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S104  (compared, not bound)
 """Addresses that say nothing about the name by which people come."""
-NO_NAME: Final = "no name"
 ISSUER_UNKNOWN: Final = (2, 20, 21)
 """Codes of X509_verify_cert_error_string(3): the chain goes on, and its next certificate is nowhere."""
 FLIGHTS: Final = 4
@@ -32,6 +31,9 @@ FLIGHTS: Final = 4
 READ_AGAIN: Final = (
     "Put a new one there, and have the server read it: systemctl reload wmsd, or kill -HUP with the number of its "
     "process, which wmsd status shows."
+)
+FOR_ITS_NAME: Final = (
+    "Get a certificate for the name by which people come, or use tls = lan, which makes one for this machine."
 )
 
 UNUSABLE: Final = FindingKind(
@@ -64,8 +66,13 @@ OTHER_NAMES: Final = FindingKind(
     "certificate-names",
     "warning",
     "The certificate {file} is for {names}, and wmsd listens on {host}.",
-    "Get a certificate for the name by which people come, or use tls = lan, which makes one for this machine.",
-    words=(NO_NAME,),
+    FOR_ITS_NAME,
+)
+NAMELESS: Final = FindingKind(
+    "certificate-nameless",
+    "wrong",
+    "The certificate {file} names no host (it has no subjectAltName): browsers and programs refuse it.",
+    FOR_ITS_NAME,
 )
 NOT_RENEWED: Final = FindingKind(
     "certificate-not-renewed",
@@ -88,7 +95,7 @@ INCOMPLETE: Final = FindingKind(
     "Put the certificates of the authorities in between below it, in the same file; whoever issued it gives them, "
     "often as fullchain. If {issuer} is your own authority, install it on this machine too.",
 )
-KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, INCOMPLETE, OTHER_NAMES, NOT_RENEWED, AUTHORITY_ENDS)
+KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, INCOMPLETE, OTHER_NAMES, NAMELESS, NOT_RENEWED, AUTHORITY_ENDS)
 
 
 def judged(server: Server, data: Path, now: datetime) -> Found:
@@ -194,8 +201,10 @@ def _names(path: Path, listen: str) -> Found:
         names = list(names_of(chain[0]))
     except Exception:  # what it raises is cryptography's, which most do not import
         names = []
-    if host not in ANYWHERE and not _covers(names, host):
-        yield OTHER_NAMES.of(path, names=", ".join(names) or NO_NAME, host=host)
+    if not names:
+        yield NAMELESS.of(path)
+    elif host not in ANYWHERE and not _covers(names, host):
+        yield OTHER_NAMES.of(path, names=", ".join(names), host=host)
 
 
 def _covers(names: list[str], host: str) -> bool:
