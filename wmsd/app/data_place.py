@@ -38,9 +38,17 @@ def check_new(folder: DataFolder, backups: Path) -> None:
             f"There is no folder {data.parent}, in which the data folder {data.name} would be. Nothing was made. "
             "If that is on a disk of its own, mount it. To make both, start with --create."
         )
-    if not folder.path.exists() and (back := brings_data_back(folder.path, backups)):
+    check_not_lost(folder, backups)
+
+
+def check_not_lost(folder: DataFolder, backups: Path) -> None:
+    """Where there is no data: raises StorageError when there are backups of some."""
+    data = folder.path.resolve()
+    if back := brings_data_back(folder.path, backups):  # the folder may be the empty one where a disk is mounted
+        found = "has no data" if folder.path.exists() else "is not there"
         raise StorageError(
-            f"The data folder {data} is not there. Nothing was made. {back} To begin anew, start with --create."
+            f"The data folder {data} {found}. Nothing was made. {back} To begin anew, start wmsd serve with "
+            "--create."
         )
 
 

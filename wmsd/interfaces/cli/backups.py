@@ -30,7 +30,7 @@ from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
-from wmsd.interfaces.cli.listed_backups import described, note_companies, row_of
+from wmsd.interfaces.cli.listed_backups import columns, described, note_companies, row_of
 from wmsd.interfaces.cli.new_folder import refuse_strangers
 from wmsd.interfaces.cli.progress_bar import shown, to_server
 from wmsd.interfaces.cli.restored import KEYS_SHOWN, question, sentence_of_replaced, sentences_of_missing, told
@@ -113,16 +113,15 @@ def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_j
 def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) -> None:
     """List the backups in the folder, the oldest first.
 
-    Installations may share a folder: the list says which backups are of this one. Archives of deleted companies
+    Installations may share a folder: the list says which backups are of this one; where there are no data, the
+    installation and the companies of each. Archives of deleted companies
     are listed too, where --folder names theirs.
     """
     command_line.say_folder()
     folder = _folder(command_line, folder_name)
     own = installation_in(command_line.folder)
     rows = [row_of(path, own) for path in (*folder.archives(), *folder.companies())]
-    hidden = {"error"} if any(row["company"] for row in rows) else {"error", "company"}
-    shown = rows if as_json else [{name: row[name] for name in row if name not in hidden} for row in rows]
-    say(shown, as_json, empty=f"There is no backup in {folder.path}.")
+    say(rows if as_json else columns(rows, own), as_json, empty=f"There is no backup in {folder.path}.")
     note_companies(folder, rows)
     if wrong := [row["error"] for row in rows if row["error"]]:
         fail(wrong)
