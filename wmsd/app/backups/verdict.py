@@ -65,7 +65,7 @@ def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str |
     one in a folder that the settings do not name any more.
     """
     last, proven = made_there(settings, record), record.proven
-    was_good = proven is not None and not proven.problems and is_in_folder(settings, Path(proven.path))
+    was_good = proven is not None and not proven.problems and is_in_folder(settings, proven)
     if proven is not None and was_good and proven_there(settings, record) is None:
         new = "" if last is None else f", and that of {_shown(last.at, now)} is not proven yet"
         return f"the backup that was proven, {_missed(proven.path)}{new}"

@@ -14,7 +14,7 @@ from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import brings_back
-from wmsd.app.backups.present import is_in_folder, made_there, proven_there
+from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
@@ -161,9 +161,10 @@ def verify(
 def _note_sound(command_line: CommandLine, path: Path, proof: Proof) -> None:
     """A proof of the last scheduled backup counts as that of the schedule; one of a copy elsewhere does not."""
     record, made_at = read_record(command_line.folder.path), proof.manifest.began_at
-    is_its = is_in_folder(command_line.settings.backup, path)
-    is_last = is_its and record.made is not None and record.made.at == made_at
-    noted = record.with_proof(proven_now(path, proof), made_at) if is_last else record.with_sound(made_at)
+    made = made_there(command_line.settings.backup, record)
+    is_last = made is not None and made.at == made_at and Path(made.path).resolve() == path.resolve()
+    directory = None if made is None else made.directory
+    noted = record.with_proof(proven_now(path, proof, directory), made_at) if is_last else record.with_sound(made_at)
     write_record(command_line.folder.path, noted)
 
 
