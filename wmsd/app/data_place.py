@@ -45,10 +45,9 @@ def check_not_lost(folder: DataFolder, backups: Path) -> None:
     """Where there is no data: raises StorageError when there are backups of some."""
     data = folder.path.resolve()
     if back := brings_data_back(folder.path, backups):  # the folder may be the empty one where a disk is mounted
-        found = "has no data" if folder.path.exists() else "is not there"
         raise StorageError(
-            f"The data folder {data} {found}. Nothing was made. {back} To begin anew, start wmsd serve with "
-            "--create."
+            f"The data folder {data} is missing or has no data. Nothing was made. {back} To begin anew, start "
+            "wmsd serve with --create."
         )
 
 

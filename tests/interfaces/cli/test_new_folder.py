@@ -69,11 +69,11 @@ def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
         "backups has 1 backup. If the data are on a disk of their own, mount it. Otherwise wmsd backup restore "
         f"{archive} brings the data back."
     )
-    for found in ("is not there", "has no data"):  # the second is a folder where a disk is not mounted
-        refused = (
-            f"The data folder {home.data} {found}. Nothing was made. {back} To begin anew, start wmsd serve with "
-            "--create."
-        )
+    refused = (
+        f"The data folder {home.data} is missing or has no data. Nothing was made. {back} To begin anew, start "
+        "wmsd serve with --create."
+    )
+    for _ in range(2):  # then as an empty folder, where a disk is not mounted
         assert is_refused(home) == refused
         assert home.refused(*CREATE) == refused
         for command in (("status",), ("company", "list"), ("doctor",)):

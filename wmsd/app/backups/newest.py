@@ -25,8 +25,8 @@ class Content(NamedTuple):
 
 
 def newest_with(data: Path, folder: Path, name: str = PLATFORM) -> str:
-    """The path, as a shell reads it, of the newest backup with the company of this code, or with `platform.db`. None
-    is named where the record of its own installation is gone with the data, and others share the folder.
+    """The path, as a shell reads it, of the newest backup with the company of this code, or with `platform.db`.
+    None is named where the record of its own installation is gone with the data, and others share the folder.
     """
     known = _known(data, folder)
     path = next((path for path, content in known if name in content.names), None)

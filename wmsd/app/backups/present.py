@@ -39,8 +39,8 @@ def from_here(settings: Backup) -> Backup:
 
 
 def is_in_folder(settings: Backup, noted: MadeBackup | ProvenBackup) -> bool:
-    """Whether the path is one in the folder of the settings. A command may be typed elsewhere than where the server
-    was started, and without its settings: then it knows nothing of the folder.
+    """Whether the path is one in the folder of the settings. A command may be typed elsewhere than where the
+    server was started, and without its settings: then it knows nothing of the folder.
     """
     folder, above = Path(settings.folder), Path(noted.path).absolute().parent
     if folder.is_absolute():

@@ -38,8 +38,8 @@ BACKUPS_OPEN: Final = FindingKind(
     "warning",
     "Other users of this machine may change what is in {file}: they can take backups away and put others in their "
     "place.",
-    "Let only its owner write it: chmod go-w {file}. Where others share the folder, chmod +t {file} keeps them from "
-    "what is not theirs.",
+    "Let only its owner write it: chmod go-w {file}. Where others share the folder, chmod +t {file} keeps them "
+    "from what is not theirs.",
 )
 FOLDER_ABOVE_OPEN: Final = FindingKind(
     "folder-above-open-to-others",

@@ -164,7 +164,9 @@ def _note_sound(command_line: CommandLine, path: Path, proof: Proof) -> None:
     made = made_there(command_line.settings.backup, record)
     is_last = made is not None and made.at == made_at and Path(made.path).resolve() == path.resolve()
     directory = None if made is None else made.directory
-    noted = record.with_proof(proven_now(path, proof, directory), made_at) if is_last else record.with_sound(made_at)
+    noted = (
+        record.with_proof(proven_now(path, proof, directory), made_at) if is_last else record.with_sound(made_at)
+    )
     write_record(command_line.folder.path, noted)
 
 

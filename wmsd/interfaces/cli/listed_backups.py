@@ -32,7 +32,7 @@ def row_of(path: Path, own: Installed | None) -> dict[str, Any]:
 
 
 def columns(rows: list[dict[str, Any]], own: Installed | None) -> list[dict[str, Any]]:
-    """The rows as a table shows them. Whose a backup is, where no data say it, people see by the companies in it."""
+    """The rows as a table shows them. Where no data say whose a backup is, its companies do."""
     hidden = {
         "error",
         *(() if any(row["company"] for row in rows) else ("company",)),

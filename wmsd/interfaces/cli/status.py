@@ -50,9 +50,9 @@ def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) 
 
     A server that runs tells its own figures: requests and their times in the last minute, open companies,
     deliveries that wait, the largest log, memory. No company's file is opened. It exits with 1 when something
-    needs a person, also when a server runs and does not answer within 5 s. That no server runs is only shown: somebody may have stopped it. Over HTTP,
-    /api/health tells whether a running server is well. /metrics has its figures for Prometheus where
-    metrics.listen or metrics.token_file is set.
+    needs a person, also when a server runs and does not answer within 5 s. That no server runs is only shown:
+    somebody may have stopped it. Over HTTP, /api/health tells whether a running server is well. /metrics has its
+    figures for Prometheus where metrics.listen or metrics.token_file is set.
     """
     command_line.find()
     if is_watching:
@@ -123,8 +123,8 @@ def _of_silence(silent: Serving | None) -> Iterator[str]:
     if silent is not None:
         yield (
             f"The server, process {silent.pid}, does not answer: it was suspended, is stuck, very busy, or just "
-            f"ending. Try again. kill -CONT {silent.pid} has a suspended one go on. Otherwise look at its log, and "
-            "start it anew."
+            f"ending. Try again. kill -CONT {silent.pid} has a suspended one go on. Otherwise look at its log, "
+            "and start it anew."
         )
 
 
