@@ -101,7 +101,7 @@ def test_the_backup_of_another_installation_is_not_put_in_the_place_of_lost_data
     for command in (SERVE, CREATE, ("status",)):
         said = home.refused(*command)
         assert f"backups has 2 backups, of several installations: {shows} shows them." in said
-        assert "mount it. Otherwise restore one of its own." in said
+        assert "mount it. Otherwise restore one of its own: wmsd backup restore FILE." in said
         assert ".tar.gz" not in said
     listed = home.ok("backup", "list", "--folder", str(shared), "--json").json
     assert [row["codes"] for row in listed] == [["ACME"], ["OTHER"]]

@@ -42,7 +42,8 @@ def brings_data_back(data: Path, folder: Path) -> str:
     mount = "If the data are on a disk of their own, mount it."
     if _are_of_several(_known(data, folder)):
         lists = f"wmsd backup list --folder {shlex.quote(str(folder.absolute()))}"
-        return f"{there}, of several installations: {lists} shows them. {mount} Otherwise restore one of its own."
+        restores = "Otherwise restore one of its own: wmsd backup restore FILE."
+        return f"{there}, of several installations: {lists} shows them. {mount} {restores}"
     return f"{there}. {mount} Otherwise wmsd backup restore {newest_with(data, folder)} brings the data back."
 
 
