@@ -150,3 +150,11 @@ def test_a_hidden_folder_of_backups_keeps_nothing_else_from_being_told(home: Hom
     assert f"wmsd cannot write where backup.folder says, in {closed}: permission denied." in examined.out
     shown = home.run_fresh("status", under=AS_ANY_USER)
     assert (shown.code, f"backup folder  {closed / 'backups'}" in shown.out) == (0, True)
+    closed.rename(home.folder / "away")
+    (closed / "backups").mkdir(parents=True)
+    assert home.run("backup", "schedule", "--run").code == 0
+    closed.chmod(0o700)
+    os.chown(closed, OWNER, OWNER)
+    for command in (("status",), ("backup", "schedule")):
+        said = home.run_fresh(*command, under=AS_ANY_USER)
+        assert (said.code, "his user may not look into" in said.err, said.out != "") == (1, True, True)

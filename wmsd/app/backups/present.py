@@ -2,6 +2,7 @@
 call it on a thread.
 """
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,17 @@ def made_elsewhere(settings: Backup, record: BackupRecord) -> Path | None:
     if made is None or made_there(settings, record) is not None or is_in_folder(settings, made):
         return None
     return Path(made.path)
+
+
+def is_hidden(archive: Path) -> bool:
+    """Whether this user may not see if it is there."""
+    try:
+        archive.stat()
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def from_here(settings: Backup) -> Backup:
@@ -67,5 +79,5 @@ def _found(settings: Backup, record: MadeBackup | ProvenBackup) -> str | None:
     noted = Path(record.path)
     beside = Path(settings.folder).absolute() / noted.name
     known = [noted] if not noted.is_absolute() or is_in_folder(settings, record) else []
-    there = next((str(each) for each in (*known, beside) if each.exists()), None)
+    there = next((str(each) for each in (*known, beside) if os.access(each, os.F_OK)), None)
     return there if noted.is_absolute() else there or record.path
