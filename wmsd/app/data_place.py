@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wmsd.app.backups.newest import brings_data_back
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.wrong_folder import check_folder, refuse_others
+from wmsd.app.wrong_folder import check_folder, refuse_others, where_instead
 from wmsd.db.failures import StorageError
 
 
@@ -38,9 +38,18 @@ def check_new(folder: DataFolder, backups: Path) -> None:
             f"There is no folder {data.parent}, in which the data folder {data.name} would be. Nothing was made. "
             "If that is on a disk of its own, mount it. To make both, start with --create."
         )
-    if not folder.path.exists() and (back := brings_data_back(folder.path, backups)):
+    check_not_lost(folder, backups)
+
+
+def check_not_lost(folder: DataFolder, backups: Path) -> None:
+    """Where there is no data: raises StorageError when there are backups of some."""
+    data = folder.path.resolve()
+    if folder.path.exists() and where_instead(folder.path):  # a wrong folder was named, which is told of elsewhere
+        return
+    if back := brings_data_back(folder.path, backups):  # the folder may be the empty one where a disk is mounted
         raise StorageError(
-            f"The data folder {data} is not there. Nothing was made. {back} To begin anew, start with --create."
+            f"The data folder {data} is missing or has no data. Nothing was made. {back} To begin anew, start "
+            "wmsd serve with --create."
         )
 
 

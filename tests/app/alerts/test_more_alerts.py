@@ -98,7 +98,7 @@ async def test_a_proven_backup_that_is_gone(tmp_path: Path) -> None:
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         installation, jobs = world.installation, world.jobs
         write_record(installation.folder.path, record)
-        backups = ScheduledBackups([], Backup(), installation.folder, world.clock)
+        backups = ScheduledBackups([], Backup(folder=str(tmp_path / "backups")), installation.folder, world.clock)
         looks = Looks(installation, jobs.disk_watch, jobs.clock_watch, jobs.today, backups)
         [trouble] = (await looks.look([], {})).troubles
     why = f"the backup that was proven, {Path(gone).name}, is not in {Path(gone).parent} any more"

@@ -1,5 +1,7 @@
 """Files that others may read, and files that their server may not use; and what --fix does about them."""
 
+import dataclasses
+import errno
 import os
 from pathlib import Path
 
@@ -53,17 +55,65 @@ def test_a_folder_that_others_may_change_is_told_and_mended(open_data: Path, nam
     assert found(open_data) == []
 
 
+def with_archive(folder: Path) -> Path:
+    name = "company-1-A-2026.tar.gz" if folder.name == "archive" else "wmsd-2026-11-20T023000Z.tar.gz"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).touch(mode=0o600)
+    return folder
+
+
 @pytest.mark.parametrize("name", ["backups", "backups/archive"])
-def test_a_folder_of_backups_that_others_may_change_is_told_and_mended(open_data: Path, name: str) -> None:
-    """They may delete the backups, or put a forged one there."""
-    folder = open_data.parent / name
-    folder.mkdir(parents=True)
+def test_a_folder_of_backups_that_others_may_change_is_told_and_left(open_data: Path, name: str) -> None:
+    """They may delete the backups, or put a forged one there; but somebody may have shared it on purpose."""
+    folder = with_archive(open_data.parent / name)
     folder.parent.chmod(0o755)
     folder.chmod(0o777)
     (finding,) = found(open_data)
-    assert (finding.kind.name, finding.path) == ("folder-open-to-others", folder)
-    assert mend(finding) is None
-    assert (mode(folder), found(open_data)) == (0o700, [])
+    assert (finding.kind.name, finding.path) == ("backups-open-to-others", folder)
+    assert mend_of(finding) is None
+    folder.chmod(0o755)
+    assert found(open_data) == []
+
+
+def test_a_shared_folder_of_backups_in_which_nobody_takes_away_what_is_another_s(open_data: Path) -> None:
+    with_archive(open_data.parent / "backups").chmod(0o1777)
+    assert found(open_data) == []
+
+
+def test_a_folder_that_has_no_backup_of_wmsd_is_not_told_of(open_data: Path) -> None:
+    folder = open_data.parent / "backups"
+    (folder / "archive").mkdir(parents=True)
+    (folder / "photos.tar.gz").touch()
+    for each in (folder, folder / "archive"):
+        each.chmod(0o777)
+    assert found(open_data) == []
+
+
+def test_a_link_to_a_folder_of_backups_promises_no_mending(open_data: Path) -> None:
+    there = with_archive(open_data.parent / "there")
+    there.chmod(0o777)
+    (open_data.parent / "backups").symlink_to(there)
+    (finding,) = found(open_data)
+    assert (finding.kind.name, mend_of(finding)) == ("backups-open-to-others", None)
+
+
+def test_backups_that_cannot_be_looked_at_hide_nothing_else(
+    open_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a folder of root's, where the system refuses each look."""
+    refused, real = open_data.parent / "closed" / "backups", Path.stat
+
+    def stat(path: Path, **options: bool) -> os.stat_result:
+        if path.is_relative_to(refused):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path, **options)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    config = open_data.parent / "config.toml"
+    config.touch()
+    config.chmod(0o666)
+    at = dataclasses.replace(situation(open_data, {"backup": {"folder": refused}}), config_file=config)
+    assert names(permissions.look(at)) == ["settings-open-to-others"]
 
 
 def test_backups_in_the_data_folder_are_told_once(open_data: Path) -> None:

@@ -128,7 +128,7 @@ def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
     assert r"The file of the company ACME cannot be used or written: gone \x1b[31m." in done.out
     assert f"alerts.url has not taken alerts since {AT}; 0 wait: The receiver answered 500." in done.err
     assert "Run wmsd doctor. If the file is damaged, restore this company from a backup." in done.out
-    assert f"Gone since {AT}; it is over when it stays so." in done.out
+    assert f"The trouble has been gone since {AT}. If it stays away, the alert ends by itself." in done.out
     assert "No server runs: this is what the last one knew, written down at 20" in done.err
     shown = home.ok("alerts", "list", "--json").json
     [shown_alert] = shown["open"]

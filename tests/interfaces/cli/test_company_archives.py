@@ -62,6 +62,18 @@ def test_a_restore_leads_to_the_import(home: Home, archive: str, options: tuple[
     assert (hashes(home.data), (home.folder / "new").exists()) == (before, False)
 
 
+@pytest.mark.parametrize("options", [(), ("--company", "ACME")])
+def test_where_the_platform_is_damaged_a_restore_of_everything_is_advised(
+    home: Home, options: tuple[str, ...]
+) -> None:
+    """Nothing tells then whether the company is in the installation."""
+    home.ok("company", "export", "ACME", "acme.tar.gz")
+    (home.data / "platform.db").write_bytes(b"noise" * 1000)
+    assert home.refused("backup", "restore", "acme.tar.gz", *options) == (
+        "data/platform.db cannot be read, and a company needs it. Restore everything instead."
+    )
+
+
 def test_a_company_that_is_there_goes_back_to_its_export(home: Home) -> None:
     home.ok("company", "export", "ACME", "acme.tar.gz")
     assert "it can only restore a company (--company CODE)" in home.refused("backup", "restore", "acme.tar.gz")

@@ -12,6 +12,7 @@ from tests.support.newer_wmsd import newer_wmsd
 
 NOBODY_LISTENS = {"WMSD_METRICS_LISTEN": "256.256.256.256:1"}
 """A server that is told to listen there makes its folder, and then ends by itself."""
+CREATE = ("company", "create", "NEW", "--name", "New", "--init")
 SERVE = ("serve", "--listen", "127.0.0.1:0")
 
 
@@ -64,15 +65,53 @@ def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
     first_day(home)
     archive = back_up(home)
     home.data.rename(home.folder / "wmsd.away")
-    back = f"backups has 1 backup: wmsd backup restore {archive} brings the data back."
-    assert is_refused(home) == (
-        f"The data folder {home.data} is not there. Nothing was made. {back} To begin anew, start with --create."
+    back = (
+        "backups has 1 backup. If the data are on a disk of their own, mount it. Otherwise wmsd backup restore "
+        f"{archive} brings the data back."
     )
-    for command in (("status",), ("company", "list"), ("doctor",)):
-        assert home.refused(*command) == (
-            f"There is no wmsd data in {home.data}. Name another folder with --data. If the data are gone: {back}"
-        )
+    refused = (
+        f"The data folder {home.data} is missing or has no data. Nothing was made. {back} To begin anew, start "
+        "wmsd serve with --create."
+    )
+    for _ in range(2):  # then as an empty folder, where a disk is not mounted
+        assert is_refused(home) == refused
+        assert home.refused(*CREATE) == refused
+        for command in (("status",), ("company", "list"), ("doctor",)):
+            assert home.refused(*command) == (
+                f"There is no wmsd data in {home.data}. Name another folder with --data. {back}"
+            )
+        home.data.mkdir(exist_ok=True)
+    assert list(home.data.iterdir()) == []
     assert is_made(home, "--create")
+
+
+def test_the_backup_of_another_installation_is_not_put_in_the_place_of_lost_data(home: Home) -> None:
+    """The record of which backups are its own is lost with the data."""
+    first_day(home)
+    shared = home.folder / "backups"
+    home.ok("backup", "schedule", "--run", "--now")
+    other = Home(home.program, home.folder / "elsewhere")
+    other.folder.mkdir()
+    other.ok("company", "create", "OTHER", "--name", "Other", "--init")
+    newest = shared / "wmsd-2099-01-01T000000Z.tar.gz"
+    other.ok("backup", "create", newest)
+    record = (home.data / "backup.json").read_bytes()
+    home.data.rename(home.folder / "wmsd.away")
+    shows = f"wmsd backup list --folder {shared}"
+    for command in (SERVE, CREATE, ("status",)):
+        said = home.refused(*command)
+        assert f"backups has 2 backups, of several installations: {shows} shows them." in said
+        assert "mount it. Otherwise restore one of its own: wmsd backup restore FILE." in said
+        assert ".tar.gz" not in said
+    listed = home.ok("backup", "list", "--folder", str(shared), "--json").json
+    assert [row["codes"] for row in listed] == [["ACME"], ["OTHER"]]
+    assert len({row["installation"] for row in listed} - {None, "this", "another"}) == 2
+    shown = home.ok("backup", "list", "--folder", str(shared)).out
+    assert ("ACME" in shown, "OTHER" in shown) == (True, True)
+    home.data.mkdir()
+    (home.data / "backup.json").write_bytes(record)  # it tells its own
+    said = home.refused("status")
+    assert ("several" in said, str(newest) in said, ".tar.gz brings the data back" in said) == (False, False, True)
 
 
 def test_one_other_thing_is_enough(home: Home) -> None:

@@ -267,6 +267,58 @@ def test_another_folder_in_the_settings_has_no_backup_until_one_is_made_there(in
     assert len(names(installation)) == 1  # what was made before stays
 
 
+@pytest.mark.parametrize("named", ["nas/backups", "nas/zzz"])
+@pytest.mark.parametrize("is_absolute", [True, False])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_folder_of_the_default_has_none_either(
+    installation: Home, tmp_path: Path, named: str, is_absolute: bool, is_there: bool
+) -> None:
+    """The setting is removed. Its last name may be that of the default, and a folder of that name may be there."""
+    (installation.folder / named).parent.mkdir()
+    folder = installation.folder / named if is_absolute else Path(named)
+    run(installation, WMSD_BACKUP_FOLDER=str(folder))
+    if is_there:
+        (installation.folder / "backups").mkdir()
+    shown = installation.run("backup", "schedule", "--json", env=DAILY)
+    assert (shown.code, shown.json["ok"], shown.json["last_backup"]) == (1, False, None)
+    said = installation.run("status", env=DAILY)
+    assert (said.code, f"backup folder  {installation.folder / 'backups'}," in said.out) == (1, True)
+    assert "There is no backup yet in backups, which backup.folder names now" in said.err
+    elsewhere = Home(installation.program, tmp_path / "elsewhere")
+    (elsewhere.folder / "backups").mkdir(parents=True)
+    for command in (("status",), ("backup", "schedule")):  # without the settings, nothing is known of the folder
+        assert elsewhere.run(*command, "--data", installation.data, env=DAILY).code == 0
+    run(installation)
+    assert len(names(installation)) == 1
+    assert installation.ok("backup", "schedule", "--json", env=DAILY).json["verdict"][:18] == "restorable, proven"
+
+
+def test_the_schedule_makes_one_here_after_an_older_version(installation: Home) -> None:
+    """Its record does not say where it ran."""
+    (installation.folder / "nas").mkdir()
+    run(installation, WMSD_BACKUP_FOLDER="nas/backups")
+    file = installation.data / "backup.json"
+    record = json.loads(file.read_text())
+    for part in ("made", "proven"):
+        del record[part]["directory"]
+    file.write_text(json.dumps(record))
+    installation.ok("status", env={**DAILY, "WMSD_BACKUP_FOLDER": "nas/backups"})
+    run(installation, WMSD_BACKUP_FOLDER="nas/backups")
+    assert len(list((installation.folder / "nas" / "backups").glob("*.tar.gz"))) == 1
+    run(installation)
+    assert len(names(installation)) == 1
+
+
+def test_a_command_with_the_settings_may_be_typed_elsewhere(installation: Home, tmp_path: Path) -> None:
+    run(installation, WMSD_BACKUP_FOLDER="kept")
+    elsewhere = Home(installation.program, tmp_path / "elsewhere")
+    elsewhere.folder.mkdir()
+    settings = {**DAILY, "WMSD_SERVER_DATA": str(installation.data)}
+    assert elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": "kept"}).code == 0
+    said = elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": "other"})
+    assert (said.code, "There is no backup yet in other, which backup.folder names now" in said.err) == (1, True)
+
+
 def test_a_failure_with_advice_ends_with_one_full_stop(installation: Home) -> None:
     nowhere = {**DAILY, "WMSD_BACKUP_FOLDER": str(installation.folder / "nowhere" / "backups")}
     installation.run("backup", "schedule", "--run", env=nowhere)

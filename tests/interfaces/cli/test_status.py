@@ -3,8 +3,8 @@
 import json
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -105,13 +105,27 @@ def test_watching_as_json_writes_an_object_in_each_line(shared: Home, server: Se
     assert [json.loads(line)["live"]["version"] for line in lines] == [__version__] * 2
 
 
-def test_a_server_that_does_not_answer_is_no_reason_to_fail(shared: Home, tmp_path: Path, home: Home) -> None:
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_a_server_that_does_not_answer_is_told(home: Home, is_stopped: bool) -> None:
     first_day(home)
     with home.serving() as server:
-        (home.data / "server.socket").unlink()
-        said = home.ok("status", "--json").json
-    assert said["live"] is None
-    assert said["server"].startswith(f"process {server.process.pid}")
+        pid = server.process.pid
+        if is_stopped:
+            server.process.send_signal(signal.SIGSTOP)
+        else:
+            (home.data / "server.socket").unlink()
+        try:
+            began = time.monotonic()
+            done = home.run("status", "--json")
+            took = time.monotonic() - began
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+    assert (done.code, done.json["live"], done.json["ok"]) == (1, None, False)
+    assert done.json["server"] == f"process {pid}, does not answer"
+    [said] = done.wrong
+    assert said.startswith(f"The server, process {pid}, does not answer: it was suspended, is stuck,")
+    assert f"kill -CONT {pid} has a suspended one go on" in said
+    assert took < 15
 
 
 def test_metrics_have_an_address_of_their_own(home: Home) -> None:

@@ -120,8 +120,8 @@ def test_who_changes_the_rights_of_somebody_who_is_invited_makes_another_link(sh
     shared.ok(*create)
     done = shared.ok("user", "change", "invited-too@example.com", "--remove-company", "ACME")
     assert done.err.splitlines()[-2:] == [
-        "invited-too@example.com is changed. This has ended: the link to a new password. It was made for the "
-        "rights of before, and somebody else may have kept it.",
+        "invited-too@example.com is changed. This has ended: the link to a new password. It was made "
+        "before the rights changed, and somebody else may have kept it.",
         "Make a link to a new password: wmsd user reset-password invited-too@example.com",
     ]
 

@@ -35,6 +35,13 @@ def test_a_data_folder_in_the_one_that_was_named_is_told_of(home: Home) -> None:
     assert home.run("status", "--data", "site one/data").code == 0
 
 
+def test_backups_do_not_hide_the_data_folder_either(home: Home) -> None:
+    create(home, "site/data")
+    assert home.run("backup", "create", "--data", "site/data").code == 0
+    for command in ("serve", "status"):
+        assert home.refused(command, "--data", "site").endswith("There is a data folder in it: --data site/data")
+
+
 def test_archives_beside_the_data_folder_do_not_hide_it(home: Home) -> None:
     create(home, "site/data")
     assert home.run("backup", "create", "site/kept.tar.gz", "--data", "site/data").code == 0
@@ -128,3 +135,26 @@ def test_whose_the_folder_is_comes_before_what_is_wrong_with_the_log(home: Home)
     done = home.run_fresh("serve", under=AS_ANY_USER, env={"WMSD_LOG_FILE": "nowhere/wmsd.log"})
     assert (done.code, len(done.wrong)) == (1, 1)
     assert done.wrong[0].startswith(f"The data folder data belongs to the user with the number {OWNER}, ")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_hidden_folder_of_backups_keeps_nothing_else_from_being_told(home: Home) -> None:
+    closed = home.folder / "closed"
+    (closed / "backups").mkdir(parents=True)
+    closed.chmod(0o700)
+    os.chown(closed, OWNER, OWNER)
+    home.write("config.toml", f'[backup]\nfolder = "{closed / "backups"}"\n')
+    create(home, "data")
+    examined = home.run_fresh("doctor", under=AS_ANY_USER)
+    assert "could not be found out" not in examined.out + examined.err
+    assert f"wmsd cannot write where backup.folder says, in {closed}: permission denied." in examined.out
+    shown = home.run_fresh("status", under=AS_ANY_USER)
+    assert (shown.code, f"backup folder  {closed / 'backups'}" in shown.out) == (0, True)
+    closed.rename(home.folder / "away")
+    (closed / "backups").mkdir(parents=True)
+    assert home.run("backup", "schedule", "--run").code == 0
+    closed.chmod(0o700)
+    os.chown(closed, OWNER, OWNER)
+    for command in (("status",), ("backup", "schedule")):
+        said = home.run_fresh(*command, under=AS_ANY_USER)
+        assert (said.code, "his user may not look into" in said.err, said.out != "") == (1, True, True)

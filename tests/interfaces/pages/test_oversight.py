@@ -155,7 +155,7 @@ async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(adm
     admin.world.jobs.disk_watch.note(Disk(2**40, 2**40))
     await admin.world.jobs.alerts.look()
     text = text_of((await admin.get("/admin/health")).text)
-    assert "It is gone since 20 Nov 2026, 12:00 UTC, and over when it stays so. Make room." in text
+    assert "The trouble has been gone since 20 Nov 2026, 12:00 UTC. If it stays away, the alert ends by" in text
     romanian = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
     assert "Discul dosarului de date este plin: nu se mai stochează nimic nou." in romanian
 

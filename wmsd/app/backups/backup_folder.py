@@ -98,7 +98,7 @@ class BackupFolder:
     def is_on_disk_of(self, other: Path) -> bool:
         """Whether the folder is on the same file system as `other`: one broken disk then takes both."""
         path = self.path.absolute()
-        while not path.exists():
+        while not os.access(path, os.F_OK):  # it may also be hidden from this user
             path = path.parent
         return path.stat().st_dev == other.stat().st_dev
 

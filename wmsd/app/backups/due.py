@@ -1,7 +1,7 @@
 """What is due now: what the folder of the backups and the record say, put to the schedule."""
 
+import os
 from datetime import UTC, datetime
-from pathlib import Path
 
 from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.backups.record import BackupRecord, read_record
@@ -48,4 +48,4 @@ def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:
 
 def _is_seen(path: str) -> bool:
     """Also of a path of version 1.0.0: the schedule runs where the server does, and one more backup is no harm."""
-    return Path(path).exists()
+    return os.access(path, os.F_OK)

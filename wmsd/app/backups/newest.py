@@ -1,6 +1,7 @@
 """The backup that a damaged file is restored from, for the sentences that say so."""
 
 import shlex
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -24,27 +25,40 @@ class Content(NamedTuple):
 
 
 def newest_with(data: Path, folder: Path, name: str = PLATFORM) -> str:
-    """The path, as a shell reads it, of the newest backup with the company of this code, or with `platform.db`. Of
-    another installation only where the data folder does not know which is its own.
+    """The path, as a shell reads it, of the newest backup with the company of this code, or with `platform.db`.
+    None is named where the record of its own installation is gone with the data, and others share the folder.
     """
-    made = read_record(data).made
-    for path in BackupFolder(folder).archives()[: -MOST_READ - 1 : -1]:
-        try:
-            content = _content(path, path.stat().st_mtime_ns)
-        except (StorageError, OSError):
-            continue
-        if name in content.names and (made is None or made.installation == content.installation):
-            return shlex.quote(str(path.absolute()))
-    return UNKNOWN
+    known = _known(data, folder)
+    path = next((path for path, content in known if name in content.names), None)
+    return UNKNOWN if path is None or _are_of_several(known) else shlex.quote(str(path.absolute()))
 
 
 def brings_data_back(data: Path, folder: Path) -> str:
-    """A sentence about the backups of data that are gone; empty where there are none."""
+    """Sentences about the backups of data that are gone; empty where there are none."""
     archives = BackupFolder(folder).archives()
     if not archives:
         return ""
-    newest = newest_with(data, folder)
-    return f"{folder} has {counted(len(archives), 'backup')}: wmsd backup restore {newest} brings the data back."
+    there = f"{folder} has {counted(len(archives), 'backup')}"
+    mount = "If the data are on a disk of their own, mount it."
+    if _are_of_several(_known(data, folder)):
+        lists = f"wmsd backup list --folder {shlex.quote(str(folder.absolute()))}"
+        restores = "Otherwise restore one of its own: wmsd backup restore FILE."
+        return f"{there}, of several installations: {lists} shows them. {mount} {restores}"
+    return f"{there}. {mount} Otherwise wmsd backup restore {newest_with(data, folder)} brings the data back."
+
+
+def _known(data: Path, folder: Path) -> list[tuple[Path, Content]]:
+    """The backups of the installation, the newest first; those of all where no record says which is its own."""
+    made = read_record(data).made
+    found = []
+    for path in BackupFolder(folder).archives()[: -MOST_READ - 1 : -1]:
+        with suppress(StorageError, OSError):
+            found.append((path, _content(path, path.stat().st_mtime_ns)))
+    return [each for each in found if made is None or made.installation == each[1].installation]
+
+
+def _are_of_several(backups: list[tuple[Path, Content]]) -> bool:
+    return len({content.installation for _, content in backups}) > 1
 
 
 @lru_cache(maxsize=MOST_READ)

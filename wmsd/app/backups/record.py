@@ -23,6 +23,8 @@ class MadeBackup(Part):
     bytes: int
     seconds: float
     installation: str
+    directory: str | None = None
+    """Where the schedule ran: a relative `backup.folder` begins there. Older records have none."""
     left_out: list[str] = []
     """The codes of companies whose files could not be read."""
 
@@ -32,6 +34,8 @@ class ProvenBackup(Part):
     path: str
     """The archive: the proof says nothing of any other."""
     seconds: float
+    directory: str | None = None
+    """As that of the backup."""
     problems: list[str] = []
 
 

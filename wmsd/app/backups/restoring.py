@@ -82,6 +82,8 @@ class Restore:
         """Raises StorageError for the archive of one company that is not there: nothing can be put back to it."""
         if self.manifest.company is None:
             return
+        if known is None and self._data.platform_file.exists():
+            raise self._without_platform()
         here = known.codes if known is not None and known.installation == self.manifest.installation else {}
         if not any(file.company_id in here for file in self.manifest.files):
             codes = ", ".join(file.code for file in self.manifest.files if file.code)
@@ -89,6 +91,11 @@ class Restore:
                 f"{self.archive} is the archive of one company, {codes}, which is not in this installation now. "
                 f"Nothing was changed. {brings_back(self.archive)}"
             )
+
+    def _without_platform(self) -> StorageError:
+        return StorageError(
+            f"{self._data.platform_file} cannot be read, and a company needs it. Restore everything instead."
+        )
 
     def check_everything(self) -> Installed | None:
         """What is in the folder now. Raises StorageError when this backup cannot take its place."""
@@ -159,11 +166,9 @@ class Restore:
             there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"
             raise StorageError(f"{self.archive} has no company {code}. It has {there}.")
         known = installed(self._data)
-        self._check_is_backup(known)
         if known is None:
-            raise StorageError(
-                f"{self._data.platform_file} cannot be read, and a company needs it. Restore everything instead."
-            )
+            raise self._without_platform()
+        self._check_is_backup(known)
         if known.installation != self.manifest.installation:
             raise StorageError(
                 f"{self.archive} is a backup of another installation than the one in {self._data.path}."

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.app.backups.present import is_in_folder, made_elsewhere, made_there, proven_there
+from wmsd.app.backups.present import is_hidden, is_in_folder, made_elsewhere, made_there, proven_there
 from wmsd.app.backups.record import BackupRecord
 from wmsd.app.backups.schedule import LATE
 from wmsd.app.settings import Backup
@@ -45,6 +45,8 @@ def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
             f"there is no backup yet in {settings.folder}, which backup.folder names now: the last one, "
             f"{elsewhere.name}, was made in {elsewhere.parent}",
         )
+    if is_hidden(Path(made.path)):
+        return Verdict(False, f"this user may not look into {Path(made.path).parent}, which has the backups")
     if gone := what_is_gone(settings, record, now):
         return Verdict(False, gone)
     if now - timestamps.from_text(made.at) > LATE[settings.every]:
@@ -65,7 +67,7 @@ def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str |
     one in a folder that the settings do not name any more.
     """
     last, proven = made_there(settings, record), record.proven
-    was_good = proven is not None and not proven.problems and is_in_folder(settings, Path(proven.path))
+    was_good = proven is not None and not proven.problems and is_in_folder(settings, proven)
     if proven is not None and was_good and proven_there(settings, record) is None:
         new = "" if last is None else f", and that of {_shown(last.at, now)} is not proven yet"
         return f"the backup that was proven, {_missed(proven.path)}{new}"

@@ -30,7 +30,7 @@ class FileSystem(NamedTuple):
 
 
 def file_system_of(path: Path) -> FileSystem:
-    """Of the folder, or of the nearest one above it that there is. Raises OSError."""
+    """Of the folder, or of the nearest one above it that this user can see. Raises OSError."""
     place = _existing(path)
     status = os.statvfs(place)
     return FileSystem(
@@ -59,7 +59,7 @@ def type_of(place: Path, mounts: str) -> str:
 
 def _existing(path: Path) -> Path:
     place = path.resolve()
-    while not place.exists():
+    while not os.access(place, os.F_OK):
         place = place.parent
     return place
 

@@ -1,6 +1,7 @@
 """What wmsd has begun and not finished, because it was killed: files that nobody uses any more."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -37,7 +38,8 @@ def look(at: Situation) -> Found:
 def _unfinished(at: Situation) -> Iterator[Path]:
     for pattern in IN_DATA:
         yield from sorted(at.data.glob(pattern))
-    yield from sorted(at.backups.glob(f"{UNFINISHED}*"))
+    with suppress(OSError):  # what hides them from this user is told of where the settings are examined
+        yield from sorted(at.backups.glob(f"{UNFINISHED}*"))
     yield from sorted(path for path in at.temporary.glob(f"{SCRATCH}*") if _is_of(path, at.user))
 
 

@@ -5,10 +5,11 @@ import os
 import pwd
 import stat
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from wmsd.app.backups.backup_folder import OF_COMPANIES, BackupFolder
+from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.named_files import secret_files
 from wmsd.app.diagnosis.situation import Situation
@@ -31,6 +32,14 @@ FOLDER_OPEN: Final = FindingKind(
     "Other users of this machine may change what is in {file}: they can take files away and put others in their "
     "place.",
     "Let only its owner: chmod 700 {file}",
+)
+BACKUPS_OPEN: Final = FindingKind(
+    "backups-open-to-others",
+    "warning",
+    "Other users of this machine may change what is in {file}: they can take backups away and put others in their "
+    "place.",
+    "Let only its owner write it: chmod go-w {file}. Where others share the folder, chmod +t {file} keeps them "
+    "from what is not theirs.",
 )
 FOLDER_ABOVE_OPEN: Final = FindingKind(
     "folder-above-open-to-others",
@@ -66,6 +75,7 @@ NOT_WRITABLE: Final = FindingKind(
 KINDS: Final = (
     OPEN_TO_OTHERS,
     FOLDER_OPEN,
+    BACKUPS_OPEN,
     FOLDER_ABOVE_OPEN,
     SETTINGS_OPEN,
     SECRET_OPEN,
@@ -76,15 +86,15 @@ KINDS: Final = (
 
 def look(at: Situation) -> Found:
     yield from _open(at, _own(at), OPEN_TO_OTHERS)
-    yield from _open(at, _folders(at), FOLDER_OPEN, WRITTEN)
-    yield from _above(at)
+    yield from _open(at, _folders(at.data), FOLDER_OPEN, WRITTEN)
+    yield from _backups(at)
     yield from _open(at, [at.config_file] if at.config_file else [], SETTINGS_OPEN, WRITTEN)
     yield from look_at_secrets(at)
     yield from _owners(at)
-    for path in (at.data, *at.files):
-        if not os.access(path, os.W_OK):
-            yield NOT_WRITABLE.of(path, user=user_name(at.user), owner=user_name(at.owner))
-            return  # one says it
+    unwritable = (path for path in (at.data, *at.files) if not os.access(path, os.W_OK))
+    for path in islice(unwritable, 1):  # one says it
+        yield NOT_WRITABLE.of(path, user=user_name(at.user), owner=user_name(at.owner))
+    yield from _above(at)
 
 
 def look_at_secrets(at: Situation) -> Found:
@@ -102,16 +112,30 @@ def _open(
 
 
 def _above(at: Situation) -> Found:
-    """The folders above the data and the backups. In one with the sticky bit, as /tmp has it, others leave alone
-    what is not theirs.
-    """
+    """The folders above the data and the backups."""
     told: set[Path] = set()
     for folder in (at.data, at.backups):
-        for above in folder.resolve().parents if folder.exists() else ():
-            rights = stat.S_IWOTH if _is_of_private_group(above) else WRITTEN
-            if above not in told and not _mode(above) & stat.S_ISVTX:
-                yield from _open(at, [above], FOLDER_ABOVE_OPEN, rights, folder=folder)
+        for above in folder.resolve().parents if _mode(folder) else ():
+            if above not in told:
+                yield from _open(at, [above], FOLDER_ABOVE_OPEN, _rights(above), folder=folder)
             told.add(above)
+
+
+def _backups(at: Situation) -> Found:
+    """The folders with backups, which may be shared with others. One in the data folder is told of there."""
+    folder, known = BackupFolder(at.backups), {each.resolve() for each in _folders(at.data)}
+    has = {folder.path: folder.archives(), folder.of_companies().path: folder.of_companies().companies()}
+    for path in (path for path, archives in has.items() if archives and path.resolve() not in known):
+        yield from _open(at, [path], BACKUPS_OPEN, _rights(path))
+
+
+def _rights(folder: Path) -> int:
+    """Those with which others can take away what is in a folder. In one with the sticky bit, as /tmp has it, they
+    leave alone what is not theirs.
+    """
+    if _mode(folder) & stat.S_ISVTX:
+        return 0
+    return stat.S_IWOTH if _is_of_private_group(folder) else WRITTEN
 
 
 def _own(at: Situation) -> Iterator[Path]:
@@ -122,13 +146,9 @@ def _own(at: Situation) -> Iterator[Path]:
     yield from (*backups.archives(), *backups.of_companies().companies())
 
 
-def _folders(at: Situation) -> Iterator[Path]:
-    """The data folder and those in it, and that of the backups. Who may read their names cannot read the files."""
-    data = at.data
-    inside = [data, *(folder for names in ("*/", "*/*/") for folder in sorted(data.glob(names)))]
-    yield from inside
-    known = {folder.resolve() for folder in inside}
-    yield from (each for each in (at.backups, at.backups / OF_COMPANIES) if each.resolve() not in known)
+def _folders(data: Path) -> list[Path]:
+    """The data folder and those in it. Who may read their names cannot read the files."""
+    return [data, *(folder for names in ("*/", "*/*/") for folder in sorted(data.glob(names)))]
 
 
 def _secrets(at: Situation) -> Iterator[Path]:

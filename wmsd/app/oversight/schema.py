@@ -73,7 +73,7 @@ class AlertShown(Model):
     sentence: str
     begun_at: Timestamp
     gone_at: Timestamp | None
-    """Since when it is gone; it is over when it stays so for a while."""
+    """Since when the trouble has been gone. If it stays away for a while, the alert ends."""
 
 
 class AlertWay(Model):

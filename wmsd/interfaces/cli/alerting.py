@@ -116,7 +116,11 @@ def _as_json(kept: Kept) -> dict[str, Any]:
 
 
 def _gone(alert: OpenAlert) -> str:
-    return f" Gone since {alert.gone_at}; it is over when it stays so." if alert.gone_at else ""
+    return (
+        f" The trouble has been gone since {alert.gone_at}. If it stays away, the alert ends by itself."
+        if alert.gone_at
+        else ""
+    )
 
 
 def _title(kind: str) -> str:

@@ -16,7 +16,7 @@ from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import brings_back
-from wmsd.app.backups.present import is_in_folder, made_there, proven_there
+from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
@@ -32,7 +32,7 @@ from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
-from wmsd.interfaces.cli.listed_backups import described, note_companies, row_of
+from wmsd.interfaces.cli.listed_backups import columns, described, note_companies, row_of
 from wmsd.interfaces.cli.new_folder import refuse_strangers
 from wmsd.interfaces.cli.progress_bar import shown, to_server
 from wmsd.interfaces.cli.restored import KEYS_SHOWN, question, sentence_of_replaced, sentences_of_missing, told
@@ -115,16 +115,15 @@ def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_j
 def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) -> None:
     """List the backups in the folder, the oldest first.
 
-    Installations may share a folder: the list says which backups are of this one. Archives of deleted companies
+    Installations may share a folder: the list says which backups are of this one; where there are no data, the
+    installation and the companies of each. Archives of deleted companies
     are listed too, where --folder names theirs.
     """
     command_line.say_folder()
     folder = _folder(command_line, folder_name)
     own = installation_in(command_line.folder)
     rows = [row_of(path, own) for path in (*folder.archives(), *folder.companies())]
-    hidden = {"error"} if any(row["company"] for row in rows) else {"error", "company"}
-    shown = rows if as_json else [{name: row[name] for name in row if name not in hidden} for row in rows]
-    say(shown, as_json, empty=f"There is no backup in {folder.path}.")
+    say(rows if as_json else columns(rows, own), as_json, empty=f"There is no backup in {folder.path}.")
     note_companies(folder, rows)
     if wrong := [row["error"] for row in rows if row["error"]]:
         fail(wrong)
@@ -164,9 +163,12 @@ def verify(
 def _note_sound(command_line: CommandLine, path: Path, proof: Proof) -> None:
     """A proof of the last scheduled backup counts as that of the schedule; one of a copy elsewhere does not."""
     record, made_at = read_record(command_line.folder.path), proof.manifest.began_at
-    is_its = is_in_folder(command_line.settings.backup, path)
-    is_last = is_its and record.made is not None and record.made.at == made_at
-    noted = record.with_proof(proven_now(path, proof), made_at) if is_last else record.with_sound(made_at)
+    made = made_there(command_line.settings.backup, record)
+    is_last = made is not None and made.at == made_at and Path(made.path).resolve() == path.resolve()
+    directory = None if made is None else made.directory
+    noted = (
+        record.with_proof(proven_now(path, proof, directory), made_at) if is_last else record.with_sound(made_at)
+    )
     write_record(command_line.folder.path, noted)
 
 

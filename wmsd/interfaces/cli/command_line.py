@@ -111,8 +111,7 @@ class CommandLine:
 
             if back := brings_data_back(path, Path(self.settings.backup.folder)):
                 raise StorageError(
-                    f"There is no wmsd data in {path.resolve()}. Name another folder with --data. If the data are "
-                    f"gone: {back}"
+                    f"There is no wmsd data in {path.resolve()}. Name another folder with --data. {back}"
                 )
             raise StorageError(
                 f"There is no wmsd data in {path.resolve()}. "
@@ -125,6 +124,10 @@ class CommandLine:
         folder = self.folder
         if folder.is_made:
             return
+        from wmsd.app.data_place import check_not_lost  # imported here, as above
+
+        folder.check_platform()
+        check_not_lost(folder, Path(self.settings.backup.folder))
         folder.make_place()
         folder.lock("no address")  # two who make it would each take the other's unfinished files for remains
         try:

@@ -14,18 +14,37 @@ from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import note
 
 DESCRIBED: Final = ("made_at", "seconds", "wmsd", "companies", "data", "size", "keys")
+MOST_CODES: Final = 3
 
 
 def row_of(path: Path, own: Installed | None) -> dict[str, Any]:
     try:
         manifest = read_manifest(path)
     except StorageError as error:
-        unknown = dict.fromkeys((*DESCRIBED, "company", "installation"))
+        unknown = dict.fromkeys((*DESCRIBED, "company", "installation", "codes"))
         return {"backup": path.name, **unknown, "error": str(error)}
-    whose = None if own is None else "this" if manifest.installation == own.installation else "another"
+    is_own = own is not None and manifest.installation == own.installation
+    whose = manifest.installation if own is None else "this" if is_own else "another"
     company = None if manifest.company is None else manifest.files[0].code
-    known = described(path, manifest)
-    return {"backup": path.name, **known, "company": company, "installation": whose, "error": None}
+    codes = [file.code for file in manifest.files if file.code]
+    told = {"company": company, "installation": whose, "codes": codes, "error": None}
+    return {"backup": path.name, **described(path, manifest), **told}
+
+
+def columns(rows: list[dict[str, Any]], own: Installed | None) -> list[dict[str, Any]]:
+    """The rows as a table shows them. Where no data say whose a backup is, its companies do."""
+    hidden = {
+        "error",
+        *(() if any(row["company"] for row in rows) else ("company",)),
+        *(("codes",) if own is not None else ()),
+    }
+    shown = [{name: value for name, value in row.items() if name not in hidden} for row in rows]
+    return [{**row, "codes": _first(row["codes"])} for row in shown] if own is None else shown
+
+
+def _first(codes: list[str] | None) -> list[str]:
+    codes = codes or []
+    return [*codes[:MOST_CODES], *(["…"] if len(codes) > MOST_CODES else [])]
 
 
 def note_companies(folder: BackupFolder, rows: list[dict[str, Any]]) -> None:

@@ -28,7 +28,7 @@ create_option = click.option(
     "--create",
     is_flag=True,
     help="Make the data folder all the same: where other files are, of which serve asks without it; where the "
-    "folder above it is missing; and where backups are of data that are gone.",
+    "folder above it is missing; and where it is missing or empty, and there are backups.",
 )
 
 

@@ -16,7 +16,7 @@ from wmsd.app.backups.due import local_now
 from wmsd.app.backups.present import made_there
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import REMEDY, verdict
-from wmsd.app.data_folder import DataFolder
+from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
@@ -50,9 +50,9 @@ def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) 
 
     A server that runs tells its own figures: requests and their times in the last minute, open companies,
     deliveries that wait, the largest log, memory. No company's file is opened. It exits with 1 when something
-    needs a person. That no server runs is only shown: somebody may have stopped it. Over HTTP,
-    /api/health tells whether a running server is well. /metrics has its figures for Prometheus where
-    metrics.listen or metrics.token_file is set.
+    needs a person, also when a server runs and does not answer within 5 s. That no server runs is only shown:
+    somebody may have stopped it. Over HTTP, /api/health tells whether a running server is well. /metrics has its
+    figures for Prometheus where metrics.listen or metrics.token_file is set.
     """
     command_line.find()
     if is_watching:
@@ -76,12 +76,13 @@ def _status(command_line: CommandLine) -> Status:
     folder = command_line.folder
     server = folder.server()
     figures = None if server is None else figures_of(folder)
+    silent = _silent(folder, server) if figures is None else None
     backups = verdict(command_line.settings.backup, read_record(folder.path), local_now())
     disk = disk_of(folder.path)
     files = [folder.platform_file, *folder.companies.glob("*.db")]
     shown: dict[str, Any] = {
         "version": __version__,
-        "server": "none runs" if server is None else f"process {server.pid}, listening on {server.listen}",
+        "server": _server(server, silent is not None),
         **({} if figures is None else live_status.shown(figures)),
         "companies": len(files) - 1,
         "data": size(sum(path.stat().st_size for path in files if path.exists())),
@@ -91,6 +92,7 @@ def _status(command_line: CommandLine) -> Status:
         **_remembered(folder, server is not None),
     }
     wrong = [
+        *_of_silence(silent),
         *_of_alerts(folder, server is not None),
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
@@ -102,6 +104,28 @@ def _status(command_line: CommandLine) -> Status:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
     return Status(shown, wrong, figures)
+
+
+def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
+    """The server, where it should have told its figures, and still has the folder."""
+    tells = server is not None and server.is_ready and server.lends and server.version == __version__
+    return server if tells and folder.server() == server else None
+
+
+def _server(server: Serving | None, is_silent: bool) -> str:
+    if server is None:
+        return "none runs"
+    how = "does not answer" if is_silent else f"listening on {server.listen}"
+    return f"process {server.pid}, {how}"
+
+
+def _of_silence(silent: Serving | None) -> Iterator[str]:
+    if silent is not None:
+        yield (
+            f"The server, process {silent.pid}, does not answer: it was suspended, is stuck, very busy, or just "
+            f"ending. Try again. kill -CONT {silent.pid} has a suspended one go on. Otherwise look at its log, "
+            "and start it anew."
+        )
 
 
 def _backup_folder(command_line: CommandLine) -> str:

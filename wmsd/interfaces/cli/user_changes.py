@@ -173,8 +173,8 @@ def change_user(
     if rises:
         why = " A higher role ends them, because somebody else may know them."
     elif link_ends:
-        of_before = "address" if new_email is not None else "rights"
-        why = f" It was made for the {of_before} of before, and somebody else may have kept it."
+        before_it = "went to the old address" if new_email is not None else "was made before the rights changed"
+        why = f" It {before_it}, and somebody else may have kept it."
     note(f"{user['email']} is changed. {told(before, after)}{why}")
     if rises or link_ends:
         note(f"Make a link to a new password: wmsd user reset-password {shlex.quote(user['email'])}")
