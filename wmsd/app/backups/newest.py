@@ -22,14 +22,19 @@ class Content(NamedTuple):
     installation: str
     names: frozenset[str]
     """The codes of its companies, and `platform.db`."""
+    is_whole: bool
+    """Whether every company could be saved."""
 
 
 def newest_with(data: Path, folder: Path, name: str = PLATFORM) -> str:
     """The path, as a shell reads it, of the newest backup with the company of this code, or with `platform.db`.
-    None is named where the record of its own installation is gone with the data, and others share the folder.
+    None is named where the record of its own installation is gone with the data, and others share the folder. For
+    `platform.db`, one that lacks a company is named only where no whole one is.
     """
     known = _known(data, folder)
-    path = next((path for path, content in known if name in content.names), None)
+    having = [each for each in known if name in each[1].names]
+    whole = [each for each in having if each[1].is_whole]
+    path = next((path for path, _ in (whole if name == PLATFORM and whole else having)), None)
     return UNKNOWN if path is None or _are_of_several(known) else shlex.quote(str(path.absolute()))
 
 
@@ -65,4 +70,5 @@ def _are_of_several(backups: list[tuple[Path, Content]]) -> bool:
 def _content(path: Path, changed: int) -> Content:
     """Many files may be told of, and the manifest of a thousand companies takes a while to read."""
     manifest = read_manifest(path)
-    return Content(manifest.installation, frozenset(file.code or file.path for file in manifest.files))
+    names = frozenset(file.code or file.path for file in manifest.files)
+    return Content(manifest.installation, names, is_whole=not manifest.left_out)

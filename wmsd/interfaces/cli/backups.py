@@ -1,6 +1,7 @@
 """`wmsd backup`."""
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Collection
@@ -16,16 +17,16 @@ from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import brings_back
-from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.present import made_elsewhere, made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.restoring import Restore
-from wmsd.app.backups.restoring import installed as installation_in
 from wmsd.app.backups.scheduled import Scheduled, proven_now
 from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.app.new_place import new_place
+from wmsd.app.platform_file import installation_of
 from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
@@ -121,9 +122,10 @@ def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) ->
     """
     command_line.say_folder()
     folder = _folder(command_line, folder_name)
-    own = installation_in(command_line.folder)
+    own = installation_of(command_line.folder)
     rows = [row_of(path, own) for path in (*folder.archives(), *folder.companies())]
-    say(rows if as_json else columns(rows, own), as_json, empty=f"There is no backup in {folder.path}.")
+    nothing = f"There is no backup in {folder.path}.{_elsewhere(command_line, folder)}"
+    say(rows if as_json else columns(rows, own), as_json, empty=nothing)
     note_companies(folder, rows)
     if wrong := [row["error"] for row in rows if row["error"]]:
         fail(wrong)
@@ -149,13 +151,14 @@ def verify(
     largest file, and exits with 1 when something is wrong.
     """
     command_line.say_folder()
-    own = installation_in(command_line.folder)
-    path = name or _newest(_folder(command_line, folder_name), None if own is None else own.installation)
+    own = installation_of(command_line.folder)
+    folder = _folder(command_line, folder_name)
+    path = name or _newest(folder, own, _elsewhere(command_line, folder))
     passphrase = passphrase_of(command_line, passphrase_file)
     scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
     with shown("Proving") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
-    if own is not None and own.installation == proof.manifest.installation and not proof.problems:
+    if own == proof.manifest.installation and not proof.problems:
         _note_sound(command_line, path, proof)
     _tell_proof(path, proof, as_json)
 
@@ -300,7 +303,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
             confirm(question(work, folder.path))
         with shown("Restoring") as work.tell:
             done = work.everything()
-    for sentence in told(done):
+    for sentence in told(done, folder.path, Path(command_line.settings.backup.folder)):
         note(sentence)
     return {
         "restored": str(work.archive),
@@ -348,7 +351,16 @@ def _missing(found: Collection[Missing], had_a_file: bool) -> int | None:
     return sum(each.events for each in found)
 
 
-def _newest(folder: BackupFolder, installation: str | None) -> Path:
+def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
+    """A sentence with a blank before it, where the settings name another folder than that of the last backup."""
+    last = made_elsewhere(command_line.settings.backup, read_record(command_line.folder.path))
+    if last is None or folder.path != Path(command_line.settings.backup.folder):
+        return ""
+    lists = f"wmsd backup list --folder {shlex.quote(str(last.parent))}"
+    return f" The last one, {last.name}, was made in {last.parent}: {lists} shows what is there."
+
+
+def _newest(folder: BackupFolder, installation: str | None, elsewhere: str) -> Path:
     """That of this installation; the newest of all where there is no data folder."""
     archives = folder.archives()[::-1]
     for path in archives:
@@ -359,7 +371,7 @@ def _newest(folder: BackupFolder, installation: str | None) -> Path:
             f"There are only backups of other installations in {folder.path}. "
             "`wmsd backup create` makes one of this."
         )
-    raise StorageError(f"There is no backup in {folder.path}. `wmsd backup create` makes one.")
+    raise StorageError(f"There is no backup in {folder.path}. `wmsd backup create` makes one.{elsewhere}")
 
 
 def _installation_of(path: Path, otherwise: str | None) -> str | None:

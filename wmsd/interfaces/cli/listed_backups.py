@@ -7,7 +7,6 @@ from typing import Any, Final
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.manifest import Manifest
-from wmsd.app.backups.restoring import Installed
 from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
@@ -17,29 +16,30 @@ DESCRIBED: Final = ("made_at", "seconds", "wmsd", "companies", "data", "size", "
 MOST_CODES: Final = 3
 
 
-def row_of(path: Path, own: Installed | None) -> dict[str, Any]:
+def row_of(path: Path, own: str | None) -> dict[str, Any]:
+    """`own`: the id of this installation."""
     try:
         manifest = read_manifest(path)
     except StorageError as error:
-        unknown = dict.fromkeys((*DESCRIBED, "company", "installation", "codes"))
+        unknown = dict.fromkeys((*DESCRIBED, "lacks", "company", "installation", "codes"))
         return {"backup": path.name, **unknown, "error": str(error)}
-    is_own = own is not None and manifest.installation == own.installation
-    whose = manifest.installation if own is None else "this" if is_own else "another"
+    whose = manifest.installation if own is None else "this" if manifest.installation == own else "another"
     company = None if manifest.company is None else manifest.files[0].code
     codes = [file.code for file in manifest.files if file.code]
-    told = {"company": company, "installation": whose, "codes": codes, "error": None}
+    lacks = [each.code for each in manifest.left_out]
+    told = {"lacks": lacks, "company": company, "installation": whose, "codes": codes, "error": None}
     return {"backup": path.name, **described(path, manifest), **told}
 
 
-def columns(rows: list[dict[str, Any]], own: Installed | None) -> list[dict[str, Any]]:
+def columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str, Any]]:
     """The rows as a table shows them. Where no data say whose a backup is, its companies do."""
     hidden = {
         "error",
-        *(() if any(row["company"] for row in rows) else ("company",)),
+        *(name for name in ("lacks", "company") if not any(row[name] for row in rows)),
         *(("codes",) if own is not None else ()),
     }
-    shown = [{name: value for name, value in row.items() if name not in hidden} for row in rows]
-    return [{**row, "codes": _first(row["codes"])} for row in shown] if own is None else shown
+    short = [{**row, "lacks": _first(row["lacks"]), "codes": _first(row["codes"])} for row in rows]
+    return [{name: value for name, value in row.items() if name not in hidden} for row in short]
 
 
 def _first(codes: list[str] | None) -> list[str]:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.app.backups.carrying_on import Missing, ShutOut
-from wmsd.app.backups.manifest import BackedUpFile
+from wmsd.app.backups.manifest import BackedUpFile, LeftOut
+from wmsd.app.backups.newest import UNKNOWN, newest_with
 from wmsd.app.backups.restoring import Restore, Restored
 from wmsd.base.counts import counted
 
@@ -41,20 +42,32 @@ def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str
     )
 
 
+def _left_out(each: LeftOut, data: Path, backups: Path) -> str:
+    lacks = f"{each.code} was not saved in this backup ({each.reason.rstrip('.')})"
+    if (data / "companies" / f"{each.company_id}.db").exists():
+        return f"{lacks}; its file was left as it is."
+    newest = newest_with(data, backups, each.code)
+    if newest == UNKNOWN:
+        return (
+            f"{lacks}, and there is no file of it. No backup in {backups} has it: look for an older one elsewhere."
+        )
+    return f"{lacks}, and there is no file of it. To bring it back: wmsd backup restore {newest} --company {each.code}"
+
+
 def _some(names: Iterable[str]) -> str:
     all_names = list(names)
     return ", ".join([*all_names[:MOST_NAMED], *(["…"] if len(all_names) > MOST_NAMED else [])])
 
 
-def told(done: Restored) -> list[str]:
+def told(done: Restored, data: Path, backups: Path) -> list[str]:
+    """`backups`: the folder where another one may have what this one lacks."""
     sentences = sentences_of_missing(done.missing)
     if done.not_in_backup:
         sentences.append(
             f"Not in the backup: {', '.join(done.not_in_backup)}. These companies were made after it; their files "
             f"are in {done.replaced}."
         )
-    for each in done.manifest.left_out:
-        sentences.append(f"{each.code} was not saved in this backup ({each.reason}); its file was left as it is.")
+    sentences += [_left_out(each, data, backups) for each in done.manifest.left_out]
     sentences += _shut_out(done.shut_out)
     if done.replaced:
         sentences.append(sentence_of_replaced(done.replaced))

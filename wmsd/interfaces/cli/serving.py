@@ -24,6 +24,8 @@ from wmsd.app.lending import Lending, Session, Verb, listener
 from wmsd.app.measuring.asked import FIGURES, verb
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.oversight.service import Started
+from wmsd.app.platform_file import INSTALLATION
+from wmsd.app.platform_file import verb as installation_verb
 from wmsd.app.service_manager import ServiceManager, environment_of_next
 from wmsd.app.settings import MEGABYTE
 from wmsd.app.settings_audit import audit_settings
@@ -180,7 +182,12 @@ async def _serve(
                     command_line.folder,
                     installation.platform,
                     installation.files,
-                    {**verbs, START_AGAIN: _ending(stop, start_again), FIGURES: verb(app[LIVE_FIGURES])},
+                    {
+                        **verbs,
+                        START_AGAIN: _ending(stop, start_again),
+                        FIGURES: verb(app[LIVE_FIGURES]),
+                        INSTALLATION: installation_verb(installation.platform),
+                    },
                 )
                 stack.push_async_callback(lending.stop)
                 await lending.start(lent_at)

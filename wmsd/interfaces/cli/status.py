@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +21,7 @@ from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
+from wmsd.app.platform_file import companies_of
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.base.counts import counted
@@ -29,6 +30,7 @@ from wmsd.interfaces.cli import live_status
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
 
 EVERY_SECONDS: Final = 2.0
+MOST_NAMED: Final = 5
 CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
 """Puts the cursor at the beginning of an empty screen."""
 
@@ -80,11 +82,12 @@ def _status(command_line: CommandLine) -> Status:
     backups = verdict(command_line.settings.backup, read_record(folder.path), local_now())
     disk = disk_of(folder.path)
     files = [folder.platform_file, *folder.companies.glob("*.db")]
+    known = companies_of(folder) if server is None else {}
     shown: dict[str, Any] = {
         "version": __version__,
         "server": _server(server, silent is not None),
         **({} if figures is None else live_status.shown(figures)),
-        "companies": len(files) - 1,
+        "companies": len(known) or len(files) - 1,
         "data": size(sum(path.stat().st_size for path in files if path.exists())),
         "disk": f"{size(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
@@ -93,6 +96,7 @@ def _status(command_line: CommandLine) -> Status:
     }
     wrong = [
         *_of_silence(silent),
+        *_of_missing_files(folder, known),
         *_of_alerts(folder, server is not None),
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
@@ -104,6 +108,13 @@ def _status(command_line: CommandLine) -> Status:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
     return Status(shown, wrong, figures)
+
+
+def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Iterator[str]:
+    there = {path.stem for path in folder.companies.glob("*.db")}
+    if missing := [code for company_id, code in companies.items() if str(company_id) not in there]:
+        some = ", ".join([*missing[:MOST_NAMED], *(["…"] if len(missing) > MOST_NAMED else [])])
+        yield f"There is no file of {some}. `wmsd doctor` says which backup has it, and how it is restored."
 
 
 def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:

@@ -1,0 +1,55 @@
+"""What platform.db says of the installation, for a command that stands beside its server, or alone."""
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.lending import Session, Verb, asking
+from wmsd.companies import store as companies
+from wmsd.db.failures import StorageError
+from wmsd.db.pinned import pin
+from wmsd.db.sqlite import sqlite3
+from wmsd.db.transaction import Transaction
+
+if TYPE_CHECKING:  # the command needs nothing of it
+    from wmsd.db.database import Database
+
+INSTALLATION: Final = "installation"
+SECONDS: Final = 5.0
+Result = TypeVar("Result")
+
+
+def verb(platform: "Database") -> Verb:
+    """The server's side."""
+
+    async def answer(session: Session, argument: Any) -> str:
+        return await platform.read(companies.installation)
+
+    return answer
+
+
+def installation_of(folder: DataFolder) -> str | None:
+    """The id, of the file or of the server that has it. None where neither tells. Nothing is borrowed for it."""
+    try:
+        with asking(folder, SECONDS) as loan:
+            if loan is not None:
+                return str(loan.ask(INSTALLATION, seconds=SECONDS))
+    except StorageError:
+        return None
+    return _read(folder, companies.installation)
+
+
+def companies_of(folder: DataFolder) -> dict[int, str]:
+    """The codes by id. Empty where the file cannot be read, or a server has it."""
+    return _read(folder, companies.codes) or {}
+
+
+def _read(folder: DataFolder, action: Callable[[Transaction], Result]) -> Result | None:
+    if not folder.platform_file.exists():
+        return None
+    try:
+        with closing(pin(folder.platform_file)) as state:
+            return state.read(action)
+    except (StorageError, sqlite3.Error):
+        return None
