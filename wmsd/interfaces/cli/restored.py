@@ -46,12 +46,11 @@ def _left_out(each: LeftOut, data: Path, backups: Path) -> str:
     lacks = f"{each.code} was not saved in this backup ({each.reason.rstrip('.')})"
     if (data / "companies" / f"{each.company_id}.db").exists():
         return f"{lacks}; its file was left as it is."
+    lost = f"{lacks}, and there is no file of it"
     newest = newest_with(data, backups, each.code)
     if newest == UNKNOWN:
-        return (
-            f"{lacks}, and there is no file of it. No backup in {backups} has it: look for an older one elsewhere."
-        )
-    return f"{lacks}, and there is no file of it. To bring it back: wmsd backup restore {newest} --company {each.code}"
+        return f"{lost}. No backup in {backups} has it: look for an older one elsewhere."
+    return f"{lost}. To bring it back: wmsd backup restore {newest} --company {each.code}"
 
 
 def _some(names: Iterable[str]) -> str:

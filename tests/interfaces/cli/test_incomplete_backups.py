@@ -1,0 +1,104 @@
+"""A backup that lacks a company is told from one that has everything, wherever an admin looks."""
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.backups import back_up
+from tests.support.command import Home, first_day
+
+
+@pytest.fixture
+def installation(home: Home) -> Home:
+    first_day(home)
+    home.ok("company", "create", "OTHER", "--name", "Other")
+    return home
+
+
+@pytest.fixture
+def whole(installation: Home) -> Path:
+    return back_up(installation)
+
+
+@pytest.fixture
+def incomplete(installation: Home, whole: Path) -> Path:
+    """A newer one: the file of OTHER was gone by then."""
+    (installation.data / "companies" / "2.db").rename(installation.folder / "lost.db")
+    time.sleep(1.1)  # names tell seconds
+    assert installation.run("backup", "create").code == 1
+    return max((installation.folder / "backups").glob("*.gz"))
+
+
+def test_the_list_names_what_a_backup_lacks(installation: Home, whole: Path, incomplete: Path) -> None:
+    rows = installation.ok("backup", "list", "--json").json
+    assert [(row["backup"], row["lacks"]) for row in rows] == [(whole.name, []), (incomplete.name, ["OTHER"])]
+    header, *_ = installation.ok("backup", "list").out.splitlines()
+    assert "lacks" in header
+    incomplete.unlink()
+    assert "lacks" not in installation.ok("backup", "list").out
+
+
+def test_where_the_data_are_gone_the_newest_that_has_everything_is_named(
+    installation: Home, whole: Path, incomplete: Path
+) -> None:
+    shutil.rmtree(installation.data)
+    assert f"wmsd backup restore {whole} brings the data back" in installation.refused("company", "list")
+    whole.unlink()
+    assert f"wmsd backup restore {incomplete} brings the data back" in installation.refused("company", "list")
+
+
+def test_a_restore_says_where_the_company_is_that_it_could_not_bring(
+    installation: Home, whole: Path, incomplete: Path
+) -> None:
+    (installation.folder / "lost.db").rename(installation.data / "companies" / "2.db")
+    assert "its file was left as it is" in installation.ok("backup", "restore", incomplete).err
+    shutil.rmtree(installation.data)
+    said = installation.ok("backup", "restore", incomplete).err
+    command = ("backup", "restore", str(whole), "--company", "OTHER")
+    assert f"there is no file of it. To bring it back: wmsd {' '.join(command)}\n" in said
+    installation.ok(*command)
+    installation.ok("article", "list", "--company", "OTHER")
+    shutil.rmtree(installation.data)
+    whole.unlink()
+    assert "No backup in backups has it" in installation.ok("backup", "restore", incomplete).err
+
+
+def test_the_status_without_a_server_names_a_company_that_has_no_file(installation: Home) -> None:
+    assert installation.ok("status", "--json").json["companies"] == 2
+    (installation.data / "companies" / "2.db").unlink()
+    done = installation.run("status", "--json")
+    assert (done.code, done.json["companies"]) == (1, 2)
+    assert "There is no file of OTHER." in done.err
+
+
+def test_whose_a_backup_is_is_known_beside_a_server_too(installation: Home, whole: Path) -> None:
+    foreign = whole.with_name("wmsd-2020-01-01T000000Z.tar.gz")
+    other = Home(installation.program, installation.folder / "other")
+    other.folder.mkdir()
+    shutil.copy(back_up(first_day_of(other)), foreign)
+    expected = [(foreign.name, "another"), (whole.name, "this")]
+    for is_served in (False, True):
+        if is_served:
+            with installation.serving():
+                rows = installation.ok("backup", "list", "--json").json
+                installation.ok("backup", "verify")
+        else:
+            rows = installation.ok("backup", "list", "--json").json
+        assert [(row["backup"], row["installation"]) for row in rows] == expected
+
+
+def first_day_of(home: Home) -> Home:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    return home
+
+
+def test_a_list_of_a_new_folder_names_the_one_before(installation: Home) -> None:
+    installation.ok("backup", "schedule", "--run", env={"WMSD_BACKUP_EVERY": "day"})
+    old = installation.folder / "backups"
+    [name] = [each.name for each in old.glob("*.gz")]
+    env = {"WMSD_BACKUP_FOLDER": str(installation.folder / "new")}
+    hint = f"The last one, {name}, was made in {old}: wmsd backup list --folder {old} shows what is there."
+    assert hint in (listed := installation.ok("backup", "list", env=env)).out + listed.err
+    assert installation.refused("backup", "verify", env=env).endswith(hint)
