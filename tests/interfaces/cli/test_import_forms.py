@@ -128,12 +128,31 @@ def test_what_keeps_a_document_from_its_status_may_depend_on_the_decimal_mark(te
     tenant.take("stock", "article_code,warehouse_code,quantity\nA,MAIN,5\n")
     header = "code;status;partner_code;warehouse_code;article_code;quantity\n"
     command = ("import", "sales-orders", "-", "--company", tenant.code)
-    sentences = tenant.home.refusals(*command, stdin=f"{header}S1;CONFIRMED;P1;MAIN;A;1.000\nS2;;P2;MAIN;A;1\n")
-    assert sentences[1:] == [
+    content = f"{header}S1;IN_LUCRU;P1;MAIN;A;1.000\n"
+    assert "1000 wanted" in tenant.home.refusals(*command, "--decimal", "comma", stdin=content)[0]
+    sentences = tenant.home.refusals(*command, stdin=f"{content}S2;;P2;MAIN;A;1\nS3;?;P1;MAIN;A;1.000\n")
+    assert sentences[1:-1] == [
         "These errors do not depend on it:",
         'row 3, partner_code: is not a partner of this company. The cell has "P2".',
-        "Nothing was imported.",
+        "row 4, status: must be 'CREAT', 'IN_LUCRU', 'INCARCAT', 'LIVRAT' or 'ANULAT'. The cell has \"?\".",
     ]
+
+
+def test_serials_may_depend_on_the_decimal_mark(tenant: Tenant) -> None:
+    tenant.take("articles", "code,name,track_serial\nA,Apple,true\n")
+    tenant.take("warehouses", "code,name\nMAIN,Main\n")
+    tenant.take("partners", "code,name\nP1,Partner\n")
+    tenant.take("stock-count", "article_code,warehouse_code,serial,quantity\nA,MAIN,S1,1\nA,MAIN,S2,1\n")
+    command = ("import", "sales-orders", "-", "--company", tenant.code)
+    header = "code;partner_code;warehouse_code;article_code;quantity;serials\n"
+    content = f'{header}O1;P1;MAIN;A;2,000;"S1;S2"\n'
+    for flags in ((), ("--preview",)):
+        done = tenant.home.run(*command, *flags, stdin=content)
+        assert (done.code, "do not depend" in done.err) == (1, False)
+        assert "Say --decimal point or --decimal comma." in done.err
+        both = tenant.home.run(*command, *flags, stdin=f'{content}O2;P1;MAIN;A;1;"S3;S4"\n').err
+        assert "row 3, serials: must be one for each unit: 1 ordered" in both
+    assert "2 ordered" not in tenant.home.ok(*command, "--decimal", "comma", stdin=content).err
 
 
 def test_a_file_without_rows_is_told_and_leaves_no_trace(tenant: Tenant) -> None:
