@@ -296,6 +296,8 @@ def _refuse(errors: list[Wrong], as_json: bool, errors_file: Path | None) -> NoR
 
 
 def _refuse_file(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
+    if files == ("-",):
+        raise click.UsageError("The rows go to standard output without `-`: leave it out.")
     if files:
         name = shlex.quote(files[0])
         raise click.UsageError(
