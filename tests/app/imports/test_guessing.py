@@ -130,12 +130,18 @@ WINDOWS_1250 = (
     "Śruba stalowa biała 10 zł", "Księgowość, część", "Księgowa", "śruba", "biała", "żwir", "śrubą", "Łąka",
     "Kotouč řezný", "Čistič, trůn, nýt", "Žluťoučký kůň", "Csavar, fűrész, őr",
     "Placă şi ţeavă", "oraş", "ţevi", "placă", "Ştift",
+    "Děčín, oběžné kolo", "Žďár nad Sázavou", "cső, tömítő, alátét", "rézcső, Kőszeg", "fűtő",
+    "vŕtačka, kľúč", "Škofja Šoštanj, vijačni ključ",
 )  # fmt: skip
 WINDOWS_1252 = (
     "Peña, Müller, Köln, Café, Düsseldorf", "Café, Müller, m³", "forêt, café", "œil",
     "Café crème", "Crêpe, forêt, nœud à vis é", "cœur é", "«Café»", "Müller Straße", "Größe ½ Zoll",
     "Acme® Müller", "Beton m³", "5 £, nº 5, 1ª, 10 µm", "São João, ção", "Peña niño", "caffè, più",
     "søm, rød grøn blå", "Smörgås", "señor ¡hola!",
+    "geïsoleerde buis, reëel, één, België", "geïsoleerde buis", "Jõgeva, Võru, Põlva", "Võru", "kõva värv, jõud",
+    "PORTÃO, SABÃO", "SÃO", "limões", "così", "naïve", "perché, così, più", "è, unità, può",
+    "pressió, això, raïm, vàlvula, bombeta pròpia", "Müller naïve café", "©Acme Müller", "© Acme, Müller",
+    "Acme®, Müller",
 )  # fmt: skip
 ISO_8859_2 = (
     "Łódź, część, śruba",
@@ -145,6 +151,9 @@ ISO_8859_2 = (
     "Łąka",
     "Wąż",
     "Źródło",
+    "Žďár",
+    "Škofja Šoštanj",
+    "Děčín, Žilina",
 )
 MANY = {
     "windows-1250": WINDOWS_1250,

@@ -27,8 +27,8 @@ class Key(NamedTuple):
 
 
 def with_codes_meant(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:
-    """The errors, and where a code is unknown, the one that differs from it in capitals and blanks only, or else in
-    signs too. Where there are several, none is named. Each table that is concerned is read once.
+    """The errors, and where a code is unknown, the one that differs from it in capitals and blanks only, or else
+    in signs too. Where there are several, none is named. Each table that is concerned is read once.
     """
     errors = list(errors)
     wanted: dict[str, set[Key]] = {}
