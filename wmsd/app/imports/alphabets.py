@@ -117,8 +117,15 @@ class Letters:
             self._western += COMMON * sum(map(block.count, OF_THE_WEST))
 
     def encoding(self) -> str:
-        possible = [each for each in LANGUAGES if not self._all.keys() & NO_TEXT[each]]
-        return max(possible or LANGUAGES, key=self._explained)
+        return max(self._possible() or LANGUAGES, key=self._explained)
+
+    def others(self, encoding: str) -> tuple[str, ...]:
+        """The encodings that read all bytes too, and some of them otherwise."""
+        found = bytes(self._all).decode(encoding, "replace")
+        return tuple(each for each in self._possible() if bytes(self._all).decode(each) != found)
+
+    def _possible(self) -> list[str]:
+        return [each for each in LANGUAGES if not self._all.keys() & NO_TEXT[each]]
 
     def _explained(self, encoding: str) -> tuple[int, int]:
         signs = self._western if LANGUAGES[encoding] is WESTERN else 0
@@ -140,12 +147,17 @@ class Letters:
         return telling + min(telling, shared), shared if telling else 0
 
 
-def readings(text: str, encoding: str) -> dict[str, str]:
-    """How the others would read a text that was read in this encoding, where that differs and is a text."""
+def readings(text: str, encoding: str, others: Iterable[str]) -> dict[str, str]:
+    """How the others would read a text that was read in this encoding, where that differs."""
     raw, found = text.encode(encoding), dict[str, str]()
-    for other in LANGUAGES:
-        if other != encoding and not set(raw) & NO_TEXT[other]:
-            reading = raw.decode(other)
-            if reading != text and reading not in found.values():
-                found[other] = reading
+    for other in others:
+        reading = raw.decode(other, "replace")
+        if reading not in (text, *found.values()):
+            found[other] = reading
     return found
+
+
+def telling(encoding: str, others: Iterable[str]) -> "re.Pattern[str]":
+    """Finds a letter or sign that one of the others reads otherwise."""
+    high = bytes(range(0x80, 0x100)).decode(encoding, "ignore")
+    return re.compile(f"[{re.escape(''.join(each for each in high if readings(each, encoding, others)))}]")

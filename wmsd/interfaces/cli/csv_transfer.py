@@ -248,13 +248,7 @@ def _say_form(guessed: Guess) -> None:
     form = form_in_words(guessed.form)
     if form == {"encoding": "UTF-8", "delimiter": "comma", "decimal": "point"}:
         return
-    shown = evidence_of(guessed)
-    because = "" if shown is None else f" ({shown})"
-    note(
-        f"Read as {form['encoding']}, with a {form['delimiter']} between cells "
-        f"and a decimal {form['decimal']}{because}."
-    )
-    previews.tell_sample(guessed.form, guessed.sample)
+    note(previews.form_read(guessed.form, guessed.sample, evidence_of(guessed)))
 
 
 def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> None:
