@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import IO, Final, TextIO
 
 from wmsd.app.csv_rows import Columns, Form, Unreadable, column_name, split
@@ -12,6 +13,7 @@ from wmsd.base.decimal_marks import NO_NUMBER
 from wmsd.base.importing import CellError
 
 LONGEST_CELL: Final = 200
+NUMBER: Final = "must be a number"
 CHOOSE: Final = "waits for a choice: is the decimal mark of the file a point or a comma"
 
 
@@ -75,11 +77,11 @@ def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | No
 def in_both(errors: Iterable[CellError], others: Iterable[CellError]) -> list[CellError]:
     """The first ones, as far as they are among the others: those of the file with the other decimal mark."""
     known = set(map(_with_either_mark, others))
-    return [each for each in errors if _with_either_mark(each) in known]
+    return [each for each in map(_with_either_mark, errors) if each in known]
 
 
-def _with_either_mark(error: CellError) -> tuple[int, str, str]:
-    return error.line, error.column, "" if error.sentence in NO_NUMBER.values() else error.sentence
+def _with_either_mark(error: CellError) -> CellError:
+    return replace(error, sentence=NUMBER) if error.sentence in NO_NUMBER.values() else error
 
 
 def asked(guessed: Guess) -> list[Wrong]:
