@@ -47,9 +47,12 @@ def test_where_the_encoding_is_guessed_a_name_is_shown_as_it_was_read(tenant: Te
         assert shown in tenant.home.ok(*command, *flags, stdin=content).err
     assert tenant.rows("clients")[1]["name"] == "Biała Śruba"
     german = "code;name\nC1;Müller\n".encode("windows-1252")
-    silent = (("--encoding", "windows-1250"), content), ((), "code,name\nC1,Łąka\n"), ((), german)
-    for flags, file in silent:
-        assert "If that is wrong" not in tenant.home.ok(*command, *flags, stdin=file).err
+    for silent in (
+        tenant.home.ok(*command, "--encoding", "windows-1250", stdin=content),
+        tenant.home.ok(*command, stdin="code,name\nC1,Łąka\n"),
+        tenant.home.ok(*command, stdin=german),
+    ):
+        assert "If that is wrong" not in silent.err
 
 
 def test_a_preview_names_the_encodings_that_can_read_the_file(tenant: Tenant) -> None:
