@@ -172,7 +172,7 @@ class Home:
         assert done.code == 1, done
         assert done.out == ""
         assert "Traceback" not in done.err, done.err
-        marks = ("wmsd: ", "Data folder: ", "Read as ", "The file was read as ")
+        marks = ("wmsd: ", "Data folder: ", "Read as ")
         unmarked = [line for line in done.err.splitlines() if not line.startswith(marks)]
         assert unmarked == []
         return done.wrong

@@ -14,6 +14,9 @@ MARKS: Final[tuple[Mark, ...]] = get_args(Mark)
 SIGN_OF: Final[Mapping[Mark, str]] = {"point": ".", "comma": ","}
 OTHER: Final[Mapping[Mark, Mark]] = {"point": "comma", "comma": "point"}
 EXAMPLE: Final[Mapping[Mark, str]] = {"point": "12.5", "comma": "12,5"}
+NO_NUMBER: Final[Mapping[Mark, str]] = {
+    mark: f"must be a number with a decimal {mark}, such as {example}" for mark, example in EXAMPLE.items()
+}
 BLANKS: Final = " \u00a0\u202f\u2009'\u2019"
 """What may stand between groups of three digits, beside the other mark."""
 
@@ -36,7 +39,7 @@ def read(cell: str, mark: Mark) -> Decimal:
     """The number with this decimal mark. Raises ValueError with a sentence."""
     found = PATTERNS[mark].fullmatch(cell.strip())
     if found is None:
-        raise ValueError(f"must be a number with a decimal {mark}, such as {EXAMPLE[mark]}")
+        raise ValueError(NO_NUMBER[mark])
     whole = NOT_DIGITS.sub("", found["whole"] or "0")
     part = found["part"] or found["only"] or "0"
     return Decimal(f"{found['sign']}{whole}.{part}{found['power'] or ''}")

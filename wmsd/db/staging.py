@@ -57,6 +57,9 @@ class Staging:
         self._clock, self._ids, self._provision, self._actor = clock, ids, provision, actor
         self.folder = tempfile.gettempdir()
         self._connection = self._copied(path) if of_copy else connect(path)
+        self._attach()
+
+    def _attach(self) -> None:
         try:
             with tempfile.NamedTemporaryFile(prefix="wmsd-import-", dir=self.folder) as file:
                 self._connection.execute(f"ATTACH ? AS {STAGED}", (file.name,))
@@ -98,6 +101,11 @@ class Staging:
 
     def close(self) -> None:
         self._connection.close()
+
+    def begin_anew(self) -> None:
+        """Forgets the rows that were collected: others, or the same ones read otherwise, can be collected."""
+        self._connection.execute(f"DETACH {STAGED}")
+        self._attach()
 
     def gather(self, action: Callable[[Transaction], Result]) -> Result:
         """Runs the action, which may write only to the second file. Raises StorageError when its

@@ -130,12 +130,18 @@ WINDOWS_1250 = (
     "Śruba stalowa biała 10 zł", "Księgowość, część", "Księgowa", "śruba", "biała", "żwir", "śrubą", "Łąka",
     "Kotouč řezný", "Čistič, trůn, nýt", "Žluťoučký kůň", "Csavar, fűrész, őr",
     "Placă şi ţeavă", "oraş", "ţevi", "placă", "Ştift",
+    "Děčín, oběžné kolo", "Žďár nad Sázavou", "cső, tömítő, alátét", "rézcső, Kőszeg", "fűtő",
+    "vŕtačka, kľúč", "Škofja Šoštanj, vijačni ključ",
 )  # fmt: skip
 WINDOWS_1252 = (
     "Peña, Müller, Köln, Café, Düsseldorf", "Café, Müller, m³", "forêt, café", "œil",
     "Café crème", "Crêpe, forêt, nœud à vis é", "cœur é", "«Café»", "Müller Straße", "Größe ½ Zoll",
     "Acme® Müller", "Beton m³", "5 £, nº 5, 1ª, 10 µm", "São João, ção", "Peña niño", "caffè, più",
     "søm, rød grøn blå", "Smörgås", "señor ¡hola!",
+    "geïsoleerde buis, reëel, één, België", "geïsoleerde buis", "Jõgeva, Võru, Põlva", "Võru", "kõva värv, jõud",
+    "PORTÃO, SABÃO", "SÃO", "limões", "così", "naïve", "perché, così, più", "è, unità, può",
+    "pressió, això, raïm, vàlvula, bombeta pròpia", "Müller naïve café", "©Acme Müller", "© Acme, Müller",
+    "Acme®, Müller",
 )  # fmt: skip
 ISO_8859_2 = (
     "Łódź, część, śruba",
@@ -145,6 +151,9 @@ ISO_8859_2 = (
     "Łąka",
     "Wąż",
     "Źródło",
+    "Žďár",
+    "Škofja Šoštanj",
+    "Děčín, Žilina",
 )
 MANY = {
     "windows-1250": WINDOWS_1250,
@@ -165,14 +174,35 @@ def test_a_guessed_encoding_is_shown_by_a_cell_that_others_read_otherwise() -> N
     found = guess(io.BytesIO(content), KINDS["clients"].columns, Chosen())
     assert found.sample == (3, "Śruba", {"windows-1252": "Œruba"})
     german = guess(io.BytesIO("code;name\nA;Müller\n".encode("windows-1252")), KINDS["clients"].columns, Chosen())
-    assert german.sample == (2, "Müller", {})
+    assert german.sample is None
     for text, chosen in ((content, "windows-1250"), ("code;name\nA;Śruba\n".encode(), None)):
         found = guess(io.BytesIO(text), KINDS["clients"].columns, Chosen(encoding=chosen))
         assert found.sample is None
 
 
+@pytest.mark.parametrize(
+    ("signs", "others"),
+    [
+        ("", {"windows-1250": "rřd ą", "iso-8859-2": "rřd š"}),
+        ("€", {"windows-1250": "rřd ą"}),
+        ("ƒ", None),
+    ],
+)
+def test_no_encoding_is_named_that_cannot_read_the_whole_file(signs: str, others: dict[str, str] | None) -> None:
+    content = f"code;name\nA;rød ¹\nB;{signs}\n".encode("windows-1252")
+    sample = guess(io.BytesIO(content), KINDS["clients"].columns, Chosen()).sample
+    assert sample == (None if others is None else (2, "rød ¹", others))
+
+
+def test_a_sample_is_looked_for_in_the_first_rows_only() -> None:
+    for rows, is_found in ((9_999, True), (10_000, False)):
+        content = ("code;name\n" + "A;Müller\n" * rows + "B;Peña\n").encode("windows-1252")
+        sample = guess(io.BytesIO(content), KINDS["clients"].columns, Chosen()).sample
+        assert (sample is not None) == is_found
+
+
 def test_of_a_long_cell_the_part_with_the_letter_is_shown() -> None:
-    content = f"code;name\nA;{'x' * 500}Śruba{'y' * 500}\n".encode("windows-1250")
+    content = f"code;name\nA;{'ó' * 500}Śruba{'y' * 500}\n".encode("windows-1250")
     sample = guess(io.BytesIO(content), KINDS["clients"].columns, Chosen()).sample
     assert sample is not None
     assert (len(sample.cell), "Śruba" in sample.cell) == (60, True)

@@ -370,5 +370,8 @@ def test_an_unknown_command_is_not_understood(home: Home) -> None:
     assert home.misunderstood("export", "articles", "my list.csv") == (
         "Error: The rows go to standard output. To have them in a file, say > 'my list.csv', not 'my list.csv'."
     )
+    assert home.misunderstood("export", "articles", "-") == (
+        "Error: The rows go to standard output without `-`: leave it out."
+    )
     assert home.misunderstood("export", "recipes", "--company", "A").startswith("Error: Invalid value for")
     assert home.run().code == 2

@@ -105,6 +105,19 @@ def test_an_input_that_stalls_keeps_nobody_waiting(
     assert len(codes(tenant)) == 3021
 
 
+def test_a_question_needs_no_writer(tenant: Tenant, company: int) -> None:
+    """It is told while another one writes: orders are tried on a copy."""
+    tenant.take("warehouses", "code,name\nMAIN,Main\n")
+    content = "code;partner_code;warehouse_code;article_code;quantity\nO1;P1;MAIN;A;1,000\n"
+    file = tenant.home.data / "companies" / f"{company}.db"
+    with closing(connect(file, busy_seconds=0)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        wrong = tenant.home.refusals("import", "sales-orders", "-", "--company", tenant.code, stdin=content)
+        other.execute("ROLLBACK")
+    assert wrong[0].endswith("Say --decimal point or --decimal comma.")
+    assert 'row 2, partner_code: is not a partner of this company. The cell has "P1".' in wrong
+
+
 def test_ctrl_c_while_it_reads_leaves_nothing(tenant: Tenant, tmp_path: Path) -> None:
     with importing(tenant, tmp_path) as process:
         sent(process, HEADER + "A,Apple\n")

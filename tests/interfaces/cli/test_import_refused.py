@@ -301,6 +301,32 @@ def test_the_code_that_was_meant_is_named(tenant: Tenant, kind: str) -> None:
     assert tenant.refuses(kind, content) == [f"row 2, {sentence} of this company; {meant} is the nearest code."]
 
 
+@pytest.mark.parametrize(
+    ("cell", "meant"),
+    [
+        ("11-5", None),
+        ("10.5", None),
+        ("1.05", None),
+        ("bolt 8", "BOLT-8"),
+        ("nut-8", "NUT 8"),
+        ("NUT8", "NUT 8"),
+        ("m.a", None),
+        ("tee", None),
+        ("t.e.e.", None),
+        ("pin1", "PIN1"),
+        ("--", None),
+    ],
+)
+def test_a_code_is_named_only_where_it_is_surely_meant(tenant: Tenant, cell: str, meant: str | None) -> None:
+    """Signs between digits count; and of several codes none is named, unless one has the same signs."""
+    codes = ("1-15", "105", "BOLT-8", "NUT 8", "M-A", "M/A", "Tee", "TEE", "PIN1", "PIN-1")
+    tenant.take("articles", "code,name\n" + "".join(f"{code},A\n" for code in codes))
+    tenant.take("warehouses", "code,name\nMAIN,Main\n")
+    [told] = tenant.refuses("stock", f"{PLACE}{cell},MAIN,1\n")
+    nearest = "" if meant is None else f"; {meant} is the nearest code"
+    assert told == f"row 2, article_code: is not an article of this company{nearest}."
+
+
 def test_codes_that_are_not_alike_are_not_named(tenant: Tenant) -> None:
     tenant.take("warehouses", "code,name\nMAIN,Main\n")
     tenant.take("articles", "code,name\nA,Apple\n")

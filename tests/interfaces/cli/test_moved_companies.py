@@ -148,6 +148,9 @@ def test_the_same_company_is_named_where_it_is_here_already(home_of_acme: Home, 
     assert f"{here}RENAMED{end}" in elsewhere.ok("company", "import", later, "--code", "GUEST-3").err
     assert f"{here}ACME{end}" in home_of_acme.ok("company", "import", later, "--code", "TWIN").err
     assert f"{here}ACME and TWIN{end}" in home_of_acme.ok("company", "import", later, "--code", "THIRD").err
+    of_twin = home_of_acme.folder / "twin.tar.gz"
+    home_of_acme.ok("company", "export", "TWIN", of_twin)
+    assert f"{here}TWIN{end}" in home_of_acme.ok("company", "import", of_twin, "--code", "FOURTH").err
 
 
 def test_an_operator_that_is_not_there(home_of_acme: Home, elsewhere: Home) -> None:

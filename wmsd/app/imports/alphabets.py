@@ -12,7 +12,9 @@ from typing import Final, NamedTuple
 
 
 class Alphabet(NamedTuple):
-    """The letters beyond ASCII of a language. `rare` ones hardly ever come without common ones."""
+    """The letters beyond ASCII of a language. `rare` ones hardly ever come without common ones. So `ě`, `ď` and
+    `ő` alone show no language: their bytes are `ì`, `ï` and `õ` in the West.
+    """
 
     common: str
     rare: str = ""
@@ -22,18 +24,21 @@ WESTERN: Final = (
     Alphabet("àçéè", "âæêëîïôœùûü"),  # French
     Alphabet("äöüß"),  # German
     Alphabet("áéíñóú", "ü"),  # Spanish
-    Alphabet("áâçéíóú", "àãêôõ"),  # Portuguese
+    Alphabet("áâçéíóú", "àãêô"),  # Portuguese
     Alphabet("àèéù", "ìò"),  # Italian
     Alphabet("åæøé"),  # Danish, Norwegian
     Alphabet("åäöé"),  # Swedish, Finnish
     Alphabet("áæéíóöúý", "ðþ"),  # Icelandic
+    Alphabet("éë", "èêïóöü"),  # Dutch
+    Alphabet("äöü", "õšž"),  # Estonian
+    Alphabet("àçèéíòóú", "ïü"),  # Catalan
 )
 CENTRAL: Final = (
     Alphabet("ăâîşţ"),  # Romanian
     Alphabet("ąćęłńóśźż"),  # Polish
-    Alphabet("áčďéěíňóřšťúůýž"),  # Czech
-    Alphabet("áäčďéíľĺňóôŕšťúýž"),  # Slovak
-    Alphabet("áéíóöőúüű"),  # Hungarian
+    Alphabet("áčéíňóřšťúůýž", "ďě"),  # Czech
+    Alphabet("áäčéíľňóôšťúýž", "ďĺŕ"),  # Slovak
+    Alphabet("áéíóöúüű", "ő"),  # Hungarian
     Alphabet("čćđšž"),  # Croatian, Slovene
 )
 LANGUAGES: Final[Mapping[str, Iterable[Alphabet]]] = {
@@ -61,9 +66,20 @@ SHARED: Final[Mapping[str, frozenset[int]]] = {
     "iso-8859-2": _same("windows-1252", "iso-8859-2"),
 }
 """By encoding, the bytes that are the same letter in those of the other part of Europe."""
-OF_THE_WEST: Final = (b"\xa1", b"\xa2", b"\xb2", b"\xbd", b"\xe3o", b"\x9cu", b"\x9ci")
-"""`¡`, `¢`, `²` and `½`, which are lone accents in the other encodings; `ão`, `œu` and `œi`, which no word there
-has.
+OF_THE_WEST: Final = (
+    b"\xa1",
+    b"\xa2",
+    b"\xb2",
+    b"\xbd",
+    b"\xe3o",
+    b"\xc3O",
+    b"\xf5es",
+    b"\xd5ES",
+    b"\x9cu",
+    b"\x9ci",
+)
+"""`¡`, `¢`, `²` and `½`, which are lone accents in the other encodings; `ão`, `ões`, `œu` and `œi`, which hardly
+any word there has.
 """
 COMMON, RARE = 2, 1
 ASCII: Final = bytes(range(0x80))
@@ -71,13 +87,18 @@ _LETTER: Final = (
     rb"[A-Za-z\x8a\x8c-\x8f\x9a\x9c-\x9f\xa1\xa3\xa5\xa6\xaa\xac\xaf\xb1\xb3\xb6\xb9\xba\xbc\xbe-\xff]"
 )
 _SIGN: Final = rb"[\xa1\xa3\xa5\xa6\xaa\xac\xaf\xb1\xb3\xb6\xb9\xba\xbc\xbe\xbf]"
-_ENCLOSING: Final = rb"[\xa9\xab\xae\xb5\xbb]"
+_ENCLOSING: Final = rb"[\xab\xb5\xbb]"
+_MARK: Final = rb"[\xa9\xae]"
+_SMALL: Final = rb"[a-z\xe0-\xff]"
 LONELY: Final = re.compile(
-    b"%(sign)s(?!%(letter)s)(?<!%(letter)s{3}%(sign)s)|%(enclosing)s(?:(?!%(letter)s)|(?<!%(letter)s.))"
-    % {b"letter": _LETTER, b"sign": _SIGN, b"enclosing": _ENCLOSING}
+    b"%(sign)s(?!%(letter)s)(?<!%(letter)s{3}%(sign)s)"
+    b"|%(enclosing)s(?:(?!%(letter)s)|(?<!%(letter)s.))"
+    b"|%(mark)s(?:(?!%(letter)s)|(?<!%(letter)s.)(?!%(small)s))"
+    % {b"letter": _LETTER, b"small": _SMALL, b"sign": _SIGN, b"enclosing": _ENCLOSING, b"mark": _MARK}
 )
 """Signs of Windows-1252 that are letters in the others, where they stand as signs do: `m³`, `5 £`, `1º`, `«Café»`.
-Such a byte is taken for a letter where a letter follows it, or where it ends a word of four.
+Such a byte is taken for a letter where a letter follows it, or where it ends a word of four. `®` and `©` begin a
+word before a small letter: `Žďár` and `Škofja` of ISO 8859-2, but not `©Acme`.
 """
 
 
@@ -96,16 +117,24 @@ class Letters:
             self._western += COMMON * sum(map(block.count, OF_THE_WEST))
 
     def encoding(self) -> str:
-        possible = [each for each in LANGUAGES if not self._all.keys() & NO_TEXT[each]]
-        return max(possible or LANGUAGES, key=self._explained)
+        return max(self._possible() or LANGUAGES, key=self._explained)
 
-    def _explained(self, encoding: str) -> int:
+    def others(self, encoding: str) -> tuple[str, ...]:
+        """The encodings that read all bytes too, and some of them otherwise."""
+        found = bytes(self._all).decode(encoding, "replace")
+        return tuple(each for each in self._possible() if bytes(self._all).decode(each) != found)
+
+    def _possible(self) -> list[str]:
+        return [each for each in LANGUAGES if not self._all.keys() & NO_TEXT[each]]
+
+    def _explained(self, encoding: str) -> tuple[int, int]:
         signs = self._western if LANGUAGES[encoding] is WESTERN else 0
-        return signs + max(self._of_language(each, encoding) for each in LANGUAGES[encoding])
+        found, shared = max(self._of_language(each, encoding) for each in LANGUAGES[encoding])
+        return signs + found, shared
 
-    def _of_language(self, alphabet: Alphabet, encoding: str) -> int:
+    def _of_language(self, alphabet: Alphabet, encoding: str) -> tuple[int, int]:
         """Letters that the encodings share show the language, but only beside others: `ö` and `ü` alone make no
-        file Hungarian.
+        file Hungarian. All of them decide only where others are even: `á` beside `ő` is not Estonian.
         """
         telling = shared = 0
         for weight, letters in ((COMMON, alphabet.common), (RARE, alphabet.rare)):
@@ -115,15 +144,20 @@ class Letters:
                     shared += count
                 else:
                     telling += count
-        return telling + min(telling, shared)
+        return telling + min(telling, shared), shared if telling else 0
 
 
-def readings(text: str, encoding: str) -> dict[str, str]:
-    """How the others would read a text that was read in this encoding, where that differs and is a text."""
+def readings(text: str, encoding: str, others: Iterable[str]) -> dict[str, str]:
+    """How the others would read a text that was read in this encoding, where that differs."""
     raw, found = text.encode(encoding), dict[str, str]()
-    for other in LANGUAGES:
-        if other != encoding and not set(raw) & NO_TEXT[other]:
-            reading = raw.decode(other)
-            if reading != text and reading not in found.values():
-                found[other] = reading
+    for other in others:
+        reading = raw.decode(other, "replace")
+        if reading not in (text, *found.values()):
+            found[other] = reading
     return found
+
+
+def telling(encoding: str, others: Iterable[str]) -> "re.Pattern[str]":
+    """Finds a letter or sign that one of the others reads otherwise."""
+    high = bytes(range(0x80, 0x100)).decode(encoding, "ignore")
+    return re.compile(f"[{re.escape(''.join(each for each in high if readings(each, encoding, others)))}]")

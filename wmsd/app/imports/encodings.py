@@ -2,7 +2,7 @@
 
 import codecs
 from collections.abc import Mapping
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from wmsd.app.csv_rows import Unreadable
 from wmsd.app.imports.alphabets import Letters
@@ -30,7 +30,14 @@ SAVE_AS: Final = "Save it as CSV UTF-8, and choose that file."
 BLOCK: Final = 64 * 1024
 
 
-def encoding_of(file: IO[bytes], chosen: str | None) -> str:
+class Encoding(NamedTuple):
+    """`others`: those that read the file too, and otherwise, where the encoding is a guess."""
+
+    name: str
+    others: tuple[str, ...] = ()
+
+
+def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
     """The encoding that was chosen, or the one that the file shows. Raises Unreadable."""
     file.seek(0)
     beginning = file.read(4)
@@ -39,13 +46,13 @@ def encoding_of(file: IO[bytes], chosen: str | None) -> str:
             raise Unreadable(f"the file {is_other}, not CSV. {SAVE_AS}")
     for mark, encoding in MARKED.items():
         if beginning.startswith(mark):
-            return encoding
+            return Encoding(encoding)
     if chosen is not None:
-        return "utf-16-le" if chosen == "utf-16" else chosen
+        return Encoding("utf-16-le" if chosen == "utf-16" else chosen)
     return _of_bytes(file)
 
 
-def _of_bytes(file: IO[bytes]) -> str:
+def _of_bytes(file: IO[bytes]) -> Encoding:
     """UTF-8, unless the file has other bytes and no letters of UTF-8. Raises Unreadable."""
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -70,10 +77,11 @@ def _of_bytes(file: IO[bytes]) -> str:
         if not block:
             break
     if not wrong:
-        return "utf-8"
+        return Encoding("utf-8")
     if right >= wrong:
         raise Unreadable(f"line {first_wrong} is not UTF-8 text, though others are. {SAVE_AS}")
-    return letters.encoding()
+    found = letters.encoding()
+    return Encoding(found, letters.others(found))
 
 
 class WrongEncoding(Unreadable):

@@ -3,7 +3,7 @@
 What can only be guessed at a risk is asked: `1.000` is a thousand in one country and one in the other.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import field
 from decimal import Decimal
 from io import TextIOWrapper
@@ -11,7 +11,7 @@ from typing import IO, Final, NamedTuple
 
 from wmsd.app.csv_rows import Columns, Form, Unreadable, column_name, delimiter_of, split
 from wmsd.app.imports.encodings import ENCODINGS, SAVE_AS, encoding_of, not_readable
-from wmsd.app.imports.samples import Sample, is_guess, sample_of
+from wmsd.app.imports.samples import Sample, sample_of
 from wmsd.base import cells
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
@@ -45,7 +45,7 @@ class Guess:
     questions: list[Cell] = field(default_factory=list)
     """Cells that are two different numbers, for which nobody has chosen the decimal mark. The first few."""
     sample: Sample | None = None
-    """How letters were read, where the encoding is a guess."""
+    """How letters were read, where the encoding is a guess and others would read them otherwise."""
 
     @property
     def question(self) -> str | None:
@@ -79,25 +79,25 @@ def _plain(number: Decimal) -> str:
 
 def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
     """How the file is written. It is read whole, and is at its beginning again. Raises Unreadable."""
-    encoding = encoding_of(file, chosen.encoding)
+    encoding, others = encoding_of(file, chosen.encoding)
     texts = lines_of(file, encoding)
     header = next(texts, "")
     delimiter = chosen.delimiter or delimiter_of(header)
     texts.close()
     form = Form(encoding, delimiter, chosen.decimal or "point")
     found = Guess(form) if chosen.decimal else _with_decimal(form, Numbers.of(file, columns, form))
-    if is_guess(encoding, chosen.encoding):
-        found.sample = _sample(file, form)
+    if others:
+        found.sample = _sample(file, form, others)
     file.seek(0)
     return found
 
 
-def _sample(file: IO[bytes], form: Form) -> Sample | None:
+def _sample(file: IO[bytes], form: Form, others: Iterable[str]) -> Sample | None:
     texts = lines_of(file, form.encoding)
     try:
         rows = split(texts, form.delimiter)
         next(rows, None)
-        return sample_of(rows, form.encoding)
+        return sample_of(rows, form.encoding, others)
     finally:
         texts.close()
 

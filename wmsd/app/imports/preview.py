@@ -1,7 +1,7 @@
 """What an import would do: what was understood of the file, what would change, and everything that is wrong."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import islice
 from typing import IO, Any, Final
 
@@ -12,14 +12,25 @@ from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.app.imports.meant import with_codes_meant
 from wmsd.app.imports.samples import Sample
-from wmsd.app.imports.wrong import Wrong, asked, is_wrong_anyway, shortened, with_cells
+from wmsd.app.imports.wrong import Wrong, asked, in_both, shortened, with_cells
 from wmsd.base.dataclass import dataclass
+from wmsd.base.decimal_marks import OTHER
 from wmsd.base.importing import Alike, CellError, ImportRefused, Outcome, Row, Watch
 from wmsd.db.staging import Staging
 from wmsd.db.transaction import Transaction
 
 MOST_ROWS: Final = 20
 MOST_ERRORS: Final = 200
+
+
+class Looking(Watch):
+    """Reports the rows only: nobody waits until they are written, and none is kept."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+
+    def rows(self, done: int, of: int) -> None:
+        self._watch.rows(done, of)
 
 
 @dataclass(slots=True)
@@ -147,22 +158,25 @@ def _try(
     if found.question is not None:
         found.errors = errors_anyway(staging, kind, file, found.form, watch, options)
         return
-    outcome, found.errors = tried(staging, kind, file, found.form, watch, options)
+    outcome = _tried(staging, kind, file, found.form, watch, options)
+    found.errors = told(staging, kind, file, found.form, outcome.errors)
     if not found.errors:
         found.counts, found.alike = counts_of(outcome), outcome.alike
 
 
-def tried(
+def _tried(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
-) -> tuple[Outcome, list[Wrong]]:
+) -> Outcome:
     """What an import of the file would do, and its errors. Changes nothing."""
     texts = lines_of(file, form.encoding)
     try:
-        return import_beside(staging, kind, texts, True, watch, form, None, **options), []
+        return import_beside(
+            staging, kind, texts, True, None if watch is None else Looking(watch), form, None, **options
+        )
     except DryRun as dry:
-        return dry.outcome, []
+        return dry.outcome
     except ImportRefused as refused:
-        return refused.outcome, told(staging, kind, file, form, refused.outcome.errors)
+        return refused.outcome
     finally:
         texts.close()
 
@@ -170,9 +184,15 @@ def tried(
 def errors_anyway(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
 ) -> list[Wrong]:
-    """The errors of a file that waits for a choice of the decimal mark, as far as they do not depend on it."""
-    _, errors = tried(staging, kind, file, form, watch, options)
-    return [each for each in errors if is_wrong_anyway(each, kind.columns)]
+    """The errors that a file which waits for a choice of the decimal mark has with either. It is tried with both:
+    a quantity decides on other cells too, such as serials, or the status of an order.
+    """
+    errors = _tried(staging, kind, file, form, watch, options).errors
+    if errors:
+        staging.begin_anew()
+        other = replace(form, decimal=OTHER[form.decimal])
+        errors = in_both(errors, _tried(staging, kind, file, other, None, options).errors)
+    return told(staging, kind, file, form, errors)
 
 
 def told(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Iterable[CellError]) -> list[Wrong]:

@@ -1,43 +1,34 @@
 """Shows how the letters of a file were read, where that was guessed."""
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from wmsd.app.csv_rows import Line
-from wmsd.app.imports.alphabets import LANGUAGES, readings
+from wmsd.app.imports.alphabets import readings, telling
 
 MOST_CHARACTERS: Final = 60
+MOST_ROWS: Final = 10_000
+"""In which a sample is looked for."""
 
 
 class Sample(NamedTuple):
-    """A cell, and by encoding how it would be read in others that read the file."""
+    """A cell, and by encoding how it would be read in others that read the whole file."""
 
     line: int
     cell: str
     others: Mapping[str, str]
 
 
-def sample_of(rows: Iterable[Line], encoding: str) -> Sample | None:
-    """The first cell that other encodings read otherwise; or else the first one with a letter beyond ASCII."""
-    first: Sample | None = None
-    for row in rows:
+def sample_of(rows: Iterable[Line], encoding: str, others: Iterable[str]) -> Sample | None:
+    """The first cell that one of the others reads otherwise."""
+    letters = telling(encoding, others)
+    for row in islice(rows, MOST_ROWS):
         for cell in row.cells:
-            if not cell.isascii() and any(each.isalpha() for each in cell if not each.isascii()):
-                sample = _sample(row.number, cell, encoding)
-                if sample.others:
-                    return sample
-                first = first or sample
-    return first
-
-
-def is_guess(encoding: str, chosen: str | None) -> bool:
-    """Whether it may be another one: no mark at the beginning shows it, and its letters do not either."""
-    return chosen is None and encoding in LANGUAGES
-
-
-def _sample(line: int, cell: str, encoding: str) -> Sample:
-    text = _around(cell, next(place for place, each in enumerate(cell) if not each.isascii()))
-    return Sample(line, text, readings(text, encoding))
+            if not cell.isascii() and (found := letters.search(cell)):
+                text = _around(cell, found.start())
+                return Sample(row.number, text, readings(text, encoding, others))
+    return None
 
 
 def _around(cell: str, place: int) -> str:

@@ -2,16 +2,18 @@
 
 import csv
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import IO, Final, TextIO
 
 from wmsd.app.csv_rows import Columns, Form, Unreadable, column_name, split
 from wmsd.app.imports.guessing import Guess, lines_of
 from wmsd.base import cells
 from wmsd.base.dataclass import dataclass
-from wmsd.base.decimal_marks import MARKS, readings
+from wmsd.base.decimal_marks import NO_NUMBER
 from wmsd.base.importing import CellError
 
 LONGEST_CELL: Final = 200
+NUMBER: Final = "must be a number"
 CHOOSE: Final = "waits for a choice: is the decimal mark of the file a point or a comma"
 
 
@@ -72,12 +74,14 @@ def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | No
     return row[names.index(name)]
 
 
-def is_wrong_anyway(error: Wrong, columns: Columns) -> bool:
-    """Whether it is an error with either decimal mark. What keeps a document from its status may be a quantity."""
-    if error.column not in columns or not cells.is_number(columns[error.column]):
-        return error.column != "status"
-    found = readings(error.cell or "")
-    return len(found) != 1 and len(set(found.values())) < len(MARKS)
+def in_both(errors: Iterable[CellError], others: Iterable[CellError]) -> list[CellError]:
+    """The first ones, as far as they are among the others: those of the file with the other decimal mark."""
+    known = set(map(_with_either_mark, others))
+    return [each for each in map(_with_either_mark, errors) if each in known]
+
+
+def _with_either_mark(error: CellError) -> CellError:
+    return replace(error, sentence=NUMBER) if error.sentence in NO_NUMBER.values() else error
 
 
 def asked(guessed: Guess) -> list[Wrong]:

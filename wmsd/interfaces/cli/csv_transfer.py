@@ -4,14 +4,16 @@ import shlex
 import shutil
 import sys
 import textwrap
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, NoReturn
 
 import click
 
-from wmsd.app.csv_rows import NO_ROWS, Unreadable
+from wmsd.app.csv_rows import NO_ROWS, Form, Unreadable
 from wmsd.app.csv_transfer import KINDS, export_csv, import_beside
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.app.imports.modules import MODULE_OF
@@ -26,6 +28,8 @@ from wmsd.base.decimal_marks import MARKS
 from wmsd.base.importing import ImportRefused, Outcome
 from wmsd.base.validation import check
 from wmsd.companies import actions as companies
+from wmsd.db.database import Database
+from wmsd.db.failures import StorageError
 from wmsd.db.staging import Staging
 from wmsd.db.statistics import refresh_statistics
 from wmsd.interfaces.cli import import_undo, previews, stock_changes
@@ -98,24 +102,33 @@ def import_command(
     if command_line.folder.is_made and not changes_nothing:
         command_line.folder.check_room()
 
-    async def find(installation: Installation) -> Staging:
+    async def find(installation: Installation) -> Database:
         await _tell_module_off(installation, code, kind)
-        database = await company_database(installation, code)
-        is_looked_at = given["is_preview"] and not KINDS[kind].importing().checks_all
-        return database.staging(actor, of_copy=is_looked_at)
+        return await company_database(installation, code)
+
+    def to_look(database: Database) -> Staging:
+        """Only looks, and never keeps other writers waiting."""
+        return database.staging(actor, of_copy=not KINDS[kind].importing().checks_all)
 
     with (
         command_line.beside() as borrow,
-        closing(command_line.run_with(borrow, find)) as staging,
         progress_of(kind, file, given["tell_progress"]) as progress,
     ):
+        database = command_line.run_with(borrow, find)
         try:
             with progress.source() as source:
                 if given["is_preview"]:
-                    _preview(staging, kind, source, progress, as_json, given, options)
+                    with closing(to_look(database)) as staging:
+                        _preview(staging, kind, source, progress, as_json, given, options)
                     return
+                guessed = guess(source, KINDS[kind].columns, _chosen(given))
+                if guessed.question is not None:
+                    opened = partial(to_look, database)
+                    errors = _errors_anyway(opened, kind, source, guessed.form, progress, options)
+                    _ask(guessed.question, guessed, errors, given["errors"])
                 room = Room(command_line.folder.path)
-                outcome = _import(staging, kind, source, progress, as_json, given, options, room)
+                with closing(database.staging(actor)) as staging:
+                    outcome = _import(staging, kind, source, guessed, progress, as_json, given, options, room)
         except Unreadable as error:
             fail([f"{file.name}: {error}{previews.how_to_choose(error)}"])
         except TakenInAlready:
@@ -167,17 +180,13 @@ def _import(
     staging: Staging,
     kind: str,
     source: IO[bytes],
+    guessed: Guess,
     progress: ShownProgress,
     as_json: bool,
     given: Options,
     options: Options,
     room: Room,
 ) -> Outcome:
-    guessed = guess(source, KINDS[kind].columns, _chosen(given))
-    if guessed.question is not None:
-        errors = errors_anyway(staging, KINDS[kind], source, guessed.form, progress, options)
-        progress.end()
-        _ask(guessed.question, guessed, errors, given["errors"])
     _say_form(guessed)
     recording = Recording(kind, given["named"] or progress.file_name, given["upload"])
     try:
@@ -208,6 +217,23 @@ def _import(
     return outcome
 
 
+def _errors_anyway(
+    opened: Callable[[], Staging],
+    kind: str,
+    source: IO[bytes],
+    form: Form,
+    progress: ShownProgress,
+    options: Options,
+) -> list[Wrong]:
+    try:
+        with closing(opened()) as staging:
+            return errors_anyway(staging, KINDS[kind], source, form, progress, options)
+    except StorageError:  # without room for a copy there is the question alone
+        return []
+    finally:
+        progress.end()
+
+
 def _ask(question: str, guessed: Guess, errors: list[Wrong], errors_file: Path | None) -> NoReturn:
     waiting = asked(guessed)
     if errors_file is not None:
@@ -222,13 +248,7 @@ def _say_form(guessed: Guess) -> None:
     form = form_in_words(guessed.form)
     if form == {"encoding": "UTF-8", "delimiter": "comma", "decimal": "point"}:
         return
-    shown = evidence_of(guessed)
-    because = "" if shown is None else f" ({shown})"
-    note(
-        f"Read as {form['encoding']}, with a {form['delimiter']} between cells "
-        f"and a decimal {form['decimal']}{because}."
-    )
-    previews.tell_sample(guessed.form, guessed.sample)
+    note(previews.form_read(guessed.form, guessed.sample, evidence_of(guessed)))
 
 
 def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> None:
@@ -270,6 +290,8 @@ def _refuse(errors: list[Wrong], as_json: bool, errors_file: Path | None) -> NoR
 
 
 def _refuse_file(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
+    if files == ("-",):
+        raise click.UsageError("The rows go to standard output without `-`: leave it out.")
     if files:
         name = shlex.quote(files[0])
         raise click.UsageError(

@@ -30,15 +30,22 @@ def _options(encodings: Sequence[str]) -> str:
     return f" Say {' or '.join(f'--encoding {each}' for each in encodings)}." if encodings else ""
 
 
-def tell_sample(form: Form, sample: Sample | None) -> None:
-    """How letters were read, where the encoding is a guess: whoever knows the names sees whether it is right."""
-    if sample is None:
-        return
-    others = " or ".join(f"--encoding {each} ({_quoted(cell)})" for each, cell in sample.others.items())
-    note(
-        f"The file was read as {form_in_words(form)['encoding']}, for example {_quoted(sample.cell)} in row "
-        f"{sample.line}. If that is wrong, say {others or '--encoding'}."
+def form_read(form: Form, sample: Sample | None, evidence: str | None) -> str:
+    """How the file was read. Where its encoding is a guess, whoever knows the names sees by a cell whether it is
+    right.
+    """
+    words = form_in_words(form)
+    because = "" if evidence is None else f" ({evidence})"
+    read = (
+        f"Read as {words['encoding']}, with a {words['delimiter']} between cells and a decimal "
+        f"{words['decimal']}{because}."
     )
+    return read if sample is None else f"{read} {_of_sample(sample)}"
+
+
+def _of_sample(sample: Sample) -> str:
+    others = " or ".join(f"--encoding {each} ({_quoted(cell)})" for each, cell in sample.others.items())
+    return f"Row {sample.line} has {_quoted(sample.cell)}. If that is wrong, say {others}."
 
 
 def _quoted(cell: str) -> str:
@@ -94,7 +101,8 @@ def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None
     if found.unreadable is not None:
         fail([f"{found.unreadable}{_options(found.encodings)}"])
     assert found.form is not None
-    tell_sample(found.form, found.sample)
+    if found.sample is not None:
+        note(_of_sample(found.sample))
     form = form_in_words(found.form)
     if found.question is not None:
         say({**form, "decimal": "to be chosen"}, as_json)
