@@ -118,6 +118,20 @@ def test_a_question_needs_no_writer(tenant: Tenant, company: int) -> None:
     assert 'row 2, partner_code: is not a partner of this company. The cell has "P1".' in wrong
 
 
+def test_a_dry_run_of_orders_needs_no_writer(tenant: Tenant, company: int) -> None:
+    tenant.take("warehouses", "code,name\nMAIN,Main\n")
+    tenant.take("partners", "code,name\nP1,Partner\n")
+    tenant.take("articles", HEADER + "A,Apple\n")
+    tenant.take("stock", "article_code,warehouse_code,quantity\nA,MAIN,5\n")
+    content = "code,partner_code,warehouse_code,article_code,quantity\nO1,P1,MAIN,A,1\n"
+    file = tenant.home.data / "companies" / f"{company}.db"
+    with closing(connect(file, busy_seconds=0)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert tenant.take("sales-orders", content, "--dry-run") == (1, 0, 0)
+        other.execute("ROLLBACK")
+        assert other.execute("SELECT count(*) FROM sales_orders").fetchone() == (0,)
+
+
 def test_ctrl_c_while_it_reads_leaves_nothing(tenant: Tenant, tmp_path: Path) -> None:
     with importing(tenant, tmp_path) as process:
         sent(process, HEADER + "A,Apple\n")

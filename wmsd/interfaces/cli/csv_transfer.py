@@ -127,7 +127,7 @@ def import_command(
                     errors = _errors_anyway(opened, kind, source, guessed.form, progress, options)
                     _ask(guessed.question, guessed, errors, given["errors"])
                 room = Room(command_line.folder.path)
-                with closing(database.staging(actor)) as staging:
+                with closing(to_look(database) if given["dry_run"] else database.staging(actor)) as staging:
                     outcome = _import(staging, kind, source, guessed, progress, as_json, given, options, room)
         except Unreadable as error:
             fail([f"{file.name}: {error}{previews.how_to_choose(error)}"])
