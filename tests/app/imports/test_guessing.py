@@ -106,6 +106,13 @@ def test_the_delimiter_is_the_one_of_the_header(rows: list[tuple[str, str]], del
     assert (found.form.delimiter, found.form.encoding) == (delimiter, "utf-8")
 
 
+@pytest.mark.parametrize("first", ["sep=;\r\n", "SEP=;\n", "\ufeffsep=;\r\n", "sep=,\n", "sep=\t\n"])
+def test_a_line_that_names_the_delimiter_is_no_row(first: str) -> None:
+    file = io.BytesIO((first + "code;name\nA;sep=;\n").encode())
+    assert guess(file, KINDS["clients"].columns, Chosen()).form.delimiter == ";"
+    assert "".join(lines_of(file, "utf-8")) == "code;name\nA;sep=;\n"
+
+
 ENCODED = {
     "UTF-8": ("Șurub é", "utf-8", "utf-8"),
     "UTF-8 with a mark": ("Șurub", "utf-8-sig", "utf-8-sig"),

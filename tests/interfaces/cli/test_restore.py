@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import threading
 from pathlib import Path
@@ -377,7 +378,9 @@ def test_what_was_proven_is_not_examined_again(installation: Home) -> None:
 def test_a_damaged_archive_changes_nothing(installation: Home, saved: Path) -> None:
     damage(saved)
     before = hashes(installation.data)
-    assert "is damaged" in installation.refused("backup", "restore", saved)
+    refused = installation.refused("backup", "restore", saved)
+    assert re.search(rf"{saved} is damaged: .+\. (ACME|platform\.db) cannot be", refused)
+    assert "wmsd backup verify names all" in refused
     assert hashes(installation.data) == before
 
 

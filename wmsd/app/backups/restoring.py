@@ -226,7 +226,13 @@ class Restore:
         name, target = file.code or PLATFORM, folder / file.path
         total = sum(each.bytes for each in self.manifest.files)
         self.tell(Progress(name, self._done, total))
-        unpack(self.archive, file, target)
+        try:
+            unpack(self.archive, file, target)
+        except StorageError as error:
+            raise StorageError(
+                f"{error} {name} cannot be taken out of it. Nothing was changed. wmsd backup verify names all that "
+                "cannot; restore the other companies one by one (--company), or restore another backup."
+            ) from None
         wrong = [f"{name}: {each}." for each in compare(file, target)]
         if wrong:
             raise StorageError(f"{self.archive} is damaged. {' '.join(wrong)} Nothing was changed.")

@@ -3,6 +3,7 @@
 What can only be guessed at a risk is asked: `1.000` is a thousand in one country and one in the other.
 """
 
+import re
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import field
 from decimal import Decimal
@@ -19,6 +20,8 @@ from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
 DELIMITER_NAMES: Final[Mapping[str, str]] = {",": "comma", ";": "semicolon", "\t": "tab"}
 LONGEST_LINE: Final = 4 * 1024 * 1024
 MOST_QUESTIONS: Final = 5
+NAMES_DELIMITER: Final = re.compile("sep=.", re.IGNORECASE)
+"""A first line that spreadsheets read and do not show. The header shows the delimiter anyway."""
 __all__ = ["ENCODINGS", "Chosen", "Guess", "guess", "lines_of"]
 
 
@@ -103,7 +106,9 @@ def _sample(file: IO[bytes], form: Form, others: Iterable[str]) -> Sample | None
 
 
 def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
-    """The lines of the file, from its beginning, with their ends. Raises Unreadable."""
+    """The lines of the file, from its beginning, with their ends, without one that names the delimiter for a
+    spreadsheet. Raises Unreadable.
+    """
     file.seek(0)
     reader = TextIOWrapper(file, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
     number = 0
@@ -114,7 +119,8 @@ def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
                 raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
             if len(line) >= LONGEST_LINE:
                 raise Unreadable(f"line {number} is longer than {LONGEST_LINE} characters.")
-            yield line
+            if number > 1 or not NAMES_DELIMITER.fullmatch(line.rstrip("\r\n")):
+                yield line
     except UnicodeError:
         raise not_readable(file, encoding) from None
     finally:
