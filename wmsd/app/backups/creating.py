@@ -26,6 +26,7 @@ from wmsd.app.lending import Unanswered
 from wmsd.app.private_files import new_private
 from wmsd.app.swapping import sync
 from wmsd.base import timestamps
+from wmsd.base.sizes import size
 from wmsd.companies import store as companies
 from wmsd.db.failures import StorageError
 from wmsd.db.owner import Owner
@@ -98,13 +99,12 @@ class Creation:
     def _check_room(self) -> None:
         needed = expected_bytes(self._files, self._folder.archives())
         disk = disk_of(self._folder.path)
-        if self._folder.is_on_disk_of(self._data.path):
-            needed += disk.refused_below
-        if disk.free < needed:
+        kept = disk.refused_below if self._folder.is_on_disk_of(self._data.path) else 0
+        if disk.free < needed + kept:
+            reserve = f"{size(kept)} of this disk are kept for the data, " if kept else ""
             raise StorageError(
-                f"There is no room for a backup in {self._folder.path}: it will take about "
-                f"{needed // 1_000_000} MB, and {disk.free // 1_000_000} MB are free. Make room, or choose "
-                "another folder."
+                f"There is no room for a backup in {self._folder.path}: it will take about {size(needed)}, "
+                f"{reserve}and {size(disk.free)} are free. Make room, or choose another folder."
             )
 
     def _write(self, unfinished: Path, began: float, began_at: datetime) -> Manifest:

@@ -230,8 +230,8 @@ class Restore:
             unpack(self.archive, file, target)
         except StorageError as error:
             raise StorageError(
-                f"{error} {name} cannot be taken out of it. Nothing was changed. wmsd backup verify names all that "
-                "cannot; restore the other companies one by one (--company), or restore another backup."
+                f"{error} {name} cannot be taken out of it. Nothing was changed. wmsd backup verify names all "
+                "that cannot; restore the other companies one by one (--company), or restore another backup."
             ) from None
         wrong = [f"{name}: {each}." for each in compare(file, target)]
         if wrong:
