@@ -133,3 +133,13 @@ def test_the_folder_of_the_settings_is_made_for_a_file_too(home: Home) -> None:
     shutil.rmtree(home.folder / "backups")
     home.ok("backup", "create", "backups/mine.tar.gz")
     assert (home.folder / "backups" / "mine.tar.gz").exists()
+
+
+def test_a_company_with_the_code_of_a_deleted_one_is_told_from_it(home: Home) -> None:
+    saved = back_up(home)
+    home.ok("company", "rename", "ACME", "OLD")
+    home.ok("company", "delete", "OLD", "--yes")
+    assert "The one" not in home.refused("backup", "restore", saved, "--company", "ACME")
+    home.ok("company", "create", "ACME", "--name", "New")
+    sentence = home.refused("backup", "restore", saved, "--company", "ACME")
+    assert "(id 1) in this installation now. The one that has its code now (id 3) is another company. " in sentence

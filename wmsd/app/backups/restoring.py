@@ -174,8 +174,10 @@ class Restore:
                 f"{self.archive} is a backup of another installation than the one in {self._data.path}."
             )
         if file.company_id not in known.codes:
+            other = next((each for each, own in known.codes.items() if own == code), None)
+            namesake = "" if other is None else f"The one that has its code now (id {other}) is another company. "
             raise StorageError(
-                f"There is no company {code} (id {file.company_id}) in this installation now. "
+                f"There is no company {code} (id {file.company_id}) in this installation now. {namesake}"
                 "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup "
                 "into an empty folder (--data), and take it from there with `wmsd company export`."
             )
