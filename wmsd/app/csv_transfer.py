@@ -230,7 +230,7 @@ def import_beside(
     rows = read_rows(kind.columns, kind.required, texts, outcome, form)
 
     def gather(tx: Transaction) -> int:
-        seen = rows if kind.table is None else alike.noted(tx, STAGED, rows)
+        seen = rows if kind.table is None else alike.noted(tx, STAGED, kind.table, rows)
         return importing.gather(tx, STAGED, seen, outcome)
 
     count = staging.gather(gather)

@@ -30,7 +30,7 @@ class CellError:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A code that differs from another one in capital letters only."""
+    """A code that looks like another one. Characters that cannot be seen stand in both as numbers."""
 
     line: int
     code: str
@@ -39,6 +39,11 @@ class Alike:
     """The row of the file that has the other; None for one that is there already."""
     in_all: int
     """How many there are, of which the first are told."""
+
+    @property
+    def differ_in(self) -> str:
+        is_case = self.code.lower() == self.other.lower()
+        return "capital letters" if is_case else "characters that cannot be seen"
 
 
 @dataclass(slots=True)

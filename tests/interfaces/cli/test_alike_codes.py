@@ -1,4 +1,4 @@
-"""`wmsd import` says which codes differ from others in capital letters only: it may be meant so."""
+"""`wmsd import` says which codes look like others: it may be meant so."""
 
 import pytest
 
@@ -26,6 +26,30 @@ def test_codes_that_differ_in_capital_letters_are_told_and_taken_in(tenant: Tena
     later = f"{columns}\nq,Quill{more}\nQ,Quill{more}\nR,Rod{more}\n"
     (only,) = warnings(tenant.home.ok(*command, stdin=later).err)
     assert only == f"Warning: row 2, code: q is another record than Q, which is there already. {LETTERS}"
+
+
+@pytest.mark.parametrize(
+    ("code", "other", "shown"),
+    [
+        ("E\u00a01", "E 1", "E⟨U+00A0⟩1"),
+        ("E1\u200b", "E1", "E1⟨U+200B⟩"),
+        ("A\u03081", "Ä1", "A⟨U+0308⟩1"),
+        ("ș-1", "Ș-1", "ș-1"),
+    ],
+)
+def test_codes_that_differ_in_what_cannot_be_seen_are_told(
+    tenant: Tenant, code: str, other: str, shown: str
+) -> None:
+    sentence = "They differ in characters that cannot be seen only." if "⟨" in shown else LETTERS
+    command = ("import", "articles", "-", "--company", tenant.code)
+    content = f"code,name\n{other},One\n{code},Two\n"
+    told = f"Warning: row 3, code: {shown} is another record than {other} in row 2. {sentence}"
+    assert warnings(tenant.home.ok(*command, "--dry-run", stdin=content).err) == [told]
+    tenant.take("articles", f"code,name\n{other},One\n")
+    there = f"Warning: row 3, code: {shown} is another record than {other}, which is there already. {sentence}"
+    assert there in warnings(tenant.home.ok(*command, stdin=content).err)
+    assert {row["code"] for row in tenant.rows("articles")} == {code, other}
+    assert warnings(tenant.home.ok(*command, stdin=content).err) == []
 
 
 def test_of_many_the_first_are_told(tenant: Tenant) -> None:

@@ -53,12 +53,12 @@ def _quoted(cell: str) -> str:
 
 
 def tell_alike(alike: list[Alike]) -> None:
-    """Codes that differ in capital letters only: a warning, for they may be meant so."""
+    """Codes that look alike: a warning, for they may be meant so."""
     for each in alike:
         where = ", which is there already" if each.other_line is None else f" in row {each.other_line}"
         note(
             f"Warning: row {each.line}, code: {each.code} is another record than {each.other}{where}. They differ "
-            "in capital letters only."
+            f"in {each.differ_in} only."
         )
     if (more := in_all(alike) - len(alike)) > 0:
         note(f"Warning: there are {more} more such codes.")
