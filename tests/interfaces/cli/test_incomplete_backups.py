@@ -40,13 +40,16 @@ def test_the_list_names_what_a_backup_lacks(installation: Home, whole: Path, inc
     assert "lacks" not in installation.ok("backup", "list").out
 
 
-def test_where_the_data_are_gone_the_newest_that_has_everything_is_named(
+def test_where_the_data_are_gone_what_the_newest_backup_lacks_is_said(
     installation: Home, whole: Path, incomplete: Path
 ) -> None:
+    """It is the one to begin with: the older one would put all others back too."""
     shutil.rmtree(installation.data)
-    assert f"wmsd backup restore {whole} brings the data back" in installation.refused("company", "list")
-    whole.unlink()
-    assert f"wmsd backup restore {incomplete} brings the data back" in installation.refused("company", "list")
+    sentence = installation.refused("company", "list")
+    brings = f"wmsd backup restore {incomplete} brings the data back"
+    assert sentence.endswith(f"{brings}, but not those of OTHER: it says then which backup has them.")
+    incomplete.unlink()
+    assert f"wmsd backup restore {whole} brings the data back." in installation.refused("company", "list")
 
 
 def test_a_restore_says_where_the_company_is_that_it_could_not_bring(

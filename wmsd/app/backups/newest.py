@@ -10,7 +10,7 @@ from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.manifest import PLATFORM
 from wmsd.app.backups.record import read_record
-from wmsd.base.counts import counted
+from wmsd.base.counts import counted, first_few
 from wmsd.db.failures import StorageError
 
 UNKNOWN: Final = "FILE"
@@ -22,19 +22,16 @@ class Content(NamedTuple):
     installation: str
     names: frozenset[str]
     """The codes of its companies, and `platform.db`."""
-    is_whole: bool
-    """Whether every company could be saved."""
+    lacks: tuple[str, ...]
+    """The codes of those that could not be saved."""
 
 
 def newest_with(data: Path, folder: Path, name: str = PLATFORM) -> str:
     """The path, as a shell reads it, of the newest backup with the company of this code, or with `platform.db`.
-    None is named where the record of its own installation is gone with the data, and others share the folder. For
-    `platform.db`, one that lacks a company is named only where no whole one is.
+    None is named where the record of its own installation is gone with the data, and others share the folder.
     """
     known = _known(data, folder)
-    having = [each for each in known if name in each[1].names]
-    whole = [each for each in having if each[1].is_whole]
-    path = next((path for path, _ in (whole if name == PLATFORM and whole else having)), None)
+    path = next((path for path, content in known if name in content.names), None)
     return UNKNOWN if path is None or _are_of_several(known) else shlex.quote(str(path.absolute()))
 
 
@@ -45,11 +42,14 @@ def brings_data_back(data: Path, folder: Path) -> str:
         return ""
     there = f"{folder} has {counted(len(archives), 'backup')}"
     mount = "If the data are on a disk of their own, mount it."
-    if _are_of_several(_known(data, folder)):
+    known = _known(data, folder)
+    if _are_of_several(known):
         lists = f"wmsd backup list --folder {shlex.quote(str(folder.absolute()))}"
         restores = "Otherwise restore one of its own: wmsd backup restore FILE."
         return f"{there}, of several installations: {lists} shows them. {mount} {restores}"
-    return f"{there}. {mount} Otherwise wmsd backup restore {newest_with(data, folder)} brings the data back."
+    lacks = next((content.lacks for _, content in known if PLATFORM in content.names), ())
+    but = f", but not those of {', '.join(first_few(lacks))}: it says then which backup has them" if lacks else ""
+    return f"{there}. {mount} Otherwise wmsd backup restore {newest_with(data, folder)} brings the data back{but}."
 
 
 def _known(data: Path, folder: Path) -> list[tuple[Path, Content]]:
@@ -71,4 +71,4 @@ def _content(path: Path, changed: int) -> Content:
     """Many files may be told of, and the manifest of a thousand companies takes a while to read."""
     manifest = read_manifest(path)
     names = frozenset(file.code or file.path for file in manifest.files)
-    return Content(manifest.installation, names, is_whole=not manifest.left_out)
+    return Content(manifest.installation, names, tuple(each.code for each in manifest.left_out))

@@ -10,6 +10,7 @@ from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.swapped_files import swapped_with
 from wmsd.app.swapping import JOURNAL
+from wmsd.base.counts import first_few
 from wmsd.db.failures import StorageError
 from wmsd.db.migrations import COMPANY, PLATFORM
 from wmsd.db.unwritten import Content, content_of, owner_of
@@ -106,7 +107,9 @@ def _platform(at: Situation) -> Found:
     if content == "missing":
         names = [each.name for each in at.files]
         if names:
-            yield PLATFORM_MISSING.of(path, companies=_first(names), backup=newest_with(at.data, at.backups))
+            yield PLATFORM_MISSING.of(
+                path, companies=", ".join(first_few(names)), backup=newest_with(at.data, at.backups)
+            )
     elif content in kinds:
         yield kinds[content].of(path, backup=newest_with(at.data, at.backups))
 
@@ -139,7 +142,3 @@ def _entries(folder: Path) -> list[Path]:
         return list(folder.iterdir())
     except OSError:
         return []
-
-
-def _first(names: list[str], most: int = 3) -> str:
-    return ", ".join([*names[:most], *(["…"] if len(names) > most else [])])

@@ -7,13 +7,12 @@ from typing import Any, Final
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.manifest import Manifest
-from wmsd.base.counts import counted
+from wmsd.base.counts import counted, first_few
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import note
 
 DESCRIBED: Final = ("made_at", "seconds", "wmsd", "companies", "data", "size", "keys")
-MOST_CODES: Final = 3
 
 
 def row_of(path: Path, own: str | None) -> dict[str, Any]:
@@ -38,13 +37,10 @@ def columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str, Any]]
         *(name for name in ("lacks", "company") if not any(row[name] for row in rows)),
         *(("codes",) if own is not None else ()),
     }
-    short = [{**row, "lacks": _first(row["lacks"]), "codes": _first(row["codes"])} for row in rows]
+    short = [
+        {**row, "lacks": first_few(row["lacks"] or []), "codes": first_few(row["codes"] or [])} for row in rows
+    ]
     return [{name: value for name, value in row.items() if name not in hidden} for row in short]
-
-
-def _first(codes: list[str] | None) -> list[str]:
-    codes = codes or []
-    return [*codes[:MOST_CODES], *(["…"] if len(codes) > MOST_CODES else [])]
 
 
 def note_companies(folder: BackupFolder, rows: list[dict[str, Any]]) -> None:

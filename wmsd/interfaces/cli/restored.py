@@ -8,7 +8,7 @@ from wmsd.app.backups.carrying_on import Missing, ShutOut
 from wmsd.app.backups.manifest import BackedUpFile, LeftOut
 from wmsd.app.backups.newest import UNKNOWN, newest_with
 from wmsd.app.backups.restoring import Restore, Restored
-from wmsd.base.counts import counted
+from wmsd.base.counts import counted, first_few
 
 MOST_NAMED: Final = 20
 KEYS: Final = {
@@ -54,8 +54,7 @@ def _left_out(each: LeftOut, data: Path, backups: Path) -> str:
 
 
 def _some(names: Iterable[str]) -> str:
-    all_names = list(names)
-    return ", ".join([*all_names[:MOST_NAMED], *(["…"] if len(all_names) > MOST_NAMED else [])])
+    return ", ".join(first_few(names, MOST_NAMED))
 
 
 def told(done: Restored, data: Path, backups: Path) -> list[str]:

@@ -24,13 +24,12 @@ from wmsd.app.oversight.kept_findings import read_examination
 from wmsd.app.platform_file import companies_of
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
-from wmsd.base.counts import counted
+from wmsd.base.counts import counted, first_few
 from wmsd.base.sizes import size
 from wmsd.interfaces.cli import live_status
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
 
 EVERY_SECONDS: Final = 2.0
-MOST_NAMED: Final = 5
 CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
 """Puts the cursor at the beginning of an empty screen."""
 
@@ -113,8 +112,8 @@ def _status(command_line: CommandLine) -> Status:
 def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Iterator[str]:
     there = {path.stem for path in folder.companies.glob("*.db")}
     if missing := [code for company_id, code in companies.items() if str(company_id) not in there]:
-        some = ", ".join([*missing[:MOST_NAMED], *(["…"] if len(missing) > MOST_NAMED else [])])
-        yield f"There is no file of {some}. `wmsd doctor` says which backup has it, and how it is restored."
+        codes = ", ".join(first_few(missing))
+        yield f"There is no file of {codes}. `wmsd doctor` says which backup has it, and how it is restored."
 
 
 def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
