@@ -43,7 +43,7 @@ class Alike:
     @property
     def differ_in(self) -> str:
         is_case = self.code.lower() == self.other.lower()
-        return "capital letters" if is_case else "characters that cannot be seen"
+        return "capital letters only" if is_case else "characters that cannot be seen"
 
 
 @dataclass(slots=True)

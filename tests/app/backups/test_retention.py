@@ -6,7 +6,7 @@ from pathlib import Path
 from wmsd.app.backups.backup_folder import MOMENT
 from wmsd.app.backups.figures import Figures
 from wmsd.app.backups.manifest import BackedUpFile, LeftOut, Manifest
-from wmsd.app.backups.record import BackupRecord
+from wmsd.app.backups.record import BackupRecord, MadeBackup, ProvenBackup
 from wmsd.app.backups.retention import superseded
 from wmsd.app.backups.schedule import Keep
 
@@ -73,3 +73,31 @@ def test_of_a_day_the_last_one_that_is_whole_stays() -> None:
     whole, lacks = NOON - timedelta(hours=5), NOON - timedelta(hours=4)
     own = dict([archive(whole, 1, 2), archive(lacks, 1, left_out=(2,)), archive(NOON, 1, left_out=(2,))])
     assert superseded(own, BackupRecord(), LEAST) == [archive(lacks)[0]]
+
+
+def test_what_was_made_and_proven_last_stays_though_others_are_named_by_a_later_clock() -> None:
+    """Otherwise one would be made, proven and deleted each minute, once the clock was set back."""
+    later = [NOON + timedelta(days=400 + each) for each in range(40)]
+    own = dict(archive(each, 1) for each in (NOON, *later))
+    path, _ = archive(NOON)
+    made = MadeBackup(at=at(NOON), path=f"/b/{path}", bytes=1, seconds=1, installation="a")
+    record = BackupRecord(made=made, sound=[at(each) for each in (*later, NOON)])
+    assert path not in superseded(own, record, LEAST)
+
+
+def test_what_an_older_version_proved_stays() -> None:
+    """Version 1.0.0 noted the last proof, and no others."""
+    good, newer = days(30)[0], days(0, 1)
+    own = dict(archive(each, 1) for each in (good, *newer))
+    path, _ = archive(good)
+    record = BackupRecord(proven=ProvenBackup(at=at(good), path=f"/b/{path}", seconds=1))
+    assert path not in superseded(own, record, LEAST)
+    wrong = BackupRecord(proven=ProvenBackup(at=at(good), path=f"/b/{path}", seconds=1, problems=["C1: damaged."]))
+    assert path in superseded(own, wrong, ONLY_THE_NEWEST)
+
+
+def test_the_last_copy_of_a_company_is_one_without_a_fault_where_there_is_one() -> None:
+    good, damaged, lacks = days(9, 5, 0)
+    own = dict([archive(good, 1, 2), archive(damaged, 1, 2), archive(lacks, 1, left_out=(2,))])
+    record = BackupRecord(faulty=[at(damaged)])
+    assert superseded(own, record, ONLY_THE_NEWEST) == [archive(damaged)[0]]

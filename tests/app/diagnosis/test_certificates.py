@@ -197,6 +197,23 @@ def test_one_that_names_no_host(data: Path, listen: str) -> None:
     assert names(certificates.look(situation(data, {"server": server}))) == ["certificate-nameless"]
 
 
+def test_of_one_with_an_extension_that_cannot_be_read_nothing_is_said(data: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "box")])
+    policies = x509.UnrecognizedExtension(x509.ObjectIdentifier("2.5.29.32"), b"\x30\x03\x02\x01")
+    odd = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(NOW - DAY)
+        .not_valid_after(NOW + 30 * DAY)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("box")]), critical=False)
+        .add_extension(policies, critical=False)
+    )
+    own = Signed(odd.sign(key, hashes.SHA256()), key)
+    (data.parent / "own.pem").write_bytes(own.certificate_pem + own.key_pem)
+    server = {"tls": "files", "certificate": data.parent / "own.pem", "listen": "0.0.0.0:0"}
+    assert names(certificates.look(situation(data, {"server": server}))) == []
+
+
 def no_certificate(certificate: Path, key: Path) -> None:
     certificate.unlink()
 

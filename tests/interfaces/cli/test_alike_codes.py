@@ -40,7 +40,7 @@ def test_codes_that_differ_in_capital_letters_are_told_and_taken_in(tenant: Tena
 def test_codes_that_differ_in_what_cannot_be_seen_are_told(
     tenant: Tenant, code: str, other: str, shown: str
 ) -> None:
-    sentence = "They differ in characters that cannot be seen only." if "⟨" in shown else LETTERS
+    sentence = "They differ in characters that cannot be seen." if "⟨" in shown else LETTERS
     command = ("import", "articles", "-", "--company", tenant.code)
     content = f"code,name\n{other},One\n{code},Two\n"
     told = f"Warning: row 3, code: {shown} is another record than {other} in row 2. {sentence}"
@@ -50,6 +50,12 @@ def test_codes_that_differ_in_what_cannot_be_seen_are_told(
     assert there in warnings(tenant.home.ok(*command, stdin=content).err)
     assert {row["code"] for row in tenant.rows("articles")} == {code, other}
     assert warnings(tenant.home.ok(*command, stdin=content).err) == []
+
+
+@pytest.mark.parametrize("codes", [("M²", "M2"), ("™-1", "TM-1"), ("E 1", "E1")])
+def test_codes_that_look_different_are_not_told(tenant: Tenant, codes: tuple[str, str]) -> None:
+    content = "code,name\n" + "".join(f"{code},Article\n" for code in codes)
+    assert warnings(tenant.home.ok("import", "articles", "-", "--company", tenant.code, stdin=content).err) == []
 
 
 def test_of_many_the_first_are_told(tenant: Tenant) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.backups import back_up
+from tests.support.backups import back_up, damage
 from tests.support.command import Home, first_day
+from wmsd.app.backups.record import read_record
 
 
 @pytest.fixture
@@ -105,3 +106,25 @@ def test_a_list_of_a_new_folder_names_the_one_before(installation: Home) -> None
     hint = f"The last one, {name}, was made in {old}: wmsd backup list --folder {old} shows what is there."
     assert hint in (listed := installation.ok("backup", "list", env=env)).out + listed.err
     assert installation.refused("backup", "verify", env=env).endswith(hint)
+
+
+def test_a_proof_says_nothing_of_what_a_copy_was_made_of(installation: Home) -> None:
+    installation.ok("backup", "schedule", "--run", env={"WMSD_BACKUP_EVERY": "day"})
+    [archive] = (installation.folder / "backups").glob("*.gz")
+    copy = Path(shutil.copy(archive, installation.folder / "copy.tar.gz"))
+    damage(archive)
+    assert installation.run("backup", "verify", archive).code == 1
+    [made_at] = read_record(installation.data).faulty
+    installation.ok("backup", "verify", copy)
+    record = read_record(installation.data)
+    assert (record.faulty, record.sound) == ([made_at], [])
+
+
+def test_what_a_file_had_that_nobody_can_read_is_not_known(installation: Home, whole: Path) -> None:
+    file = installation.data / "companies" / "2.db"
+    file.write_bytes(b"no database" * 1000)
+    done = installation.ok("backup", "restore", whole, "--company", "OTHER", "--json")
+    assert done.json["missing_events"] is None
+    assert "What OTHER had after the backup is not known: no file was there that could be read." in done.err
+    done = installation.ok("backup", "restore", whole, "--company", "OTHER", "--json")
+    assert (done.json["missing_events"], "not known" in done.err) == (0, False)

@@ -24,14 +24,17 @@ class Content(NamedTuple):
     """The codes of its companies, and `platform.db`."""
     lacks: tuple[str, ...]
     """The codes of those that could not be saved."""
+    made_at: str
 
 
-def newest_with(data: Path, folder: Path, name: str = PLATFORM) -> str:
+def newest_with(data: Path, folder: Path, name: str = PLATFORM, installation: str | None = None) -> str:
     """The path, as a shell reads it, of the newest backup with the company of this code, or with `platform.db`.
-    None is named where the record of its own installation is gone with the data, and others share the folder.
+    None is named where the record of its own installation is gone with the data, others share the folder, and the
+    `installation` is not given. One of which a proof found problems is named only where there is no other.
     """
-    known = _known(data, folder)
-    path = next((path for path, content in known if name in content.names), None)
+    known, faulty = _known(data, folder, installation), read_record(data).faulty
+    having = [each for each in known if name in each[1].names]
+    path = next((path for path, _ in sorted(having, key=lambda each: each[1].made_at in faulty)), None)
     return UNKNOWN if path is None or _are_of_several(known) else shlex.quote(str(path.absolute()))
 
 
@@ -52,14 +55,15 @@ def brings_data_back(data: Path, folder: Path) -> str:
     return f"{there}. {mount} Otherwise wmsd backup restore {newest_with(data, folder)} brings the data back{but}."
 
 
-def _known(data: Path, folder: Path) -> list[tuple[Path, Content]]:
+def _known(data: Path, folder: Path, installation: str | None = None) -> list[tuple[Path, Content]]:
     """The backups of the installation, the newest first; those of all where no record says which is its own."""
     made = read_record(data).made
+    own = installation or (made.installation if made else None)
     found = []
     for path in BackupFolder(folder).archives()[: -MOST_READ - 1 : -1]:
         with suppress(StorageError, OSError):
             found.append((path, _content(path, path.stat().st_mtime_ns)))
-    return [each for each in found if made is None or made.installation == each[1].installation]
+    return [each for each in found if own in (None, each[1].installation)]
 
 
 def _are_of_several(backups: list[tuple[Path, Content]]) -> bool:
@@ -71,4 +75,4 @@ def _content(path: Path, changed: int) -> Content:
     """Many files may be told of, and the manifest of a thousand companies takes a while to read."""
     manifest = read_manifest(path)
     names = frozenset(file.code or file.path for file in manifest.files)
-    return Content(manifest.installation, names, tuple(each.code for each in manifest.left_out))
+    return Content(manifest.installation, names, tuple(each.code for each in manifest.left_out), manifest.began_at)

@@ -45,6 +45,14 @@ def is_hidden(archive: Path) -> bool:
     return False
 
 
+def here() -> str | None:
+    """The current directory; None where it was removed meanwhile."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return None
+
+
 def from_here(settings: Backup) -> Backup:
     """For the server and its schedule: a relative folder begins where they run."""
     return settings.model_copy(update={"folder": str(Path(settings.folder).absolute())})
@@ -60,7 +68,7 @@ def is_in_folder(settings: Backup, noted: MadeBackup | ProvenBackup) -> bool:
     if noted.directory is None:
         return _ends_as(folder, above)
     directory = Path(noted.directory)
-    if "folder" not in settings.model_fields_set and directory.resolve() != Path.cwd():
+    if "folder" not in settings.model_fields_set and str(directory.resolve()) != here():
         return True
     return above.resolve() == (directory / folder).resolve()
 

@@ -14,8 +14,8 @@ from wmsd.app.backups.schedule import Keep, kept
 
 
 def superseded(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep) -> list[Path]:
-    """Those that others replace, the oldest first. Whatever `keep` says, the newest stays, the newest that was
-    proven, and the newest with each company that others could not save.
+    """Those that others replace, the oldest first. Whatever `keep` says, the newest stays, the last one that was
+    made, the last one that was proven, and the newest with each company that others could not save.
     """
     moments = {path: moment.astimezone() for path in own if (moment := moment_of(path)) is not None}
     faulty = {moments[path] for path, manifest in own.items() if _is_faulty(manifest, record)}
@@ -29,7 +29,12 @@ def _is_faulty(manifest: Manifest, record: BackupRecord) -> bool:
 
 
 def _last_copies(own: Mapping[Path, Manifest], record: BackupRecord) -> Iterator[Path]:
-    newest_first = sorted(own, reverse=True)
-    yield from [path for path in newest_first if own[path].began_at in record.sound][:1]
+    """The newest proof counts, not the newest name: the clock may have been set back."""
+    proven = record.proven if record.proven and not record.proven.problems else None
+    noted = {Path(each.path).name for each in (record.made, proven) if each}
+    yield from (path for path in own if path.name in noted)
+    by_moment = {manifest.began_at: path for path, manifest in own.items()}
+    yield from [by_moment[each] for each in reversed(record.sound) if each in by_moment][:1]
+    whole_first = sorted(sorted(own, reverse=True), key=lambda path: own[path].began_at in record.faulty)
     for company_id in {each.company_id for manifest in own.values() for each in manifest.left_out}:
-        yield from [path for path in newest_first if own[path].has_company(company_id)][:1]
+        yield from [path for path in whole_first if own[path].has_company(company_id)][:1]

@@ -13,7 +13,7 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.creating import Made
 from wmsd.app.backups.due import is_backup_due, is_proof_due_now
 from wmsd.app.backups.manifest import Manifest
-from wmsd.app.backups.present import from_here, made_there
+from wmsd.app.backups.present import from_here, here, made_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import (
@@ -95,7 +95,7 @@ class Scheduled:
             LOG.error("%s cannot be restored whole: %s", archive, problem)
         if not proof.problems:
             LOG.info("%s can be restored: proven in %.1f s", archive, proof.seconds)
-        return record.with_proof(proven_now(archive, proof, str(Path.cwd())), proof.manifest.began_at)
+        return record.with_proof(proven_now(archive, proof, here()), proof.manifest.began_at)
 
     def _delete_old(self, record: BackupRecord) -> None:
         """Only scheduled backups of this installation."""
@@ -158,7 +158,7 @@ def _as_made(made: Made) -> MadeBackup:
         bytes=made.bytes,
         seconds=made.manifest.seconds,
         installation=made.manifest.installation,
-        directory=str(Path.cwd()),
+        directory=here(),
         left_out=[each.code for each in made.manifest.left_out],
     )
 

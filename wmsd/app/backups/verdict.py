@@ -45,7 +45,7 @@ def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
             f"there is no backup yet in {settings.folder}, which backup.folder names now: the last one, "
             f"{elsewhere.name}, was made in {elsewhere.parent}",
         )
-    if is_hidden(Path(made.path)):
+    if made_there(settings, record) is None and is_hidden(Path(made.path)):
         return Verdict(False, f"this user may not look into {Path(made.path).parent}, which has the backups")
     if gone := what_is_gone(settings, record, now):
         return Verdict(False, gone)

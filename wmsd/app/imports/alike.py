@@ -73,8 +73,9 @@ def _look(code: str) -> str:
     """The same for codes that look alike."""
     if code.isascii():
         return code.lower()
-    plain = unicodedata.normalize("NFKC", code)
-    return "".join(each for each in plain if unicodedata.category(each) != "Cf").lower()
+    found = unicodedata.normalize("NFC", code)
+    seen = ((each, unicodedata.category(each)) for each in found)
+    return "".join(" " if category == "Zs" else each for each, category in seen if category != "Cf").lower()
 
 
 def _shown(code: str) -> str:

@@ -77,7 +77,7 @@ def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
             why=" ".join(str(error).split()),
         )
     last = record.proven if record.proven is not None and Path(record.proven.path).name == path.name else None
-    is_wrong = last is not None and bool(last.problems)
+    is_wrong = (last is not None and bool(last.problems)) or content.made_at in record.faulty
     is_proven = not is_wrong and content.made_at in record.sound
     proof: Proof = "wrong" if is_wrong else "proven" if is_proven else "none"
     return ArchiveShown(

@@ -197,10 +197,14 @@ def _names(path: Path, listen: str) -> Found:
     chain, host = _chain(path), listen.rpartition(":")[0].strip("[]")
     if not chain:
         return
+    from cryptography.x509 import ExtensionNotFound  # imported here: most have no files
+
     try:
         names = list(names_of(chain[0]))
-    except Exception:  # what it raises is cryptography's, which most do not import
+    except ExtensionNotFound:
         names = []
+    except ValueError:  # another extension cannot be read
+        return
     if not names:
         yield NAMELESS.of(path)
     elif host not in ANYWHERE and not _covers(names, host):

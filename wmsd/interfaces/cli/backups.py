@@ -4,7 +4,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,11 +12,11 @@ import click
 
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
-from wmsd.app.backups.carrying_on import Missing
+from wmsd.app.backups.carrying_on import Missing, read_numbers
 from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
-from wmsd.app.backups.manifest import brings_back
+from wmsd.app.backups.manifest import BackedUpFile, brings_back
 from wmsd.app.backups.present import made_elsewhere, made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
@@ -27,7 +27,7 @@ from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.app.new_place import new_place
 from wmsd.app.platform_file import installation_of
-from wmsd.base.counts import counted
+from wmsd.base.counts import counted, first_few
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
@@ -158,20 +158,25 @@ def verify(
     scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
     with shown("Proving") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
-    if own == proof.manifest.installation and not proof.problems:
-        _note_sound(command_line, path, proof)
+    if own == proof.manifest.installation:
+        _note_proof(command_line, path, proof)
     _tell_proof(path, proof, as_json)
 
 
-def _note_sound(command_line: CommandLine, path: Path, proof: Proof) -> None:
-    """A proof of the last scheduled backup counts as that of the schedule; one of a copy elsewhere does not."""
+def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
+    """A proof of the last scheduled backup counts as that of the schedule. One of a copy elsewhere says nothing of
+    the archive that it was copied from.
+    """
     record, made_at = read_record(command_line.folder.path), proof.manifest.began_at
+    if path.resolve().parent != Path(command_line.settings.backup.folder).resolve():
+        return
     made = made_there(command_line.settings.backup, record)
     is_last = made is not None and made.at == made_at and Path(made.path).resolve() == path.resolve()
     directory = None if made is None else made.directory
-    noted = (
-        record.with_proof(proven_now(path, proof, directory), made_at) if is_last else record.with_sound(made_at)
-    )
+    if is_last:
+        noted = record.with_proof(proven_now(path, proof, directory), made_at)
+    else:
+        noted = record.with_faulty(made_at) if proof.problems else record.with_sound(made_at)
     write_record(command_line.folder.path, noted)
 
 
@@ -309,7 +314,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
         "restored": str(work.archive),
         "made_at": done.manifest.began_at,
         "companies": sum(file.company_id is not None for file in done.files),
-        "missing_events": _missing(done.missing.values(), done.replaced is not None),
+        "missing_events": _missing(done.missing.values(), done.files, done.replaced),
         "replaced": str(done.replaced) if done.replaced else None,
         "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
     }
@@ -338,17 +343,21 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
         "restored": code,
         "from": str(work.archive),
         "made_at": work.manifest.began_at,
-        "missing_events": _missing([missing] if missing else [], replaced.exists()),
+        "missing_events": _missing([missing] if missing else [], [file], replaced),
         "replaced": str(replaced) if replaced.exists() else None,
     }
 
 
-def _missing(found: Collection[Missing], had_a_file: bool) -> int | None:
+def _missing(found: Collection[Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
     """How many events came after the backup. None, and said, where nothing tells it."""
-    if not found and not had_a_file:
-        note("What came after the backup is not known: there was no file to compare it with.")
-        return None
-    return sum(each.events for each in found)
+    companies = [file for file in files if file.code]
+    unknown = [
+        each.code or "" for each in companies if replaced is None or read_numbers(replaced / each.path) is None
+    ]
+    if unknown:
+        codes = ", ".join(first_few(unknown))
+        note(f"What {codes} had after the backup is not known: no file was there that could be read.")
+    return None if unknown and not found else sum(each.events for each in found)
 
 
 def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:

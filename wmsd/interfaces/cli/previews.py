@@ -58,7 +58,7 @@ def tell_alike(alike: list[Alike]) -> None:
         where = ", which is there already" if each.other_line is None else f" in row {each.other_line}"
         note(
             f"Warning: row {each.line}, code: {each.code} is another record than {each.other}{where}. They differ "
-            f"in {each.differ_in} only."
+            f"in {each.differ_in}."
         )
     if (more := in_all(alike) - len(alike)) > 0:
         note(f"Warning: there are {more} more such codes.")

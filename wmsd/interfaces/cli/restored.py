@@ -42,12 +42,12 @@ def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str
     )
 
 
-def _left_out(each: LeftOut, data: Path, backups: Path) -> str:
+def _left_out(each: LeftOut, data: Path, backups: Path, installation: str) -> str:
     lacks = f"{each.code} was not saved in this backup ({each.reason.rstrip('.')})"
     if (data / "companies" / f"{each.company_id}.db").exists():
         return f"{lacks}; its file was left as it is."
     lost = f"{lacks}, and there is no file of it"
-    newest = newest_with(data, backups, each.code)
+    newest = newest_with(data, backups, each.code, installation)
     if newest == UNKNOWN:
         return f"{lost}. No backup in {backups} has it: look for an older one elsewhere."
     return f"{lost}. To bring it back: wmsd backup restore {newest} --company {each.code}"
@@ -65,7 +65,7 @@ def told(done: Restored, data: Path, backups: Path) -> list[str]:
             f"Not in the backup: {', '.join(done.not_in_backup)}. These companies were made after it; their files "
             f"are in {done.replaced}."
         )
-    sentences += [_left_out(each, data, backups) for each in done.manifest.left_out]
+    sentences += [_left_out(each, data, backups, done.manifest.installation) for each in done.manifest.left_out]
     sentences += _shut_out(done.shut_out)
     if done.replaced:
         sentences.append(sentence_of_replaced(done.replaced))
