@@ -1,0 +1,25 @@
+"""What is encrypted with a passphrase, on machines that are faster or busier than each other."""
+
+import re
+
+import pytest
+
+from wmsd.app.backups.passphrases import decrypted, encrypted
+from wmsd.db.failures import StorageError
+
+WORDS = "correct horse battery"
+WORK = re.compile(rb"(-> scrypt \S+) (\d+)")
+"""The work factor stands in the header, in clear."""
+
+
+def test_it_is_read_with_its_passphrase_only() -> None:
+    sealed = encrypted({"key": "secret"}, WORDS)
+    assert decrypted(sealed, WORDS) == {"key": "secret"}
+    with pytest.raises(StorageError, match="is not encrypted with this passphrase"):
+        decrypted(sealed, "correct horse buttery")
+
+
+def test_one_that_takes_too_much_work_here_is_not_called_a_wrong_passphrase() -> None:
+    sealed = WORK.sub(rb"\1 40", encrypted({"key": "secret"}, WORDS))
+    with pytest.raises(StorageError, match="This machine is too slow, or too busy"):
+        decrypted(sealed, WORDS)
