@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wmsd.app.backups.newest import brings_data_back
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.wrong_folder import check_folder, refuse_others, where_instead
+from wmsd.app.wrong_folder import check_folder, refuse_others
 from wmsd.db.failures import StorageError
 
 
@@ -42,13 +42,12 @@ def check_new(folder: DataFolder, backups: Path) -> None:
 
 
 def check_not_lost(folder: DataFolder, backups: Path) -> None:
-    """Where there is no data: raises StorageError when there are backups of some."""
-    data = folder.path.resolve()
-    if folder.path.exists() and where_instead(folder.path):  # a wrong folder was named, which is told of elsewhere
-        return
-    if back := brings_data_back(folder.path, backups):  # the folder may be the empty one where a disk is mounted
+    """Where there is no data folder: raises StorageError when there are backups of one. An empty one may have been
+    made for it, as `wmsd service install` does.
+    """
+    if not folder.path.exists() and (back := brings_data_back(folder.path, backups)):
         raise StorageError(
-            f"The data folder {data} is missing or has no data. Nothing was made. {back} To begin anew, start "
+            f"The data folder {folder.path.resolve()} is missing. Nothing was made. {back} To begin anew, start "
             "wmsd serve with --create."
         )
 

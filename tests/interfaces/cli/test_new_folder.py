@@ -70,12 +70,12 @@ def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
         f"{archive} brings the data back."
     )
     refused = (
-        f"The data folder {home.data} is missing or has no data. Nothing was made. {back} To begin anew, start "
+        f"The data folder {home.data} is missing. Nothing was made. {back} To begin anew, start "
         "wmsd serve with --create."
     )
+    assert is_refused(home) == refused
+    assert home.refused(*CREATE) == refused
     for _ in range(2):  # then as an empty folder, where a disk is not mounted
-        assert is_refused(home) == refused
-        assert home.refused(*CREATE) == refused
         for command in (("status",), ("company", "list"), ("doctor",)):
             assert home.refused(*command) == (
                 f"There is no wmsd data in {home.data}. Name another folder with --data. {back}"
