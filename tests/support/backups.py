@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.command import Home, Server
+from wmsd.db.sqlite import sqlite3
 
 PASSPHRASE = "correct horse battery staple"
+UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 
 
 def back_up(home: Home, *options: str | Path) -> Path:
@@ -64,3 +66,24 @@ def articles(server: Server) -> list[str]:
 
 def add_article(server: Server, code: str) -> None:
     assert server.send("POST", "/api/articles", {"code": code, "name": code})[0] == 201
+
+
+def backup_before_the_last_article(home: Home) -> Path:
+    """A backup with the article KEPT; LOST was added after it."""
+    with home.serving(env=UNLIMITED) as server:
+        add_article(server, "KEPT")
+        archive = back_up(home)
+        add_article(server, "LOST")
+    return archive
+
+
+def sql(file: Path, statement: str) -> list[Any]:
+    connection = sqlite3.connect(file)
+    try:
+        return connection.execute(statement).fetchall()
+    finally:
+        connection.close()
+
+
+def is_right(home: Home) -> bool:
+    return all(report["ok"] for report in home.ok("doctor", "--json").json)

@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.diagnosis.file_systems import FileSystem
 from wmsd.app.diagnosis.finding import Finding
@@ -18,7 +16,6 @@ from wmsd.app.settings import load
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 GOOD_DISK = FileSystem("ext4", free=50_000_000_000, bytes=100_000_000_000, free_files=1_000_000)
 UNUSED_PORT = "127.0.0.1:0"
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
 NOBODY = 65534
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.app.diagnosis.scene import AS_ROOT, NOBODY, NOW, names, situation, state, told
+from tests.app.diagnosis.scene import NOBODY, NOW, names, situation, state, told
 from tests.app.tls.test_lan import BOX
+from tests.support.privileges import AS_ROOT
 from wmsd.app.diagnosis import named_files, permissions
 from wmsd.app.diagnosis.finding import Finding
 from wmsd.app.settings import load

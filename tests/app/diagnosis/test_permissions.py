@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.diagnosis.scene import AS_ROOT, GOOD_DISK, NOBODY, names, situation
+from tests.app.diagnosis.scene import GOOD_DISK, NOBODY, names, situation
+from tests.support.privileges import AS_ROOT
 from wmsd.app.diagnosis import leftovers, permissions
 from wmsd.app.diagnosis.finding import Finding, FindingKind
 from wmsd.app.diagnosis.mending import REFUSED, mend, mend_of

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.privileges import AS_ROOT
 from wmsd.app.unpacked import STARTED, UNPACKED
 from wmsd.app.unpacked.held import hold
 from wmsd.app.unpacked.leftovers import LONGEST_UNPACKING_SECONDS, remove_left
@@ -62,7 +63,7 @@ def test_what_others_may_have_written_stays(tmp_path: Path) -> None:
     assert link.is_symlink()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@AS_ROOT
 def test_a_folder_of_another_user_stays(tmp_path: Path) -> None:
     others = unpacked(tmp_path, "_MEI1", UNPACKED, STARTED)
     os.chown(others, 65534, 65534)

@@ -1,22 +1,29 @@
-"""`wmsd backup restore`: everything, or one company beside a server at work."""
+"""`wmsd backup restore`: everything."""
 
 import json
 import os
 import re
 import shutil
-import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, add_article, articles, back_up, damage, restore
+from tests.support.backups import (
+    PASSPHRASE,
+    UNLIMITED,
+    add_article,
+    articles,
+    back_up,
+    backup_before_the_last_article,
+    damage,
+    is_right,
+    restore,
+    sql,
+)
 from tests.support.command import EMAIL, Home, at_a_terminal, first_day, hashes, made_on_first_day
-from tests.support.mailbox import ALLOWED, open_mailbox
+from tests.support.privileges import AS_ROOT
 from wmsd.app.swapping import JOURNAL, Rename
-from wmsd.db.sqlite import connect, sqlite3
-
-UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
+from wmsd.db.sqlite import connect
 
 
 @pytest.fixture
@@ -26,24 +33,7 @@ def installation(home: Home) -> Home:
 
 @pytest.fixture
 def saved(installation: Home) -> Path:
-    """A backup with the article KEPT; LOST was added after it."""
-    with installation.serving(env=UNLIMITED) as server:
-        add_article(server, "KEPT")
-        archive = back_up(installation)
-        add_article(server, "LOST")
-    return archive
-
-
-def sql(file: Path, statement: str) -> list[Any]:
-    connection = sqlite3.connect(file)
-    try:
-        return connection.execute(statement).fetchall()
-    finally:
-        connection.close()
-
-
-def is_right(home: Home) -> bool:
-    return all(report["ok"] for report in home.ok("doctor", "--json").json)
+    return backup_before_the_last_article(installation)
 
 
 def test_everything_is_as_it_was_at_the_backup(installation: Home, saved: Path) -> None:
@@ -223,111 +213,6 @@ def test_beside_a_server_everything_is_refused(installation: Home, saved: Path) 
         assert articles(server) == ["KEPT", "LOST"]
 
 
-def test_one_company_while_the_server_works(installation: Home, saved: Path) -> None:
-    with installation.serving(env=UNLIMITED) as server:
-        assert articles(server) == ["KEPT", "LOST"]
-        said = restore(installation, saved, "--company", "ACME")
-        assert (said["restored"], said["missing_events"]) == ("ACME", 1)
-        assert articles(server) == ["KEPT"]
-        add_article(server, "NEW")
-        assert articles(server) == ["KEPT", "NEW"]
-        kept = installation.folder / said["replaced"] / "companies" / "1.db"
-        assert sql(kept, "SELECT code FROM articles ORDER BY id") == [("KEPT",), ("LOST",)]
-        assert "the file of company 1 was restored" in server.log
-    assert is_right(installation)
-
-
-def test_one_company_without_a_server(installation: Home, saved: Path) -> None:
-    assert restore(installation, saved, "--company", "ACME")["missing_events"] == 1
-    with installation.serving() as server:
-        assert articles(server) == ["KEPT"]
-
-
-def test_an_older_file_in_its_place_is_served_and_said(installation: Home) -> None:
-    """Somebody has put a copy back by hand. Numbers go on, and what is missing is told."""
-    file = installation.data / "companies" / "1.db"
-    with installation.serving(env=UNLIMITED) as server:
-        add_article(server, "KEPT")
-    older = file.read_bytes()
-    with installation.serving(env=UNLIMITED) as server:
-        for number in range(3):
-            add_article(server, f"LOST{number}")
-    file.write_bytes(older)
-    examined = installation.run("doctor")
-    assert examined.code == 1
-    assert (
-        "ACME: the file has everything that was written to it; but the last change (event 1, where 4 was noted): "
-        in examined.out
-    )
-    with installation.serving(env=UNLIMITED) as server:
-        assert articles(server) == ["KEPT"]
-        assert "company ACME: data/companies/1.db is older than what was written here" in server.log
-        assert "and 3 events (2 to 4) after it are missing" in server.log
-        add_article(server, "NEW")
-    assert sql(file, "SELECT max(sequence) FROM events") == [(5,)]
-    with installation.serving(env=UNLIMITED) as server:
-        assert articles(server) == ["KEPT", "NEW"]
-        assert "is older" not in server.log
-    assert is_right(installation)
-
-
-def test_requests_meanwhile_wait_or_are_told(installation: Home, saved: Path) -> None:
-    """Each is answered, and after the restore each write that was acknowledged is in one of the two files."""
-    done, stop = list[str](), threading.Event()
-    with installation.serving(env=UNLIMITED) as server:
-
-        def write() -> None:
-            number = 0
-            while not stop.is_set():
-                number += 1
-                status, _ = server.send("POST", "/api/articles", {"code": f"W{number}", "name": "W"})
-                assert status in (201, 503), status
-                if status == 201:
-                    done.append(f"W{number}")
-
-        writer = threading.Thread(target=write)
-        writer.start()
-        replaced = []
-        for _ in range(5):
-            replaced.append(restore(installation, saved, "--company", "ACME")["replaced"])
-        stop.set()
-        writer.join()
-        there = set(articles(server))
-        for folder in replaced:
-            there |= {
-                code
-                for (code,) in sql(
-                    installation.folder / folder / "companies" / "1.db", "SELECT code FROM articles"
-                )
-            }
-    assert set(done) <= there
-    assert len(done) > 5
-    assert is_right(installation)
-
-
-def test_deliveries_go_on_with_numbers_of_their_own(installation: Home) -> None:
-    """A receiver never meets a number again, and the restored subscription keeps its credentials."""
-    with open_mailbox() as mailbox, installation.serving(env={**UNLIMITED, **ALLOWED}) as server:
-        body = {"name": "R", "url": mailbox.url, "events": ["*"], "secret": "a secret that nobody guesses, ever"}
-        assert server.send("POST", "/api/webhooks", body)[0] == 201
-        add_article(server, "KEPT")
-        mailbox.wait_for(1)
-        archive = back_up(installation)
-        add_article(server, "LOST")
-        mailbox.wait_for(2)
-        restore(installation, archive, "--company", "ACME")
-        add_article(server, "NEW")
-        sent = {letter.json["data"]["code"]: letter for letter in mailbox.wait_for(3)}
-        assert set(sent) == {"KEPT", "LOST", "NEW"}
-        numbers = {code: int(letter.headers["x-webhook-sequence"]) for code, letter in sent.items()}
-        assert numbers["KEPT"] < numbers["LOST"] < numbers["NEW"]
-
-
-def test_a_company_that_is_not_there(installation: Home, saved: Path) -> None:
-    sentence = installation.refused("backup", "restore", saved, "--company", "NOBODY")
-    assert sentence == f"{saved} has no company NOBODY. It has ACME."
-
-
 def test_another_installation_s_backup_is_refused(installation: Home, saved: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = made_on_first_day(Home(installation.program, tmp_path / "other"))
@@ -412,7 +297,7 @@ def test_a_journal_that_cannot_be_read_is_left(installation: Home) -> None:
     assert sentence.endswith("cannot be read, and says how a restore goes on. Nothing was changed.")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@AS_ROOT
 def test_what_root_restores_is_the_service_s(installation: Home, saved: Path) -> None:
     for path in (installation.data, *installation.data.rglob("*")):
         os.chown(path, 1234, 1234)

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.backups import add_article, articles, back_up, restore
+from tests.support.backups import (
+    UNLIMITED,
+    articles,
+    backup_before_the_last_article,
+    is_right,
+    restore,
+)
 from tests.support.command import Home, first_day
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.sqlite import connect
 from wmsd.db.write_ahead_log import BEGIN_ANEW
-
-UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 
 
 @pytest.fixture
@@ -21,24 +24,7 @@ def installation(home: Home) -> Home:
 
 @pytest.fixture
 def saved(installation: Home) -> Path:
-    """A backup with the article KEPT; LOST was added after it."""
-    with installation.serving(env=UNLIMITED) as server:
-        add_article(server, "KEPT")
-        archive = back_up(installation)
-        add_article(server, "LOST")
-    return archive
-
-
-def sql(file: Path, statement: str) -> list[Any]:
-    connection = sqlite3.connect(file)
-    try:
-        return connection.execute(statement).fetchall()
-    finally:
-        connection.close()
-
-
-def is_right(home: Home) -> bool:
-    return all(report["ok"] for report in home.ok("doctor", "--json").json)
+    return backup_before_the_last_article(installation)
 
 
 def half_written(file: Path) -> None:

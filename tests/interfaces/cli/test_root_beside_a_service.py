@@ -3,12 +3,11 @@
 import os
 from pathlib import Path
 
-import pytest
-
 from tests.support.command import EMAIL, PASSWORD, Home
+from tests.support.privileges import AS_ROOT
 
 SERVICE = 1234
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+pytestmark = AS_ROOT
 
 
 def owners(folder: Path) -> dict[str, int]:

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from tests.support.command import ANY_PORT, Home
+from tests.support.privileges import AS_ROOT
 
 OWNER = 1234
 """A user without a name."""
@@ -79,7 +80,7 @@ def test_a_file_is_no_folder(home: Home, command: tuple[str, ...]) -> None:
     assert (home.folder / "wmsd.db").read_text() == "mine"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@AS_ROOT
 @pytest.mark.parametrize(
     ("mode", "command"),
     [
@@ -102,7 +103,7 @@ def test_whose_folder_it_is_and_what_to_type(home: Home, command: tuple[str, ...
     assert sorted(path.name for path in home.data.rglob("*")) == before
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@AS_ROOT
 def test_the_check_of_the_settings_and_the_bundle_say_whose_it_is(home: Home) -> None:
     create(home, "data")
     home.data.chmod(0o700)
@@ -116,7 +117,7 @@ def test_the_check_of_the_settings_and_the_bundle_say_whose_it_is(home: Home) ->
     assert bundled.err.splitlines()[1].startswith(whose)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@AS_ROOT
 def test_settings_that_this_user_may_not_read(home: Home) -> None:
     home.write("config.toml", "")
     (home.folder / "config.toml").chmod(0o600)
@@ -127,7 +128,7 @@ def test_settings_that_this_user_may_not_read(home: Home) -> None:
         assert (done.code, done.wrong) == (1, told)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@AS_ROOT
 def test_whose_the_folder_is_comes_before_what_is_wrong_with_the_log(home: Home) -> None:
     create(home, "data")
     home.data.chmod(0o700)
@@ -137,7 +138,7 @@ def test_whose_the_folder_is_comes_before_what_is_wrong_with_the_log(home: Home)
     assert done.wrong[0].startswith(f"The data folder data belongs to the user with the number {OWNER}, ")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@AS_ROOT
 def test_a_hidden_folder_of_backups_keeps_nothing_else_from_being_told(home: Home) -> None:
     closed = home.folder / "closed"
     (closed / "backups").mkdir(parents=True)
