@@ -31,8 +31,10 @@ LIVES = 6
 SECONDS = 2.0
 """Of work, at the longest in a life."""
 MOST_THREADS = 40
-MOST_GROWTH = 8.0
-"""Megabytes, from one round of work to a later one."""
+WARM_SECONDS = 8.0
+"""Of work, in which most companies are met: what is kept of each has a bound."""
+MOST_GROWTH = 12.0
+"""Megabytes, from the most in two rounds of work to the least in two later ones."""
 FEW_FILES = 200
 """That the process may have open."""
 LONGEST = 30.0
@@ -113,14 +115,15 @@ def test_what_the_server_holds_does_not_grow(site: Site) -> None:
     with site.home.serving(env={"WMSD_REQUESTS_KEEP": "false"}) as server:
         for round_ in range(5):
             with working(site, server, f"R{round_}") as churn:
-                time.sleep(SECONDS)
+                time.sleep(SECONDS if held else WARM_SECONDS)
             assert not_done(churn.asked) == []
             assert len({each.place for each in churn.asked}) > 2 * CONNECTIONS
             held.append(held_by(server))
         assert server.stop() == 0
     assert max(each.threads for each in held) < MOST_THREADS
     assert max(each.company_files for each in held) <= 3 * CONNECTIONS
-    assert held[-1].megabytes < held[2].megabytes + MOST_GROWTH
+    megabytes = [each.megabytes for each in held]
+    assert min(megabytes[-2:]) < max(megabytes[:2]) + MOST_GROWTH
 
 
 def test_few_open_files_make_it_slower_and_refuse_nobody(site: Site) -> None:
