@@ -55,8 +55,8 @@ def injected(pid: int, inject: str, calls: str, path: Path | None = None) -> Ite
 
 
 def _let_go(strace: "subprocess.Popen[str]") -> None:
-    """At SIGTERM strace lets its processes go on. Where one of them is dying it was seen to wait for ever: when it is
-    killed itself, the system lets them go.
+    """At SIGTERM strace lets its processes go on. It has been seen to wait for ever, perhaps for a dying one: when
+    it is killed itself, the system lets them go.
     """
     strace.terminate()
     try:
