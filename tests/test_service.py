@@ -151,6 +151,28 @@ def test_it_starts_with_the_machine(bare: Machine) -> None:
     assert "The service runs. It starts at each boot." in bare.ok(PROGRAM, "service", "status")
 
 
+def test_a_disk_that_is_missing(booted: Machine) -> None:
+    """Without that of the data nothing is begun anew in its place; without that of the backups it runs."""
+    booted.ok("mkdir", "-p", "/etc/wmsd")
+    booted.path(CONFIG).write_text('[backup]\nfolder = "/srv/saved/backups"\n')
+    booted.ok(EXECUTABLE, "service", "install", "--data", "/srv/goods/data")
+    assert booted.health() == "ok"
+    booted.ok("systemctl", "stop", "wmsd")
+    for disk in ("goods", "saved"):
+        booted.ok("mv", f"/srv/{disk}", f"/srv/disk-of-{disk}")
+    booted.ok("mkdir", "-p", "/srv/goods/data")
+    mount = booted.path("/etc/systemd/system/srv-goods.mount")
+    mount.write_text("[Mount]\nWhat=/dev/taken-out\nWhere=/srv/goods\nType=ext4\n")
+    booted.ok("systemctl", "daemon-reload")
+    assert "A dependency job for wmsd.service failed" in booted.run("systemctl", "start", "wmsd").stderr
+    assert list(booted.path("/srv/goods/data").iterdir()) == []
+    mount.write_text("[Mount]\nWhat=/srv/disk-of-goods\nWhere=/srv/goods\nType=none\nOptions=bind\n")
+    booted.ok("systemctl", "daemon-reload")
+    booted.ok("systemctl", "start", "wmsd")
+    assert booted.is_healthy()
+    assert not booted.path("/srv/saved").exists()
+
+
 def test_a_stop_ends_within_its_time_whatever_is_under_way(booted: Machine) -> None:
     """Some requests never end, and a command writes many rows beside the server."""
     booted.ok(EXECUTABLE, "service", "install")
@@ -276,7 +298,7 @@ def test_a_configuration_that_is_there_stays_as_people_wrote_it(bare: Machine) -
     text = bare.path(CONFIG).read_text()
     assert '# Ours.\n[server]\ndata = "/var/lib/wmsd/data"\nlisten = "127.0.0.1:9000"  # as agreed\n' in text
     assert '[backup]\nfolder = "/var/lib/wmsd/backups"\n' in text
-    assert "ReadWritePaths=/var/log/goods\n" in bare.path(UNIT).read_text()
+    assert "ReadWritePaths=-/var/log/goods\n" in bare.path(UNIT).read_text()
     bare.path(CONFIG).write_text("server = 5\n")
     assert (
         bare.run(PROGRAM, "service", "install", "--offline").stderr

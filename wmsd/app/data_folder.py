@@ -38,6 +38,8 @@ LOCKS = (LOCK, "borrowers.lock")
 SAID_BYTES = 1000
 RESERVE_BYTES = 16 * 1024 * 1024
 """The size of the file that is deleted when the disk is full."""
+ROOM_TO_OPEN = 1024 * 1024
+"""More than the indexes of a few logs take, without which files cannot even be read."""
 NO_RESERVE = "there is no reserve for a full disk"
 
 
@@ -120,6 +122,7 @@ class DataFolder:
 
     def open(self, before_migration: Before = only_by_a_server) -> None:
         """Checks `platform.db` and migrates it to this program's version. Raises StorageError."""
+        self.release_reserve(ROOM_TO_OPEN)
         migrate(self.platform_file, PLATFORM, before=before_migration)
         connection = connect(self.platform_file)
         try:
@@ -134,6 +137,13 @@ class DataFolder:
             )
 
     def check_writable(self) -> None:
+        """Raises StorageError when nothing can be written. On a full disk a new installation is not made; one that
+        is there is served all the same, and what it has can be read and deleted.
+        """
+        if self.is_made:
+            self.release_reserve(ROOM_TO_OPEN)
+        else:
+            self.check_room()
         probe = self.path / ".wmsd-probe"
         try:
             with probe.open("wb") as file:
@@ -146,7 +156,6 @@ class DataFolder:
         finally:
             with contextlib.suppress(OSError):
                 probe.unlink()
-        self.check_room()
 
     def check_room(self, there: Path | None = None, is_move: bool = False) -> None:
         """Raises StorageError when the disk is nearly full. `there` is a folder on it: the data folder may not be
@@ -175,13 +184,13 @@ class DataFolder:
         else:
             self._told.over(NO_RESERVE)
 
-    def release_reserve(self) -> bool:
-        """Deletes the reserve if the disk is full. Returns whether it did.
+    def release_reserve(self, most_free: int = RESERVE_BYTES) -> bool:
+        """Deletes the reserve if the disk is full: if no more than that is free. Returns whether it did.
 
         Additions are still refused then, so they cannot use it up.
         """
         try:
-            if disk_of(self.path).free > RESERVE_BYTES:
+            if disk_of(self.path).free > most_free:
                 return False
             self.reserve.unlink()
         except OSError:

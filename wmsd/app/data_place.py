@@ -27,7 +27,7 @@ def check_usable(folder: DataFolder, backups: Path) -> None:
         if refused := _refused(there):
             refuse_others(folder.path, refused)
             raise StorageError(f"The data folder {folder.path} cannot be made: {_reason(refused)}.")
-    folder.check_room(there)
+        folder.check_room(there)
 
 
 def check_new(folder: DataFolder, backups: Path) -> None:

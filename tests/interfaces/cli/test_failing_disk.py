@@ -7,6 +7,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import pytest
+
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST
 from tests.support.injected import failing
@@ -134,3 +136,40 @@ def test_sites_webhooks_and_imports_taken_back_look_at_the_disk_too(home: Home, 
     (small_disk / "other").unlink()
     assert "is a site of a transport planner" in home.run(*undoes).err
     home.ok(*makes)
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_where_nothing_is_left_commands_still_read_and_delete(
+    home: Home, small_disk: Path, is_served: bool
+) -> None:
+    """To open a file takes room too: the reserve is for that."""
+    home = first_day(Home(home.program, small_disk))
+    with home.serving(env=QUIET) as server:  # it makes the reserve
+        if not is_served:
+            assert server.stop() == 0
+        fill(small_disk, 0)
+        assert [each["code"] for each in home.ok("company", "list", "--json").json] == ["ACME"]
+        assert home.ok("article", "list", "--company", "ACME", "--json").json == []
+        deleted = home.ok("company", "delete", "ACME", "--yes", "--json").json
+    assert (small_disk / deleted["archive"]).exists()
+    assert home.ok("company", "list", "--json").json == []
+
+
+def test_a_server_that_was_killed_on_a_full_disk_starts_again(home: Home, small_disk: Path) -> None:
+    home = first_day(Home(home.program, small_disk))
+    with home.serving(env=QUIET) as server:
+        assert post(server, "BEFORE") == 201
+        fill(small_disk, 0)
+        server.kill()
+    with home.serving(env=QUIET) as server:
+        assert server.get("/api/articles/1")[0] == 200
+        assert post(server, "NEW") == 503
+        assert server.stop() == 0
+
+
+def test_no_installation_is_made_on_a_full_disk(home: Home, small_disk: Path) -> None:
+    fill(small_disk, LEAST_REFUSED - 1024**2)
+    refused = home.run("serve", "--listen", "127.0.0.1:0", "--data", small_disk / "data")
+    assert (refused.code, refused.out) == (1, "")
+    assert "The disk of the data folder " in refused.err
+    assert not (small_disk / "data" / "platform.db").exists()

@@ -50,7 +50,8 @@ def plan(user: str, program: Path, values: Values, offline: bool) -> Plan:
     for folder in (STATE, *folders):
         check_folder(folder, user, account)
     outside = unit.outside_of_state(folders)
-    wanted = unit.Unit(unit.BY_COMMAND, PROGRAM, user, outside, unit.has_low_port(settings)).text()
+    data = Path(settings.server.data)
+    wanted = unit.Unit(unit.BY_COMMAND, PROGRAM, user, data, outside, unit.has_low_port(settings)).text()
     steps = [
         *_for_user(user, account),
         *_for_program(program),
@@ -58,7 +59,7 @@ def plan(user: str, program: Path, values: Values, offline: bool) -> Plan:
         *_for_folders(user, outside),
         *_for_unit(wanted),
     ]
-    return Plan(steps, wanted, Path(settings.server.data), settings.server.listen)
+    return Plan(steps, wanted, data, settings.server.listen)
 
 
 def _for_user(name: str, account: pwd.struct_passwd | None) -> Iterator[Step]:

@@ -26,6 +26,7 @@ class Unit:
     origin: str
     program: Path
     user: str
+    data: Path = STATE / "data"
     writable: tuple[Path, ...] = ()
     """Folders outside of the state folder that the service writes to."""
     has_low_port: bool = False
@@ -40,7 +41,8 @@ class Unit:
             user=self.user,
             state=STATE,
             state_name=NAME,
-            writable="".join(f"ReadWritePaths={path}\n" for path in self.writable),
+            data=self.data,
+            writable="".join(f"ReadWritePaths=-{path}\n" for path in self.writable),
             capabilities="\n".join(LOW_PORT if self.has_low_port else NO_CAPABILITY),
         )
 
