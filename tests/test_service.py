@@ -162,7 +162,7 @@ def test_a_disk_that_is_missing(booted: Machine) -> None:
         booted.ok("mv", f"/srv/{disk}", f"/srv/disk-of-{disk}")
     booted.ok("mkdir", "-p", "/srv/goods/data")
     mount = booted.path("/etc/systemd/system/srv-goods.mount")
-    mount.write_text("[Mount]\nWhat=/dev/taken-out\nWhere=/srv/goods\nType=ext4\n")
+    mount.write_text("[Mount]\nWhat=/srv/taken-out\nWhere=/srv/goods\nType=ext4\n")
     booted.ok("systemctl", "daemon-reload")
     assert "A dependency job for wmsd.service failed" in booted.run("systemctl", "start", "wmsd").stderr
     assert list(booted.path("/srv/goods/data").iterdir()) == []

@@ -51,6 +51,14 @@ def test_tables_of_words_stand_below_each_other(phone: Page, path: str) -> None:
     stand_below_each_other(phone)
 
 
+def test_the_list_of_backups_stands_below_each_other(phone: Page) -> None:
+    phone.goto("/admin/backups")
+    if not phone.locator(".stacked").count():
+        phone.click("main button")
+        phone.wait_for_selector(".stacked")
+    stand_below_each_other(phone)
+
+
 @pytest.mark.parametrize("kind", OF_DOCUMENTS)
 def test_the_quantities_of_a_document_are_on_the_screen(phone: Page, documents: dict[str, str], kind: str) -> None:
     phone.goto(documents[kind])
