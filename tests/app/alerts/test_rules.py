@@ -81,6 +81,15 @@ def test_a_new_one_does_not_end_a_known_one() -> None:
     assert {each.subject for each in known} == {*map(str, range(100, 100 + MOST_OF_KIND)), MORE}
 
 
+def test_why_it_is_so_follows_what_is_seen_and_figures_stay_as_they_began() -> None:
+    fills = Trouble("disk-fills", "", {"free": "900"})
+    known, _ = followed([], [LATE, fills], (), NOW)
+    seen = [Trouble("backup", "", {"why": "the newest is damaged"}), Trouble("disk-fills", "", {"free": "100"})]
+    known, changes = followed(known, seen, (), NOW + SECOND)
+    assert changes == [], "it is the same alert, and told already"
+    assert [each.facts for each in known] == [{"why": "the newest is damaged"}, {"free": "900"}]
+
+
 def test_facts_are_bounded() -> None:
     known, _ = followed([], [Trouble("backup", "", {"why": "x" * 10_000})], (), NOW)
     assert len(known[0].facts["why"]) == LONGEST_FACT

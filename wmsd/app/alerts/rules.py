@@ -14,6 +14,8 @@ from wmsd.base import timestamps
 
 MOST_OF_KIND: Final = 20
 LONGEST_FACT: Final = 300
+AS_NOW: Final = frozenset({"why"})
+"""The facts of an open alert that follow what is seen."""
 SETTLED: Final = timedelta(minutes=2)
 """So long a trouble must be gone, so that one that comes and goes is told once."""
 RISING: Final = timedelta(days=1)
@@ -64,9 +66,14 @@ def followed(
 
 
 def _seen(alert: OpenAlert, trouble: Trouble) -> OpenAlert:
-    """It is there still. Only how many more there are is told anew; the rest stays as it was when it began."""
-    facts = _short(trouble.facts) if alert.subject == MORE else alert.facts
-    return alert.model_copy(update={"gone_at": None, "facts": facts})
+    """It is there still. The pages show why, and how many more there are, as it is now; the rest stays as it was
+    when it began.
+    """
+    now = _short(trouble.facts)
+    then = (
+        {} if alert.subject == MORE else {name: text for name, text in alert.facts.items() if name not in AS_NOW}
+    )
+    return alert.model_copy(update={"gone_at": None, "facts": {**now, **then}})
 
 
 def _short(facts: Mapping[str, str]) -> dict[str, str]:
