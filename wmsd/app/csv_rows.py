@@ -2,6 +2,7 @@
 
 import csv
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
@@ -27,6 +28,8 @@ LIKE: Final = 0.7
 MOST_NAMED: Final = 20
 """Unknown columns that are named, and for which a known one is looked for."""
 LONGEST_NAMED: Final = 60
+MOST_COLUMNS: Final = 200
+"""More than any kind has: a file with more is another file."""
 
 
 class Unreadable(Exception):
@@ -85,7 +88,7 @@ def read_header(columns: Columns, required: Iterable[str], cells_of_it: Sequence
     for name in names:
         if name not in columns:
             unknown[name] = _near(name, columns) if len(unknown) < MOST_NAMED else None
-    twice = tuple(name for name in sorted(set(names)) if names.count(name) > 1)
+    twice = tuple(sorted(name for name, count in Counter(names).items() if count > 1))
     return Header(names, unknown, twice, tuple(name for name in required if name not in names))
 
 
@@ -128,6 +131,9 @@ def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
     reader = csv.reader(chain((first,), lines), delimiter=delimiter or delimiter_of(first), strict=True)
     try:
         header = _unguarded(next(reader, []))
+        named = sum(bool(name.strip()) for name in header)
+        if named > MOST_COLUMNS:
+            raise Unreadable(f"its first line names {named} columns, and no list has more than {MOST_COLUMNS}.")
         nameless = {place for place, name in enumerate(header) if not name.strip()}
         yield Line(1, [name for name in header if name.strip()])
         lines.end_record()

@@ -15,6 +15,7 @@ from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.app import swapping
 from wmsd.app.disk_thresholds import disk_of
+from wmsd.app.private_files import new_private
 from wmsd.app.settings import Server
 from wmsd.app.swapping import sync
 from wmsd.app.wrong_folder import check_folder, refuse_others
@@ -146,7 +147,8 @@ class DataFolder:
             self.check_room()
         probe = self.path / ".wmsd-probe"
         try:
-            with probe.open("wb") as file:
+            probe.unlink(missing_ok=True)
+            with new_private(probe) as file:
                 file.write(b"\0" * 65_536)
                 file.flush()
                 os.fsync(file.fileno())
@@ -176,7 +178,7 @@ class DataFolder:
         if self.reserve.exists() or disk.free < 2 * RESERVE_BYTES + disk.refused_below:
             return
         try:
-            with self.reserve.open("wb") as file:
+            with new_private(self.reserve) as file:
                 os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
         except OSError as error:
             self.reserve.unlink(missing_ok=True)
@@ -278,7 +280,7 @@ class DataFolder:
         """A file to lock. Nobody else may open it: whoever has it open can lock it too."""
         path = self.path / name
         try:
-            opened = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            opened = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             give_to_owner_of(self.path, path)
             return os.fdopen(opened, mode, encoding="utf-8")
         except OSError as error:

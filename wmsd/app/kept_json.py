@@ -5,12 +5,15 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from wmsd.app.private_files import new_private
+
 
 def write_kept_json(file: Path, kept: BaseModel) -> None:
-    """Raises OSError."""
+    """It belongs to the owner of the folder, whoever writes it. Raises OSError."""
     unfinished = file.with_name(f"{file.name}.new")
-    with unfinished.open("w", encoding="utf-8") as opened:
-        opened.write(kept.model_dump_json(indent=1))
+    unfinished.unlink(missing_ok=True)
+    with new_private(unfinished) as opened:
+        opened.write(kept.model_dump_json(indent=1).encode())
         opened.flush()
         os.fsync(opened.fileno())
     unfinished.rename(file)

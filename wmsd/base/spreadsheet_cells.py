@@ -15,10 +15,24 @@ TRUTH: Final = {
     "Romanian, asked": ("da", "nu"),
     "French": ("vrai", "faux"),
     "French, asked": ("oui", "non"),
+    "Polish": ("prawda", "fa\u0142sz"),
+    "Polish, asked": ("tak", "nie"),
+    "Czech": ("pravda", "nepravda"),
+    "Czech, asked": ("ano", "ne"),
+    "Hungarian": ("igaz", "hamis"),
+    "Hungarian, asked": ("igen", "nem"),
+    "Italian": ("vero", "falso"),
+    "Italian, asked": ("s\u00ec", "no"),
+    "Spanish": ("verdadero", "falso"),
+    "Spanish, asked": ("s\u00ed", "no"),
+    "Dutch": ("waar", "onwaar"),
+    "Dutch, asked": ("ja", "nee"),
     "a figure": ("1", "0"),
 }
 TRUE: Final = frozenset(true for true, _ in TRUTH.values())
 FALSE: Final = frozenset(false for _, false in TRUTH.values())
+LONGEST_TRUTH: Final = 20
+"""With marks as characters of their own. To compose a longer text takes a time that grows by the square."""
 
 DOTTED: Final = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?:[ T]+(.+))?", re.ASCII)
 """`31.12.2026`: with dots the day always comes first."""
@@ -39,8 +53,9 @@ DAMAGED: Final = (
 
 def read_flag(cell: str) -> bool:
     """Raises ValueError with a sentence."""
-    word = unicodedata.normalize("NFC", cell.strip()).lower()
-    if word not in TRUE | FALSE:
+    text = cell.strip()
+    word = unicodedata.normalize("NFC", text[:LONGEST_TRUTH]).lower()
+    if len(text) > LONGEST_TRUTH or word not in TRUE | FALSE:
         raise ValueError("must be true or false")
     return word in TRUE
 

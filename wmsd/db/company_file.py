@@ -24,7 +24,7 @@ from wmsd.db.high_water import HighWaterMark
 from wmsd.db.migrations import COMPANY, Before, CheckedFile, open_checked
 from wmsd.db.open_files import OpenFiles
 from wmsd.db.owner import Owner
-from wmsd.db.sqlite import log_bytes, sqlite3
+from wmsd.db.sqlite import BUSY_SECONDS, log_bytes, sqlite3
 from wmsd.db.standing import Identity, Standing, identity
 
 LOG = logging.getLogger("wmsd.companies")
@@ -34,8 +34,10 @@ GoOn = Callable[[str, Path, HighWaterMark, HighWaterMark], None]
 Borrow = Callable[[Path], None]
 """Asks the process that has the file to share it. Raises StorageError."""
 VISIT_SECONDS: Final = 0.005
-BUSY_SECONDS: Final = 1.0
-"""How long to wait for another program that has the file locked; the next request tries again."""
+REQUEST_WAITS: Final = 1.0
+"""Seconds for another program that has the file locked; the next request tries again. A command waits longer: the
+server that lends it the file goes on with its own writes.
+"""
 MOVED: Final = (
     "Nothing is written to what stands there now. Put the file back, or start wmsd again to serve what is there."
 )
@@ -238,9 +240,8 @@ class CompanyFile:
             if self._borrow is not None:
                 self._borrow(self.path)
             mark = self._mark()
-            checked = open_checked(
-                self.path, COMPANY, BUSY_SECONDS, alone, self._owner, mark, self._before_migration
-            )
+            waits = REQUEST_WAITS if self._borrow is None else BUSY_SECONDS
+            checked = open_checked(self.path, COMPANY, waits, alone, self._owner, mark, self._before_migration)
             stays_open = database is not None and not has_log and _is_as_it_was(checked, database.standing)
             if stays_open:
                 prepare_writer(checked.connection)

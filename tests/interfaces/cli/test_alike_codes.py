@@ -52,6 +52,18 @@ def test_codes_that_differ_in_what_cannot_be_seen_are_told(
     assert warnings(tenant.home.ok(*command, stdin=content).err) == []
 
 
+def test_numbers_that_have_lost_their_zeros_are_told(tenant: Tenant) -> None:
+    """A spreadsheet drops them when it opens the file, and each such article would be there twice."""
+    tenant.take("articles", "code,name\n0123,Bolt\n0,Nut\n")
+    command = ("import", "articles", "-", "--company", tenant.code)
+    done = tenant.home.ok(*command, stdin="code,name\n123,Bolt\n00,Nut\n0123A,Pin\n123A,Pin\n")
+    why = "which is there already. They differ in zeros at the beginning, which spreadsheets drop."
+    assert warnings(done.err) == [
+        f"Warning: row 2, code: 123 is another record than 0123, {why}",
+        f"Warning: row 3, code: 00 is another record than 0, {why}",
+    ]
+
+
 @pytest.mark.parametrize("codes", [("M²", "M2"), ("™-1", "TM-1"), ("E 1", "E1")])
 def test_codes_that_look_different_are_not_told(tenant: Tenant, codes: tuple[str, str]) -> None:
     content = "code,name\n" + "".join(f"{code},Article\n" for code in codes)

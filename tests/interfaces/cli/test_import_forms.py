@@ -55,6 +55,14 @@ def test_where_the_encoding_is_guessed_a_name_is_shown_as_it_was_read(tenant: Te
         assert "If that is wrong" not in silent.err
 
 
+def test_letters_of_dos_are_shown_as_they_were_read(tenant: Tenant) -> None:
+    """No encoding that can be guessed reads them rightly."""
+    content = "code;name\r\nC1;Żółty\r\n".encode("cp852")
+    shown = 'Row 2 has "½¢\u02c6ty". If that is wrong, save the file as CSV UTF-8.'
+    command = ("import", "clients", "-", "--company", tenant.code, "--dry-run")
+    assert shown in tenant.home.ok(*command, stdin=content).err
+
+
 def test_a_preview_names_the_encodings_that_can_read_the_file(tenant: Tenant) -> None:
     command = ("import", "clients", "-", "--company", tenant.code, "--preview")
     content = "code;name\r\nC1;Łąka\r\nC2;Źródło\r\n".encode("windows-1250")

@@ -20,6 +20,17 @@ def all_of_the_service(folder: Path) -> bool:
     return set(found.values()) == {SERVICE}
 
 
+def test_root_follows_no_link_that_the_service_has_laid(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--all-modules", "--init")
+    of_root = home.write("of-root", "secret")
+    for name in ("backup.json.new", ".wmsd-probe", "reserve"):
+        (home.data / name).symlink_to(of_root)
+    home.ok("backup", "schedule", "--run", "--now")
+    with home.serving():
+        pass
+    assert of_root.read_text(encoding="utf-8") == "secret"
+
+
 def test_a_data_folder_that_root_makes_is_the_service_s(home: Home) -> None:
     os.chown(home.folder, SERVICE, SERVICE)
     home.ok("company", "create", "ACME", "--name", "Acme", "--all-modules", "--init")
@@ -35,7 +46,8 @@ def test_what_root_does_in_the_service_s_folder_stays_the_service_s(home: Home) 
     home.ok("company", "create", "NEW", "--name", "New", "--all-modules")
     home.ok("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n")
     home.ok("import", "articles", "-", "--company", "NEW", stdin="code,name\nS-1,Screw\n")
-    home.ok("backup", "create")
+    home.ok("backup", "schedule", "--run", "--now")
+    home.ok("backup", "verify")
     home.ok("doctor")
     assert (home.data / "companies" / "2.db").exists()
     assert all_of_the_service(home.data), owners(home.data)

@@ -143,8 +143,8 @@ async def test_each_cell_stands_under_its_heading_whatever_is_empty(visitor: Vis
 async def test_codes_that_differ_in_capital_letters_are_told_before_they_are_taken_in(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "articles", "code,name\na,Else\nN-1,New\nn-1,Novel\n")
     assert (
-        "Codes that differ from others only in capital letters or in characters that cannot be seen: 2."
-        in words(seen)
+        "Codes that differ from others only in capital letters, in zeros at the beginning or in characters that "
+        "cannot be seen: 2." in words(seen)
     )
     assert "Row 2: a, beside A, which is there already" in words(seen)
     assert "Row 4: n-1, beside N-1 in row 3" in words(seen)

@@ -11,7 +11,7 @@ import os
 import struct
 import tarfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple
@@ -39,6 +39,10 @@ PIECE_BYTES: Final = 1024 * 1024
 MODE: Final = 0o600
 ISAL_ERROR: Final[Any] = isal_zlib.error  # its types say that it is no class
 DAMAGES: Final = (tarfile.HeaderError, igzip.BadGzipFile, ISAL_ERROR, EOFError)
+
+
+class NotRead(StorageError):
+    """The disk did not give the archive's bytes, so that nothing is known of them."""
 
 
 class Added(NamedTuple):
@@ -103,7 +107,7 @@ def read_manifest(path: Path) -> Manifest:
             )
         _seek_member(file, at)
         with _opened(file, "rb") as gzip:
-            entry = _next_entry(gzip)
+            entry = _next_entry(gzip, path)
             if entry is None or entry.name != manifests.NAME or entry.size > MOST_MANIFEST_BYTES:
                 raise StorageError(f"{path} is damaged: its manifest is not where it should be.")
             return manifests.parsed(b"".join(entry.pieces()), str(path))
@@ -125,35 +129,39 @@ def _opened(file: IO[bytes], mode: Literal["rb", "wb"]) -> Any:
 class Entry:
     """A file in the archive. Its bytes can be read once."""
 
-    def __init__(self, name: str, size: int, gzip: Any) -> None:
+    def __init__(self, name: str, size: int, gzip: Any, archive: Path) -> None:
         self.name = name
         self.size = size
         self._gzip = gzip
+        self._archive = archive
 
     def pieces(self) -> Iterator[bytes]:
-        """Raises EOFError when the archive ends before, and BadGzipFile for a wrong sum."""
+        """Raises StorageError when the archive ends before, or the sum is wrong."""
         left = self.size
         while left:
-            piece: bytes = self._gzip.read(min(left, PIECE_BYTES))
-            if not piece:
-                raise EOFError("it ends within a file")
+            with _as_sentences(self._archive):
+                piece: bytes = self._gzip.read(min(left, PIECE_BYTES))
+                if not piece:
+                    raise EOFError("it ends within a file")
             left -= len(piece)
             yield piece
-        self._gzip.read(-self.size % BLOCK + 1)  # past the end of the member, so that its sum is checked
+        with _as_sentences(self._archive):
+            self._gzip.read(-self.size % BLOCK + 1)  # past the end of the member, so that its sum is checked
 
 
 @contextmanager
 def opened_entry(path: Path, at: int) -> Iterator[Entry]:
     """The entry that begins there. Raises StorageError when the archive is damaged, and for anything but a
-    file.
+    file. What whoever reads it raises, such as a full disk that it is written to, is no fault of the archive.
     """
-    with _as_sentences(path), path.open("rb") as file:
-        _seek_member(file, at)
-        with _opened(file, "rb") as gzip:
-            entry = _next_entry(gzip)
+    with ExitStack() as opened:
+        with _as_sentences(path):
+            file = opened.enter_context(path.open("rb"))
+            _seek_member(file, at)
+            entry = _next_entry(opened.enter_context(_opened(file, "rb")), path)
             if entry is None:
                 raise EOFError("it ends before a file")
-            yield entry
+        yield entry
 
 
 def _seek_member(file: IO[bytes], at: int) -> None:
@@ -164,7 +172,7 @@ def _seek_member(file: IO[bytes], at: int) -> None:
     file.seek(at)
 
 
-def _next_entry(gzip: Any) -> Entry | None:
+def _next_entry(gzip: Any, archive: Path) -> Entry | None:
     """None at the end. Raises StorageError, EOFError and tarfile.HeaderError."""
     head = gzip.read(BLOCK)
     if len(head) < BLOCK:
@@ -174,7 +182,7 @@ def _next_entry(gzip: Any) -> Entry | None:
     info = tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
     if info.type != tarfile.REGTYPE:
         raise StorageError(f"The archive holds {info.name!r}, which is no file. It was left out.")
-    return Entry(info.name, info.size, gzip)
+    return Entry(info.name, info.size, gzip, archive)
 
 
 @contextmanager
@@ -185,4 +193,4 @@ def _as_sentences(path: Path) -> Iterator[None]:
     except DAMAGES as error:
         raise StorageError(f"{path} is damaged: {error}.") from None
     except OSError as error:
-        raise StorageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from None
+        raise NotRead(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from None

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,8 @@ OF_COMPANY: Final = re.compile(r"company-[1-9][0-9]*-.+\.tar\.gz", re.ASCII)
 """How archives of deleted companies are named, and where they are in the folder of the backups."""
 OF_COMPANIES: Final = "archive"
 UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
+AHEAD: Final = timedelta(days=1)
+"""A moment that is further in the future was read from a clock that was wrong."""
 UNFINISHED: Final = ".unfinished-"
 """How the names of files begin that are being written, and of scratch folders."""
 
@@ -32,8 +34,9 @@ class BackupFolder:
         self._above = (within or path).absolute().parent
 
     def archives(self) -> list[Path]:
-        """The archives that wmsd named, the oldest first."""
-        return self._named(NAME)
+        """The archives that wmsd named, the oldest first. One of the future is not the newest: it comes before."""
+        now = datetime.now(UTC)
+        return sorted(self._named(NAME), key=lambda path: (not is_of_future(path, now), path))
 
     def companies(self) -> list[Path]:
         """The archives of deleted companies in it, by their ids."""
@@ -41,7 +44,7 @@ class BackupFolder:
 
     def _named(self, pattern: "re.Pattern[str]") -> list[Path]:
         with contextlib.suppress(OSError):
-            return sorted(each for each in self.path.iterdir() if pattern.fullmatch(each.name))
+            return sorted(each for each in self.path.iterdir() if pattern.fullmatch(each.name) and each.is_file())
         return []
 
     def of_companies(self) -> "BackupFolder":
@@ -106,6 +109,12 @@ class BackupFolder:
 def name_of_company(company_id: int, code: str, moment: str) -> str:
     """Of the archive of a deleted company."""
     return f"company-{company_id}-{UNSAFE.sub('_', code)}-{moment}.tar.gz"
+
+
+def is_of_future(archive: Path, now: datetime) -> bool:
+    """Whether a clock that was ahead has named it."""
+    moment = moment_of(archive)
+    return moment is not None and moment > now + AHEAD
 
 
 def _remove(path: Path) -> None:

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.kept_json import write_kept_json
 from wmsd.base.folder_lock import changing
-from wmsd.base.folder_owner import give_to_owner_of
 from wmsd.db.failures import StorageError
 
 FILE: Final = "backup-folders.json"
@@ -55,7 +54,6 @@ def note_mounted(data: Path, folder: BackupFolder) -> None:
         if own is not None:
             kept.mounts[str(place)] = own
         write_kept_json(data / FILE, _Kept(mounts=dict(list(kept.mounts.items())[-MOST:])))
-        give_to_owner_of(data, data / FILE)
 
 
 def _kept(data: Path) -> _Kept:

@@ -23,6 +23,10 @@ NO_TEXT: Final = "The passphrase file {path} is not UTF-8 text."
 TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must have {least} letters or more."
 
 
+class NotOpened(StorageError):
+    """The passphrase, or this machine, does not open what is encrypted; that says nothing of the rest."""
+
+
 def passphrase_in(path: Path) -> str:
     """The first line of the file, whose rights the log is told of. Raises StorageError."""
     passphrase = read_passphrase(path)
@@ -53,17 +57,17 @@ def encrypted(secrets: Any, passphrase: str) -> bytes:
 
 
 def decrypted(sealed: bytes, passphrase: str) -> Any:
-    """Raises StorageError when it is another passphrase, and when this machine is too slow for it."""
+    """Raises NotOpened when it is another passphrase, and when this machine is too slow for it."""
     for _ in range(MEASUREMENTS):
         try:
             return json.loads(pyrage.passphrase.decrypt(sealed, passphrase))
         except (pyrage.DecryptError, ValueError) as error:
             if not str(error).startswith(TOO_MUCH_WORK):
-                raise StorageError(
+                raise NotOpened(
                     "What is secret in this archive is not encrypted with this passphrase. Name the file that was "
                     "in use when it was made, or go on without one: then it must be made anew."
                 ) from None
-    raise StorageError(
+    raise NotOpened(
         "This machine is too slow, or too busy, for what is secret in this archive. Try again when it is quiet, "
         "or on a faster one. Or go on without a passphrase: then what is secret must be made anew."
     )

@@ -9,10 +9,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.app.backups.archive import read_manifest
+from wmsd.app.backups.archive import NotRead, read_manifest
 from wmsd.app.backups.manifest import CREDENTIALS, KEYS, PLATFORM, BackedUpFile, Manifest
+from wmsd.app.backups.passphrases import NotOpened
 from wmsd.app.backups.progress import Progress, Tell
-from wmsd.app.backups.unpacking import compare, secrets_of, unpack
+from wmsd.app.backups.unpacking import NotWritten, compare, secrets_of, unpack
 from wmsd.app.disk_space import check_room
 from wmsd.app.private_files import new_private_folder
 from wmsd.db import migrations
@@ -24,17 +25,28 @@ SCRATCH: Final = ".proving"
 
 
 class Proof(NamedTuple):
-    """`problems` are sentences; there are none when the backup can be restored."""
+    """`problems` are sentences; there are none when the backup can be restored. `has_opened`: whether the
+    passphrase opened what is secret in it. With another one, or on a machine that is too slow, it may be whole all
+    the same.
+    """
 
     manifest: Manifest
     seconds: float
     problems: list[str]
+    has_opened: bool = True
+
+    @property
+    def is_whole(self) -> bool | None:
+        """None where nothing is wrong but that what is secret was not opened."""
+        if not self.problems:
+            return True
+        return None if not self.has_opened and len(self.problems) == 1 else False
 
 
 def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -> Proof:
     """Unpacks each file into a scratch folder, examines it, and compares its figures with the manifest. One file
-    at a time: the disk needs room for the largest. Raises StorageError when the archive has no manifest or the
-    disk no room, and OSError.
+    at a time: the disk needs room for the largest. Raises StorageError when the archive has no manifest or cannot
+    be read, or the disk no room, and OSError: then nothing was found out of it.
     """
     began = time.monotonic()
     manifest = read_manifest(archive)
@@ -42,7 +54,7 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     problems = [f"{each.code} is not in it: {each.reason}" for each in manifest.left_out]
     if manifest.file(PLATFORM) is None and manifest.company is None:
         problems.append(f"{PLATFORM} is not in it.")
-    problems += _problems_of_keys(archive, manifest, passphrase)
+    not_opened = _why_not_opened(archive, manifest, passphrase)
     done = 0
     with scratch_folder(scratch_in) as scratch:
         for file in manifest.files:
@@ -52,7 +64,9 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
             for remains in scratch.iterdir():
                 remains.unlink()
         tell(Progress("", done, manifest.bytes))
-    return Proof(manifest, time.monotonic() - began, problems)
+    if not_opened is not None:
+        problems.append(str(not_opened))
+    return Proof(manifest, time.monotonic() - began, problems, not isinstance(not_opened, NotOpened))
 
 
 @contextmanager
@@ -77,14 +91,17 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
         os.close(opened)
 
 
-def _problems_of_keys(archive: Path, manifest: Manifest, passphrase: str | None) -> list[str]:
+def _why_not_opened(archive: Path, manifest: Manifest, passphrase: str | None) -> StorageError | None:
+    """Why what is secret in it cannot be had: NotOpened, or that it is damaged. Raises NotRead."""
     if manifest.keys != "encrypted" or passphrase is None:
-        return []
+        return None
     try:
         secrets_of(archive, manifest, KEYS if manifest.company is None else CREDENTIALS, passphrase)
+    except NotRead:
+        raise
     except StorageError as error:
-        return [str(error)]
-    return []
+        return error
+    return None
 
 
 def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
@@ -93,6 +110,8 @@ def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: 
         unpack(archive, file, target)
         found = [f"{name}: {difference}." for difference in compare(file, target)]
         return found + [f"{name}: {finding}" for finding in examined(manifest, file, target)]
+    except (NotRead, NotWritten):
+        raise
     except (StorageError, *UNREADABLE) as error:
         if isinstance(error, OSError) and not isinstance(error, StorageError):
             raise

@@ -2,12 +2,14 @@
 status.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.app.kept_json import write_kept_json
+from wmsd.base.folder_lock import changing
 
 FILE: Final = "backup.json"
 MOST_NOTED: Final = 100
@@ -55,10 +57,14 @@ class BackupRecord(Part):
     faulty: list[str] = []
     """When those were made of which the proof found problems."""
 
-    def with_proof(self, proven: ProvenBackup, made_at: str) -> "BackupRecord":
-        """`made_at` is when its archive was made."""
-        record = self.model_copy(update={"proven": proven})
-        return record.with_faulty(made_at) if proven.problems else record.with_sound(made_at)
+    def with_proof(self, proven: ProvenBackup) -> "BackupRecord":
+        return self.model_copy(update={"proven": proven})
+
+    def with_finding(self, made_at: str, is_whole: bool | None) -> "BackupRecord":
+        """Whether the archive that was made then can be restored whole. None: that was not found out."""
+        if is_whole is None:
+            return self
+        return self.with_sound(made_at) if is_whole else self.with_faulty(made_at)
 
     def with_sound(self, made_at: str) -> "BackupRecord":
         """Also this archive is sound."""
@@ -83,6 +89,16 @@ def read_record(data: Path) -> BackupRecord:
         return BackupRecord()
 
 
+def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) -> BackupRecord:
+    """The record as it is now, changed and written: commands and the schedule may note something at once. Raises
+    OSError.
+    """
+    with changing(data):
+        record = change(read_record(data))
+        write_record(data, record)
+    return record
+
+
 def write_record(data: Path, record: BackupRecord) -> None:
-    """Raises OSError."""
+    """In the place of what is there. Raises OSError."""
     write_kept_json(data / FILE, record)

@@ -5,23 +5,29 @@ take the last good copy with it.
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 
-from wmsd.app.backups.backup_folder import moment_of
+from wmsd.app.backups.backup_folder import is_of_future, moment_of
 from wmsd.app.backups.manifest import Manifest
 from wmsd.app.backups.record import BackupRecord
 from wmsd.app.backups.schedule import Keep, kept
 
 
-def superseded(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep) -> list[Path]:
+def superseded(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep, now: datetime) -> list[Path]:
     """Those that others replace, the oldest first. Whatever `keep` says, the newest stays, the last one that was
-    made, the last one that was proven, and the newest with each company that others could not save.
+    made, the last one that was proven, and the newest with each company that others could not save. Those of the
+    future replace none, and stay.
     """
-    moments = {path: moment.astimezone() for path in own if (moment := moment_of(path)) is not None}
-    faulty = {moments[path] for path, manifest in own.items() if _is_faulty(manifest, record)}
+    moments = {
+        path: moment.astimezone()
+        for path in own
+        if (moment := moment_of(path)) is not None and not is_of_future(path, now)
+    }
+    faulty = {moment for path, moment in moments.items() if _is_faulty(own[path], record)}
     stay = kept(list(moments.values()), keep, faulty)
     last_copies = set(_last_copies(own, record))
-    return sorted(path for path in own if moments[path] not in stay and path not in last_copies)
+    return sorted(path for path, moment in moments.items() if moment not in stay and path not in last_copies)
 
 
 def _is_faulty(manifest: Manifest, record: BackupRecord) -> bool:

@@ -15,8 +15,8 @@ from wmsd.app.backups.record import (
     FailedBackup,
     MadeBackup,
     ProvenBackup,
+    change_record,
     read_record,
-    write_record,
 )
 from wmsd.app.backups.verdict import Verdict, verdict, what_is_gone
 from wmsd.app.beside import STOP_SECONDS, Beside
@@ -130,7 +130,7 @@ class ScheduledBackups:
     def _note_failure(self, last_line: str) -> None:
         failed = FailedBackup(at=timestamps.to_text(self._clock.now()), error=last_line.removeprefix(SAID))
         with suppress(OSError):
-            write_record(self._data.path, self.record().model_copy(update={"failed": failed}))
+            change_record(self._data.path, lambda record: record.model_copy(update={"failed": failed}))
 
     def record(self) -> BackupRecord:
         return read_record(self._data.path)

@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +22,8 @@ from wmsd.app.backups.record import (
     FailedBackup,
     MadeBackup,
     ProvenBackup,
+    change_record,
     read_record,
-    write_record,
 )
 from wmsd.app.backups.retention import superseded
 from wmsd.app.data_folder import DataFolder
@@ -61,41 +62,39 @@ class Scheduled:
 
     def run(self) -> BackupRecord:
         """Does what is due, and writes down what came of it. Nothing is raised: what failed is in the record."""
-        record = read_record(self._data.path)
+        failed = None
         try:
-            record = self._done(record).model_copy(update={"failed": None})
+            self._do()
         except (StorageError, sqlite3.Error, OSError) as error:
             sentence = " ".join(str(error).split())
             LOG.error("the scheduled backup failed: %s", sentence)
-            record = read_record(self._data.path).model_copy(
-                update={"failed": FailedBackup(at=_now(), error=sentence)}
-            )
-        write_record(self._data.path, record)
-        return record
+            failed = FailedBackup(at=_now(), error=sentence)
+        return self._noted(lambda record: record.model_copy(update={"failed": failed}))
 
-    def _done(self, record: BackupRecord) -> BackupRecord:
-        made = None
+    def _noted(self, change: Callable[[BackupRecord], BackupRecord]) -> BackupRecord:
+        return change_record(self._data.path, change)
+
+    def _do(self) -> None:
+        made, record = None, read_record(self._data.path)
         if self._now or is_backup_due(self._settings, record):
             made = self._make()
-            record = record.model_copy(update={"made": _as_made(made)})
-            write_record(self._data.path, record)
+            noted = _as_made(made)
+            record = self._noted(lambda known: known.model_copy(update={"made": noted}))
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
         last = made_there(self._settings, record)
         if last is not None and (self._now or is_proof_due_now(self._settings, record)):
-            record = self._prove(Path(last.path), record)
-            write_record(self._data.path, record)
-        self._delete_old(record)
+            self._prove(Path(last.path))
+        self._delete_old(read_record(self._data.path))
         if made is not None:
             self._follow(made)
-        return record
 
-    def _prove(self, archive: Path, record: BackupRecord) -> BackupRecord:
+    def _prove(self, archive: Path) -> None:
         proof: Proof = prove(archive, self._data.path, self._passphrase(), self._progress)
         for problem in proof.problems:
             LOG.error("%s cannot be restored whole: %s", archive, problem)
         if not proof.problems:
             LOG.info("%s can be restored: proven in %.1f s", archive, proof.seconds)
-        return record.with_proof(proven_now(archive, proof, here()), proof.manifest.began_at)
+        self._noted(partial(with_last_proof, proven=proven_now(archive, proof, here()), proof=proof))
 
     def _delete_old(self, record: BackupRecord) -> None:
         """Only scheduled backups of this installation."""
@@ -103,7 +102,7 @@ class Scheduled:
         own = {
             path: manifest for path in self._folder.archives() if (manifest := _of_schedule(installation, path))
         }
-        for path in superseded(own, record, self._settings.keep):
+        for path in superseded(own, record, self._settings.keep, datetime.now(UTC)):
             path.unlink()
             LOG.info("backup %s is deleted: newer ones are kept", path)
 
@@ -128,6 +127,11 @@ class Scheduled:
         if done.returncode:
             last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
             raise StorageError(f"The command after the backup (backup.after) ended with {done.returncode}: {last}")
+
+
+def with_last_proof(record: BackupRecord, proven: ProvenBackup, proof: Proof) -> BackupRecord:
+    """With a proof of the last scheduled backup."""
+    return record.with_proof(proven).with_finding(proof.manifest.began_at, proof.is_whole)
 
 
 def proven_now(archive: Path, proof: Proof, directory: str | None) -> ProvenBackup:

@@ -17,9 +17,13 @@ from wmsd.db.pinned import pin
 MOST_SECRETS_BYTES: Final = 10_000_000
 
 
+class NotWritten(StorageError):
+    """What was taken out of an archive could not be written, which says nothing of the archive."""
+
+
 def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
     """Writes the file to `target`, which must not exist, and to the disk. Raises StorageError when it is not what
-    the manifest says, and OSError; then nothing is left of it.
+    the manifest says, NotWritten, and FileExistsError; nothing is left of it then.
     """
     digest = hashlib.sha256()
     try:
@@ -38,8 +42,11 @@ def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
             raise StorageError(f"{archive} is damaged: {file.path} does not have the sum that its manifest says.")
     except FileExistsError:
         raise
-    except BaseException:
+    except BaseException as error:
         target.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            reason = (error.strerror or str(error)).lower()
+            raise NotWritten(f"{file.path} of {archive} cannot be unpacked to {target}: {reason}.") from None
         raise
 
 

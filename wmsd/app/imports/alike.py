@@ -1,5 +1,6 @@
-"""Codes of a file that look like others: they differ in capital letters, or in characters that nobody sees, such
-as a no-break space. They are two records, which is seldom meant: so whoever imports them is told.
+"""Codes of a file that look like others: they differ in capital letters, in characters that nobody sees, such as a
+no-break space, or in zeros before a number, which a spreadsheet drops. They are two records, which is seldom
+meant: so whoever imports them is told.
 """
 
 import unicodedata
@@ -10,6 +11,8 @@ from wmsd.base.importing import Alike, Row, chunks
 from wmsd.db.transaction import Transaction
 
 MOST_TOLD: Final = 20
+LONGEST_CODE: Final = 64
+"""A longer one is refused anyway, and to compose its characters takes a time that grows by the square."""
 UNSEEN: Final = ("Cf", "Mn", "Zs")
 """Categories of characters that show nothing, or change the one before them."""
 TABLES: Final = (
@@ -20,10 +23,12 @@ INDEX: Final = "CREATE INDEX {schema}.staged_codes_by_look ON staged_codes (look
 ADD: Final = "INSERT INTO staged_codes (line, code, look) VALUES (?, ?, ?)"
 ADD_KNOWN: Final = "INSERT INTO staged_known (code, look) VALUES (?, ?)"
 BEYOND_ASCII: Final = "code GLOB '*[^ -~]*'"
+LOOK: Final = "CASE WHEN code GLOB '*[^0-9]*' THEN lower(code) ELSE ltrim(code, '0') END"
+"""As `_look`, of a code in ASCII."""
 KNOWN_BEYOND_ASCII: Final = f"SELECT code FROM {{table}} WHERE {BEYOND_ASCII}"
 FIND: Final = f"""
     WITH known AS (
-        SELECT code, lower(code) AS look FROM {{table}} WHERE NOT {BEYOND_ASCII}
+        SELECT code, {LOOK} AS look FROM {{table}} WHERE NOT {BEYOND_ASCII}
         UNION ALL
         SELECT code, look FROM staged_known
     )
@@ -66,13 +71,13 @@ def noted(tx: Transaction, schema: str, table: str, rows: Iterable[Row]) -> Iter
 
 def _code(row: Row) -> str | None:
     code = row.values.get("code")
-    return code if isinstance(code, str) else None
+    return code if isinstance(code, str) and len(code) <= LONGEST_CODE else None
 
 
 def _look(code: str) -> str:
     """The same for codes that look alike."""
     if code.isascii():
-        return code.lower()
+        return code.lstrip("0") if code.isdigit() else code.lower()
     found = unicodedata.normalize("NFC", code)
     seen = ((each, unicodedata.category(each)) for each in found)
     return "".join(" " if category == "Zs" else each for each, category in seen if category != "Cf").lower()

@@ -7,7 +7,7 @@ imports it is shown how a cell was read.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 
@@ -81,6 +81,7 @@ OF_THE_WEST: Final = (
 """`¡`, `¢`, `²` and `½`, which are lone accents in the other encodings; `ão`, `ões`, `œu` and `œi`, which hardly
 any word there has.
 """
+BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 COMMON, RARE = 2, 1
 ASCII: Final = bytes(range(0x80))
 _LETTER: Final = (
@@ -124,6 +125,11 @@ class Letters:
         found = bytes(self._all).decode(encoding, "replace")
         return tuple(each for each in self._possible() if bytes(self._all).decode(each) != found)
 
+    def are_few(self, encoding: str) -> bool:
+        """Whether less than half of the bytes are letters in the encoding."""
+        found = ((bytes([byte]).decode(encoding, "replace"), count) for byte, count in self._all.items())
+        return 2 * sum(count for each, count in found if each.isupper() or each.islower()) < self._all.total()
+
     def _possible(self) -> list[str]:
         return [each for each in LANGUAGES if not self._all.keys() & NO_TEXT[each]]
 
@@ -157,7 +163,9 @@ def readings(text: str, encoding: str, others: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def telling(encoding: str, others: Iterable[str]) -> "re.Pattern[str]":
-    """Finds a letter or sign that one of the others reads otherwise."""
+def telling(encoding: str, others: Collection[str]) -> "re.Pattern[str]":
+    """Finds a letter or sign that one of the others reads otherwise; any beyond ASCII where there is no other."""
+    if not others:
+        return BEYOND_ASCII
     high = bytes(range(0x80, 0x100)).decode(encoding, "ignore")
     return re.compile(f"[{re.escape(''.join(each for each in high if readings(each, encoding, others)))}]")

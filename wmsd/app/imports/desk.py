@@ -6,6 +6,7 @@ writes all rows or none, however it ends: so the company's file alone says wheth
 
 import asyncio
 import logging
+import os
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -29,9 +30,12 @@ Work = Callable[[Company, Upload, About], Awaitable[None]]
 MOST_AT_ONCE: Final = 2
 """Processes of all companies together; others wait for their turn."""
 LONGEST_SECONDS: Final = 3600.0
+LONGEST_LOOK_SECONDS: Final = 900.0
+"""Whoever uploads files again and again must not keep the places from others."""
 STOP_SECONDS: Final = 5.0
 ENDING_SECONDS: Final = 3.0
 BUSY: Final = "Another import of this company is under way. Wait until it has ended, then send this again."
+TOO_LONG: Final = "This took over {minutes} minutes, and was broken off. Nothing was imported: divide the file."
 BROKEN_OFF: Final = "The service was stopped meanwhile. Nothing was imported: begin again."
 
 
@@ -155,7 +159,7 @@ class ImportDesk:
 
     async def _look(self, company: Company, upload: Upload, about: About) -> None:
         arguments = [*_arguments(company, upload, about), "--preview", "--errors", str(upload.errors_file)]
-        code = await self._run_on(arguments, upload.preview_file, upload)
+        code = await self._run_on(arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS)
         await asyncio.to_thread(_note, upload, about, "failed" if code else "looked")
 
     async def _take_in(self, company: Company, upload: Upload, about: About) -> None:
@@ -163,14 +167,17 @@ class ImportDesk:
         code = await self._run_on([*arguments, f"--by={about.by}"], upload.folder / "outcome.json", upload)
         await asyncio.to_thread(_note, upload, about, "failed" if code else "imported")
 
-    async def _run_on(self, arguments: list[str], out: Path, upload: Upload) -> int:
+    async def _run_on(
+        self, arguments: list[str], out: Path, upload: Upload, longest: float = LONGEST_SECONDS
+    ) -> int:
         for path in (out, upload.said_file, upload.errors_file):
             path.unlink(missing_ok=True)
         new_private(upload.errors_file).close()
         with new_private(out) as answer, new_private(upload.said_file) as said:
-            return await self._run([*arguments, "--tell-progress", "--json"], answer.fileno(), said.fileno())
+            command = [*arguments, "--tell-progress", "--json"]
+            return await self._run(command, answer.fileno(), said.fileno(), longest)
 
-    async def _run(self, arguments: list[str], out: int, said: int) -> int:
+    async def _run(self, arguments: list[str], out: int, said: int, longest: float = LONGEST_SECONDS) -> int:
         """How the command ends."""
         command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
         async with self._at_once:
@@ -183,10 +190,12 @@ class ImportDesk:
             )
             self._processes.add(process)
             try:
-                return await asyncio.wait_for(process.wait(), LONGEST_SECONDS)
+                return await asyncio.wait_for(process.wait(), longest)
             except TimeoutError:
                 process.kill()
-                return await process.wait()
+                code = await process.wait()
+                os.write(said, f"\n{SAID}{TOO_LONG.format(minutes=round(longest / 60))}\n".encode())
+                return code
             finally:
                 self._processes.discard(process)
 

@@ -31,10 +31,13 @@ BLOCK: Final = 64 * 1024
 
 
 class Encoding(NamedTuple):
-    """`others`: those that read the file too, and otherwise, where the encoding is a guess."""
+    """`others`: those that read the file too, and otherwise, where the encoding is a guess. `is_doubtful`: most of
+    what it reads beyond ASCII is no letter, as in files of DOS.
+    """
 
     name: str
     others: tuple[str, ...] = ()
+    is_doubtful: bool = False
 
 
 def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
@@ -81,7 +84,7 @@ def _of_bytes(file: IO[bytes]) -> Encoding:
     if right >= wrong:
         raise Unreadable(f"line {first_wrong} is not UTF-8 text, though others are. {SAVE_AS}")
     found = letters.encoding()
-    return Encoding(found, letters.others(found))
+    return Encoding(found, letters.others(found), letters.are_few(found))
 
 
 class WrongEncoding(Unreadable):

@@ -4,7 +4,7 @@ What can only be guessed at a risk is asked: `1.000` is a thousand in one countr
 """
 
 import re
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import field
 from decimal import Decimal
 from io import TextIOWrapper
@@ -82,20 +82,20 @@ def _plain(number: Decimal) -> str:
 
 def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
     """How the file is written. It is read whole, and is at its beginning again. Raises Unreadable."""
-    encoding, others = encoding_of(file, chosen.encoding)
+    encoding, others, is_doubtful = encoding_of(file, chosen.encoding)
     texts = lines_of(file, encoding)
     header = next(texts, "")
     delimiter = chosen.delimiter or delimiter_of(header)
     texts.close()
     form = Form(encoding, delimiter, chosen.decimal or "point")
     found = Guess(form) if chosen.decimal else _with_decimal(form, Numbers.of(file, columns, form))
-    if others:
+    if others or is_doubtful:
         found.sample = _sample(file, form, others)
     file.seek(0)
     return found
 
 
-def _sample(file: IO[bytes], form: Form, others: Iterable[str]) -> Sample | None:
+def _sample(file: IO[bytes], form: Form, others: Collection[str]) -> Sample | None:
     texts = lines_of(file, form.encoding)
     try:
         rows = split(texts, form.delimiter)

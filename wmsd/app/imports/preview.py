@@ -76,7 +76,12 @@ class Preview:
             "counts": self.counts,
             "rows": self.rows,
             "errors": [
-                {"row": each.line or None, "column": each.column, "cell": each.cell, "message": each.sentence}
+                {
+                    "row": each.line or None,
+                    "column": each.column,
+                    "cell": None if each.cell is None else shortened(each.cell),
+                    "message": each.sentence,
+                }
                 for each in self.errors[:MOST_ERRORS]
             ],
             "errors_in_all": len(self.errors),
@@ -107,7 +112,7 @@ def form_in_words(form: Form) -> dict[str, str]:
 
 def _columns(header: Header) -> Iterator[dict[str, Any]]:
     for name in header.names:
-        yield {"name": name, "is_known": name not in header.unknown, "near": header.unknown.get(name)}
+        yield {"name": shortened(name), "is_known": name not in header.unknown, "near": header.unknown.get(name)}
 
 
 def preview(
@@ -219,11 +224,13 @@ def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row)
     """
     current = CURRENT[kind_name](tx, row.values)
     shown: list[dict[str, Any]] = []
+    differs = False
     for column in columns:
         before = None if current is None or column not in current else as_cell(current[column])
         after = as_cell(row.values[column]) if column in row.values else before or ""
-        shown.append({"column": column, "before": before, "after": after})
-    differs = any(each["before"] not in (None, each["after"]) for each in shown)
+        differs = differs or before not in (None, after)
+        short = None if before is None else shortened(before)
+        shown.append({"column": column, "before": short, "after": shortened(after)})
     what = "new" if current is None else "changed" if differs else "same"
     return {"row": row.line, "what": what, "cells": shown}
 

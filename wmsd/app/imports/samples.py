@@ -1,6 +1,6 @@
 """Shows how the letters of a file were read, where that was guessed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -20,8 +20,8 @@ class Sample(NamedTuple):
     others: Mapping[str, str]
 
 
-def sample_of(rows: Iterable[Line], encoding: str, others: Iterable[str]) -> Sample | None:
-    """The first cell that one of the others reads otherwise."""
+def sample_of(rows: Iterable[Line], encoding: str, others: Collection[str]) -> Sample | None:
+    """The first cell that one of the others reads otherwise; without others, the first beyond ASCII."""
     letters = telling(encoding, others)
     for row in islice(rows, MOST_ROWS):
         for cell in row.cells:

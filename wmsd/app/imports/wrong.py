@@ -94,5 +94,5 @@ def write_errors(errors: Iterable[Wrong], file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["row", "column", "cell", "message"])
     for each in errors:
-        row = [each.line or "", each.column, each.cell or "", each.sentence]
+        row = [each.line or "", each.column, shortened(each.cell or ""), each.sentence]
         writer.writerow([cells.write(value) for value in row])

@@ -20,9 +20,9 @@ from wmsd.app.backups.manifest import BackedUpFile, brings_back
 from wmsd.app.backups.present import made_elsewhere, made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
-from wmsd.app.backups.record import read_record, write_record
+from wmsd.app.backups.record import BackupRecord, change_record, read_record
 from wmsd.app.backups.restoring import Restore
-from wmsd.app.backups.scheduled import Scheduled, proven_now
+from wmsd.app.backups.scheduled import Scheduled, proven_now, with_last_proof
 from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.app.new_place import new_place
@@ -167,17 +167,16 @@ def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
     """A proof of the last scheduled backup counts as that of the schedule. One of a copy elsewhere says nothing of
     the archive that it was copied from.
     """
-    record, made_at = read_record(command_line.folder.path), proof.manifest.began_at
-    if path.resolve().parent != Path(command_line.settings.backup.folder).resolve():
+    if path.resolve().parent != Path(command_line.settings.backup.folder).resolve() or proof.is_whole is None:
         return
-    made = made_there(command_line.settings.backup, record)
-    is_last = made is not None and made.at == made_at and Path(made.path).resolve() == path.resolve()
-    directory = None if made is None else made.directory
-    if is_last:
-        noted = record.with_proof(proven_now(path, proof, directory), made_at)
-    else:
-        noted = record.with_faulty(made_at) if proof.problems else record.with_sound(made_at)
-    write_record(command_line.folder.path, noted)
+
+    def noted(record: BackupRecord) -> BackupRecord:
+        made_at, made = proof.manifest.began_at, made_there(command_line.settings.backup, record)
+        if made is not None and made.at == made_at and Path(made.path).resolve() == path.resolve():
+            return with_last_proof(record, proven_now(path, proof, made.directory), proof)
+        return record.with_finding(made_at, proof.is_whole)
+
+    change_record(command_line.folder.path, noted)
 
 
 def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
@@ -198,7 +197,9 @@ def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
 def _verdict(proof: Proof, company: str | None) -> str:
     if company is not None:
         return f"is the archive of the company {company}, and {'not whole' if proof.problems else 'proven'}"
-    return "cannot be restored whole" if proof.problems else "can be restored"
+    if proof.is_whole is None:
+        return "can be restored, but for what is secret in it"
+    return "can be restored" if proof.is_whole else "cannot be restored whole"
 
 
 @backup_command.command("schedule")

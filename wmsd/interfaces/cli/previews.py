@@ -45,7 +45,8 @@ def form_read(form: Form, sample: Sample | None, evidence: str | None) -> str:
 
 def _of_sample(sample: Sample) -> str:
     others = " or ".join(f"--encoding {each} ({_quoted(cell)})" for each, cell in sample.others.items())
-    return f"Row {sample.line} has {_quoted(sample.cell)}. If that is wrong, say {others}."
+    instead = f"say {others}" if others else "save the file as CSV UTF-8"
+    return f"Row {sample.line} has {_quoted(sample.cell)}. If that is wrong, {instead}."
 
 
 def _quoted(cell: str) -> str:

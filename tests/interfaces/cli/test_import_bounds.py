@@ -1,0 +1,66 @@
+"""What a file costs has a bound, whatever is in it: a company's admin may send any."""
+
+import io
+import json
+from pathlib import Path
+
+from tests.support.command import Tenant
+from wmsd.app.csv_rows import MOST_COLUMNS, read_header
+from wmsd.app.csv_transfer import KINDS
+from wmsd.app.imports.alike import LONGEST_CODE
+from wmsd.app.imports.wrong import LONGEST_CELL, Wrong, write_errors
+from wmsd.base.spreadsheet_cells import LONGEST_TRUTH, TRUTH, read_flag
+
+LONG = 300_000
+
+
+def preview(tenant: Tenant, content: str) -> dict[str, object]:
+    command = ("import", "articles", "-", "--company", tenant.code, "--preview", "--json")
+    found: dict[str, object] = json.loads(tenant.home.run(*command, stdin=content).out)
+    return found
+
+
+def test_a_line_with_very_many_names(tenant: Tenant) -> None:
+    told = preview(tenant, ",".join(f"c{number}" for number in range(MOST_COLUMNS + 1)) + "\n")
+    assert told["unreadable"] == "its first line names 201 columns, and no list has more than 200."
+    assert told["columns"] == []
+
+
+def test_columns_without_a_name_are_no_names(tenant: Tenant) -> None:
+    """As a spreadsheet writes them where something stood far to the right once."""
+    assert preview(tenant, f"code,name{',' * 2000}\nA,Apple{',' * 2000}\n")["unreadable"] is None
+
+
+def test_names_that_stand_twice_are_found_in_one_pass() -> None:
+    columns = KINDS["articles"].columns
+    names = [f"c{number}" for number in range(100_000)]
+    assert read_header(columns, (), [*names, "c7", "c5"]).twice == ("c5", "c7")
+
+
+def test_a_long_code_of_letters_with_marks(tenant: Tenant) -> None:
+    """To compose them takes a time that grows by the square: half an hour for a megabyte."""
+    code = "A" + "\u0301" * LONG + "\u0323" * LONG
+    told = preview(tenant, f"code,name,active\n{code},Apple,{code}\n")
+    errors = told["errors"]
+    assert isinstance(errors, list)
+    assert {each["column"]: len(each["cell"]) for each in errors} == {
+        "code": LONGEST_CELL + 1,
+        "active": LONGEST_CELL + 1,
+    }
+
+
+def test_what_is_shown_of_a_long_cell_is_short(tenant: Tenant) -> None:
+    told = preview(tenant, f"code,name\nA,{'n' * 255}\n{'B' * LONG},Bolt\n")
+    assert len(json.dumps(told)) < 10 * LONGEST_CELL
+
+
+def test_the_list_of_errors_is_no_copy_of_the_file(tmp_path: Path) -> None:
+    file = io.StringIO()
+    write_errors([Wrong(2, "code", "x" * LONG, "is too long")], file)
+    assert len(file.getvalue()) < 2 * LONGEST_CELL
+
+
+def test_every_word_and_code_is_within_the_bounds() -> None:
+    assert max(len(word) for words in TRUTH.values() for word in words) < LONGEST_TRUTH
+    assert all(read_flag(f" {true.upper()} ") for true, _ in TRUTH.values())
+    assert max(field.metadata[1].max_length for field in [KINDS["articles"].columns["code"]]) == LONGEST_CODE
