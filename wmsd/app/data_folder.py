@@ -29,7 +29,7 @@ from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 from wmsd.db.high_water import HighWaterMark
 from wmsd.db.migrations import PLATFORM, Before, create, migrate, only_by_a_server
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.sqlite import QUICK_CHECK, connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
 
 LOG = logging.getLogger("wmsd.data")
@@ -127,7 +127,7 @@ class DataFolder:
         migrate(self.platform_file, PLATFORM, before=before_migration)
         connection = connect(self.platform_file)
         try:
-            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            verdict = connection.execute(QUICK_CHECK).fetchone()[0]
         except sqlite3.DatabaseError as error:
             verdict = str(error)
         finally:

@@ -53,7 +53,7 @@ async def _database(installation: Installation, is_known: bool, caller: Caller |
     except sqlite3.Error:
         return {"ok": False, "milliseconds": _since(installation, started)}
     files, platform = installation.files, installation.platform.writes
-    unavailable, read_only = files.failed.keys(), files.read_only
+    unavailable, read_only = files.troubled.keys(), files.read_only
     is_good = not unavailable and not read_only and platform.failure is None
     found: dict[str, Any] = {"ok": is_good, "milliseconds": _since(installation, started)}
     if not is_good:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import Literal
 
@@ -174,7 +174,12 @@ async def open_installation(
             SecondStepService: second_step,
         },
     )
-    try:
+    async with AsyncExitStack() as ends:  # whatever fails, the rest is closed: a thread of a file would never end
+        ends.push_async_callback(platform.close)
+        ends.push_async_callback(files.close)
+        ends.push_async_callback(_write_last, requests)
+        ends.push_async_callback(dispatcher.record_audit.end)
+        ends.push_async_callback(asyncio.to_thread, history.close)
         yield Installation(
             settings,
             folder,
@@ -195,9 +200,3 @@ async def open_installation(
             RequestMeasures(),
             failed_sign_ins,
         )
-    finally:
-        await asyncio.to_thread(history.close)
-        await dispatcher.record_audit.end()
-        await _write_last(requests)
-        await files.close()
-        await platform.close()

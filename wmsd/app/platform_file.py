@@ -9,7 +9,7 @@ from wmsd.app.lending import Session, Verb, asking
 from wmsd.companies import store as companies
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import pin
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.sqlite import QUICK_CHECK, sqlite3
 from wmsd.db.transaction import Transaction
 
 if TYPE_CHECKING:  # the command needs nothing of it
@@ -43,6 +43,18 @@ def installation_of(folder: DataFolder) -> str | None:
 def companies_of(folder: DataFolder) -> dict[int, str]:
     """The codes by id. Empty where the file cannot be read, or a server has it."""
     return _read(folder, companies.codes) or {}
+
+
+def damage_of(folder: DataFolder) -> str | None:
+    """What SQLite finds wrong with the file, where no server has it. None where it is whole, or is not there."""
+    if not folder.platform_file.exists():
+        return None
+    try:
+        with closing(pin(folder.platform_file)) as state:
+            found = str(state.read(lambda tx: tx.value(QUICK_CHECK)))
+    except (StorageError, sqlite3.Error) as error:
+        found = str(error)
+    return None if found == "ok" else " ".join(found.split())
 
 
 def _read(folder: DataFolder, action: Callable[[Transaction], Result]) -> Result | None:

@@ -19,7 +19,7 @@ from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.base.problems import unavailable
 from wmsd.db.database import Database, prepare_writer
-from wmsd.db.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError
+from wmsd.db.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError, is_damage
 from wmsd.db.high_water import HighWaterMark
 from wmsd.db.migrations import COMPANY, Before, CheckedFile, open_checked
 from wmsd.db.open_files import OpenFiles
@@ -55,7 +55,9 @@ class Looked(NamedTuple):
 
 
 class CompanyFile:
-    """`failure` says why the file cannot be used; None while nothing is wrong."""
+    """`failure` says why the file cannot be used; None while nothing is wrong. `damage` says what was found in
+    use: a look at a file reads little of it, so it may be used again, and is as damaged as before.
+    """
 
     def __init__(
         self,
@@ -81,6 +83,7 @@ class CompanyFile:
         self.path = path
         self._owner = owner
         self.failure: str | None = None
+        self.damage: str | None = None
         self.database: Database | None = None
         self._new_database = new_database
         self._executor = executor
@@ -257,6 +260,8 @@ class CompanyFile:
 
     def suspect(self, error: Exception) -> None:
         """Closes a file that failed in use; it is checked before it is used again."""
+        if is_damage(error):
+            self.damage = str(error)
         self._fail(error)
         self._leave(is_kept=False)
 
@@ -292,7 +297,9 @@ class CompanyFile:
             if database is not None:
                 await database.retire()
             try:
-                return await asyncio.get_running_loop().run_in_executor(self._executor, put)
+                done = await asyncio.get_running_loop().run_in_executor(self._executor, put)
+                self.damage = None
+                return done
             finally:
                 self._written_elsewhere(self._company_id)
 

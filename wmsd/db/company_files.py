@@ -206,10 +206,18 @@ class CompanyFiles:
         """The failures of files that cannot be used, by company. One that was deleted while somebody asked for it
         is not among them: nobody can mend it.
         """
+        return self._by_company(lambda file: file.failure)
+
+    @property
+    def troubled(self) -> dict[int, str]:
+        """Why files cannot be used, or what damage was found in those that can be."""
+        return self._by_company(lambda file: file.failure or file.damage)
+
+    def _by_company(self, why: Callable[[CompanyFile], str | None]) -> dict[int, str]:
         return {
-            company_id: file.failure
+            company_id: sentence
             for company_id, file in self._files.items()
-            if file.failure is not None and (self._known is None or company_id in self._known)
+            if (sentence := why(file)) is not None and (self._known is None or company_id in self._known)
         }
 
     def note_companies(self, company_ids: Collection[int]) -> None:

@@ -24,6 +24,8 @@ __all__ = ["aiosqlite", "bound_caches", "bytes_on_disk", "connect", "sqlite3"]
 
 OLDEST_SAFE = (3, 51, 3)
 BUSY_SECONDS = 10.0
+QUICK_CHECK = "PRAGMA quick_check(1)"
+"""Its one value is `ok` where SQLite finds no damage."""
 CACHE_KIB = 16_384
 LOG_BYTES = 16 * 1024 * 1024
 """The size to which the log is cut when it starts again, so that the disk gets back what a long

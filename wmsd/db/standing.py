@@ -6,6 +6,7 @@ does not check.
 
 import logging
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -159,21 +160,38 @@ def keep(connection: sqlite3.Connection, standing: Standing, path: Path) -> bool
     return True
 
 
-def keep_log(path: Path, now: datetime) -> sqlite3.Connection:
+def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
     """Moves the log of a file that was overwritten aside, and keeps it from being written into that file: call it
     before the other connections are closed, and close its connection after them.
 
-    The last connection that is closed writes the log back, unless it can only read. Raises sqlite3.Error and
-    OSError.
+    The last connection that is closed writes the log back, unless it can only read. Where what stands there is no
+    database any more, the log is copied, and there is no connection. What cannot be kept is told in the log.
     """
-    connection = connect(path, read_only=True, alone=True)
+    log = path.with_name(f"{path.name}-wal")
+    kept = log.with_name(f"{log.name}.overwritten-{timestamps.for_file_name(now)}")
+    connection = None
+    try:
+        connection = _reading(path)
+        if connection is None:
+            shutil.copy(log, kept)
+        else:
+            log.rename(kept)
+    except OSError as error:
+        LOG.error("%s was overwritten, and its log could not be kept: %s", path, error)
+    else:
+        LOG.error("%s was overwritten; what was written to it since is in %s, for whoever can use it", path, kept)
+    return connection
+
+
+def _reading(path: Path) -> sqlite3.Connection | None:
+    """A connection that can only read; None where that cannot be done."""
+    try:
+        connection = connect(path, read_only=True, alone=True)
+    except sqlite3.Error:
+        return None
     try:
         connection.execute(READ).fetchone()
-        log = path.with_name(f"{path.name}-wal")
-        moved = log.with_name(f"{log.name}.overwritten-{timestamps.for_file_name(now)}")
-        log.rename(moved)
-    except BaseException:
+    except sqlite3.Error:
         connection.close()
-        raise
-    LOG.error("%s was overwritten; what was written to it since is in %s, for whoever can use it", path, moved)
+        return None
     return connection

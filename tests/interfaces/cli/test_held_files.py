@@ -87,3 +87,16 @@ def test_what_is_no_file_is_not_opened(installation: Home, file: Path, kind: str
     assert installation.refused("export", "articles", "--company", "ACME") == (
         "data/companies/1.db cannot be used: it is no file. It was left as it is; restore the file from a backup."
     )
+
+
+def test_a_command_beside_a_server_waits_for_it(installation: Home, file: Path) -> None:
+    """The server that lends the file goes on with its own writes, so a command is in nobody's way."""
+    listed: list[Any] = []
+    command = ("article", "list", "--company", "ACME", "--json")
+    asker = threading.Thread(target=lambda: listed.append(installation.run(*command)))
+    with installation.serving():
+        with held(file):
+            asker.start()
+            time.sleep(1.5 * AT_ONCE)
+        asker.join()
+    assert listed[0].json == []

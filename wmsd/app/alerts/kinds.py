@@ -49,6 +49,14 @@ BACKUP: Final = AlertKind(
     "There is a backup again that can be relied on.",
     REMEDY,
 )
+PLATFORM_DOWN: Final = AlertKind(
+    "platform-down",
+    "error",
+    "The service is down",
+    "The service cannot use its own data: %(why)s. No request is answered.",
+    "The service can use its own data again.",
+    "Stop the server and run wmsd doctor, which names the backup to restore.",
+)
 COMPANY_DOWN: Final = AlertKind(
     "company-down",
     "error",
@@ -127,7 +135,7 @@ OF_CERTIFICATE: Final[Mapping[str, AlertKind]] = {
 }
 """By the name of what was found."""
 KINDS: Final = (
-    *(DISK_FULL, DISK_FILLS, BACKUP, REPLICA, COMPANY_DOWN, GIVEN_UP, TOKEN_ENDS),
+    *(DISK_FULL, DISK_FILLS, BACKUP, REPLICA, PLATFORM_DOWN, COMPANY_DOWN, GIVEN_UP, TOKEN_ENDS),
     *OF_CERTIFICATE.values(),
 )
 BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}

@@ -24,6 +24,7 @@ from wmsd.app.today.keeping import TodayFigures
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
+from wmsd.companies.store import every_company
 from wmsd.db.failures import STORAGE_FAILURES
 
 DOWN: Final = kinds.COMPANY_DOWN.name
@@ -65,6 +66,7 @@ class Looks:
         found = Found([], set(), dict(rises))
         groups: tuple[tuple[tuple[AlertKind, ...], Callable[[Found], Awaitable[None]]], ...] = (
             ((kinds.DISK_FILLS, kinds.DISK_FULL), self._disks),
+            ((kinds.PLATFORM_DOWN,), self._platform),
             ((kinds.BACKUP,), self._of_backups),
             ((kinds.REPLICA,), partial(self._of_replica, is_told)),
             ((kinds.COMPANY_DOWN, kinds.GIVEN_UP), partial(self._of_companies, were_down)),
@@ -87,6 +89,13 @@ class Looks:
         found.troubles.append(Trouble(kinds.DISK_FILLS.name, "", facts))
         if self._disk.level is Level.REFUSED:
             found.troubles.append(Trouble(kinds.DISK_FULL.name, "", facts))
+
+    async def _platform(self, found: Found) -> None:
+        try:
+            await self._installation.platform.read(every_company)
+        except STORAGE_FAILURES as error:
+            why = " ".join(str(error).split())
+            found.troubles.append(Trouble(kinds.PLATFORM_DOWN.name, "", {"why": why}))
 
     async def _of_backups(self, found: Found) -> None:
         if self._backups is None:
@@ -125,7 +134,7 @@ class Looks:
 
     def _down(self) -> dict[int, str]:
         files = self._installation.files
-        return {**dict.fromkeys(files.read_only, CANNOT_BE_WRITTEN), **files.failed}
+        return {**dict.fromkeys(files.read_only, CANNOT_BE_WRITTEN), **files.troubled}
 
     def _given_up(self, found: Found, codes: Mapping[int, str]) -> None:
         now = self._installation.clock.now()

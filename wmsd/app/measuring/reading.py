@@ -120,7 +120,7 @@ def _companies(installation: Installation, known: dict[int, Company]) -> Company
     return CompanyCounts(
         known=len(known),
         open=len(files.open),
-        unavailable=_codes(known, files.failed),
+        unavailable=_codes(known, files.troubled),
         read_only=_codes(known, files.read_only),
     )
 

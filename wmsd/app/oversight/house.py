@@ -30,13 +30,13 @@ def failed(installation: Installation, companies: Mapping[int, Company]) -> dict
     """Which files cannot be used, and why: the detail of that check. Call it on the loop's thread."""
     named = [
         f"{companies[each].code if each in companies else each}: {reason}"
-        for each, reason in list(installation.files.failed.items())[:MOST_NAMED]
+        for each, reason in list(installation.files.troubled.items())[:MOST_NAMED]
     ]
     read_only = sorted(installation.files.read_only)
     named += [
         f"{companies[each].code}: its file cannot be written now."
         for each in read_only[:MOST_NAMED]
-        if each in companies and each not in installation.files.failed
+        if each in companies and each not in installation.files.troubled
     ]
     return {"database": " ".join(named)} if named else {}
 

@@ -13,6 +13,7 @@ from wmsd import __version__
 from wmsd.app.alerts.kept import as_of, read_kept
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
+from wmsd.app.backups.newest import newest_with
 from wmsd.app.backups.present import made_there
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import REMEDY, verdict
@@ -21,7 +22,7 @@ from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
-from wmsd.app.platform_file import companies_of
+from wmsd.app.platform_file import companies_of, damage_of
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.base.counts import counted, first_few
@@ -95,6 +96,7 @@ def _status(command_line: CommandLine) -> Status:
     }
     wrong = [
         *_of_silence(silent),
+        *([] if server is not None else _of_damage(command_line)),
         *_of_missing_files(folder, known),
         *_of_alerts(folder, server is not None),
         *_of_replica(command_line, shown),
@@ -107,6 +109,14 @@ def _status(command_line: CommandLine) -> Status:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
     return Status(shown, wrong, figures)
+
+
+def _of_damage(command_line: CommandLine) -> Iterator[str]:
+    """What every request would meet. A server that runs tells it by an alert."""
+    folder = command_line.folder
+    if damage := damage_of(folder):
+        newest = newest_with(folder.path, Path(command_line.settings.backup.folder))
+        yield f"{folder.platform_file} is damaged: {damage}. Restore it: wmsd backup restore {newest}"
 
 
 def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Iterator[str]:
