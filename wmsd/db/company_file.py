@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.base.problems import unavailable
@@ -24,6 +23,7 @@ from wmsd.db.high_water import HighWaterMark
 from wmsd.db.migrations import COMPANY, Before, CheckedFile, open_checked
 from wmsd.db.open_files import OpenFiles
 from wmsd.db.owner import Owner
+from wmsd.db.removed_files import copy_at
 from wmsd.db.sqlite import BUSY_SECONDS, log_bytes, sqlite3
 from wmsd.db.standing import Identity, Standing, identity
 
@@ -318,8 +318,7 @@ class CompanyFile:
             await database.close()
 
     async def _keep(self, database: Database) -> None:
-        moment = timestamps.for_file_name(self._clock.now())
-        copy = self.path.with_name(f"{self.path.name}.removed-{moment}")
+        copy = copy_at(self.path, self._clock.now())
         if await database.keep(copy):
             self._missed = identity(copy)  # the copy may be put in place of the lost file and is then served
             LOG.error("company %d: what its file held is in %s", self._company_id, copy)

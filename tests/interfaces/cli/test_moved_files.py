@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.backups import sql
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST
 from wmsd.db.sqlite import connect
@@ -101,6 +102,31 @@ def test_a_file_that_is_removed_is_kept_under_another_name(installation: Home, s
     with installation.serving() as again:
         assert codes(again) == made
         assert post(again, "AGAIN") == 201
+
+
+def test_the_doctor_and_a_restore_know_what_was_kept(installation: Home, server: Server, file: Path) -> None:
+    """Numbers of events go on after those of the file that was removed: a receiver meets none twice."""
+    archive = installation.folder / str(installation.ok("backup", "create", "--json").json["backup"])
+    written(server)
+    file.unlink()
+    is_stopped(server)
+    until = time.monotonic() + LONGEST
+    while not list(file.parent.glob("1.db.removed-*")):
+        assert time.monotonic() < until, server.log
+        time.sleep(0.05)
+    (kept,) = file.parent.glob("1.db.removed-*")
+    told_by_doctor = installation.run("doctor").out
+    assert (
+        f"Company ACME has no file: data/companies/{file.name} was removed while it was served." in told_by_doctor
+    )
+    assert (
+        f"rename data/companies/{kept.name} to data/companies/{file.name}, and start it again." in told_by_doctor
+    )
+    restored = installation.ok("backup", "restore", archive, "--company", "ACME", "--yes")
+    assert "ACME: 5 events (1 to 5) came after the backup and are missing." in restored.err
+    assert post(server, "AGAIN") == 201
+    server.stop()
+    assert sql(file, "SELECT min(rowid) FROM events") == [(6,)]
 
 
 def test_what_was_kept_is_served_again_when_it_is_put_back(server: Server, file: Path) -> None:

@@ -112,6 +112,22 @@ def test_with_the_passphrase_tokens_go_on(installation: Home) -> None:
         assert server.get("/api/articles")[0] == 200
 
 
+def test_keys_that_are_in_the_backup_are_not_left_there_by_mistake(installation: Home) -> None:
+    """Whoever forgets the passphrase on a new machine would end every token."""
+    words = installation.write("words", f"{PASSPHRASE}\n")
+    archive = back_up(installation, "--passphrase-file", words)
+    shutil.rmtree(installation.data)
+    assert installation.refused("backup", "restore", archive) == (
+        f"The keys of the installation are in {archive}, encrypted with a passphrase. Nothing was changed. Name "
+        "the file that has it: --passphrase-file FILE. If it is lost, --new-keys makes them anew: then everybody "
+        "signs in again, and integrators need new tokens."
+    )
+    assert not installation.data.exists()
+    done = installation.ok("backup", "restore", archive, "--new-keys")
+    assert "The keys of the installation are made anew at the next start. Everybody signs in again" in done.err
+    assert is_right(installation)
+
+
 def test_a_wrong_passphrase_changes_nothing(installation: Home) -> None:
     words = installation.write("words", f"{PASSPHRASE}\n")
     others = installation.write("others", "quite another passphrase\n")
@@ -138,6 +154,15 @@ def test_at_a_terminal_it_says_what_goes_and_asks(installation: Home, saved: Pat
     assert hashes(installation.data) != before
     assert at_a_terminal(installation, "backup", "restore", saved, "--yes").code == 0
     assert at_a_terminal(installation, "backup", "restore", saved, "--data", "empty").code == 0
+
+
+def test_it_asks_too_where_only_the_files_of_companies_are_left(installation: Home, saved: Path) -> None:
+    """They may have more than the backup."""
+    (installation.data / "platform.db").unlink()
+    before = hashes(installation.data)
+    done = at_a_terminal(installation, "backup", "restore", saved, answers=["n"])
+    assert (done.code, "at least 1 event of ACME" in " ".join(done.err.split())) == (1, True), done.err
+    assert hashes(installation.data) == before
 
 
 def test_what_cannot_be_restored_is_refused_before_it_asks(installation: Home, saved: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.db.high_water import HighWaterMark
+from wmsd.db.removed_files import newest_copy
 from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
 
 SEQUENCES: Final = "SELECT name, seq FROM sqlite_sequence"
@@ -148,8 +149,11 @@ def _newest_change(connection: sqlite3.Connection) -> int:
 
 
 def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers | None:
-    """How far a replaced file has come: as it says itself, or as far as is known otherwise. None: nobody knows."""
-    found = read_numbers(replaced) if replaced.exists() else None
+    """How far a replaced file has come: as it says itself, or what was kept of it when somebody removed it, or as
+    far as is known otherwise. None: nobody knows.
+    """
+    place = replaced if replaced.exists() else newest_copy(replaced)
+    found = None if place is None else read_numbers(place)
     if mark is None:
         return found
     known = found or Numbers({}, {}, None, [], 0, 0)

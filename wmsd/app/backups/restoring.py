@@ -66,14 +66,18 @@ class Restore:
         data: DataFolder,
         passphrase: str | None = None,
         anyway: bool = False,
+        new_keys: bool = False,
     ) -> None:
-        """`anyway`: also with what the examination finds wrong. Raises StorageError when it is no backup."""
+        """`anyway`: also with what the examination finds wrong. `new_keys`: without those that are encrypted in
+        it. Raises StorageError when it is no backup.
+        """
         self.archive = archive
         self.manifest = read_manifest(archive)
         self._data = data
         self._passphrase = passphrase
         self.tell: Tell = silent
         self._anyway = anyway
+        self._new_keys = new_keys
         self.replaced = replaced_folder()
         """The folder in the data folder for what is replaced."""
         self._done = 0
@@ -111,7 +115,23 @@ class Restore:
                 f"{self.archive} has no {PLATFORM}: it can only restore a company (--company CODE)."
             )
         self._check(self.manifest.files)
+        self._check_keys(known)
         return known
+
+    def _check_keys(self, known: Installed | None) -> None:
+        """Raises StorageError where the keys would be lost although the archive has them."""
+        has_own = known is not None and known.keys["secrets"]
+        if self.manifest.keys == "encrypted" and not (has_own or self._new_keys or self._passphrase):
+            raise StorageError(
+                f"The keys of the installation are in {self.archive}, encrypted with a passphrase. Nothing was "
+                "changed. Name the file that has it: --passphrase-file FILE. If it is lost, --new-keys makes them "
+                "anew: then everybody signs in again, and integrators need new tokens."
+            )
+
+    @property
+    def puts_aside(self) -> bool:
+        """Whether there is something that it replaces."""
+        return any((self._data.path / file.path).exists() for file in self.manifest.files) or bool(self._strays())
 
     def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
         """By company, how many events came after the backup, as far as the file and `platform.db` tell."""
@@ -258,6 +278,8 @@ class Restore:
         if self.manifest.keys == "encrypted" and self._passphrase is not None:
             put_keys(platform, secrets_of(self.archive, self.manifest, KEYS, self._passphrase))
             return "backup"
+        if self.manifest.keys == "encrypted":
+            return "renewed"
         return "sealed" if self.manifest.keys == "sealed" else "anew"
 
     def _carry_on(self, restored: Path, file: BackedUpFile, known: Installed | None) -> Missing | None:

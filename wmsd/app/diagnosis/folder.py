@@ -13,6 +13,7 @@ from wmsd.app.swapping import JOURNAL
 from wmsd.base.counts import first_few
 from wmsd.db.failures import StorageError
 from wmsd.db.migrations import COMPANY, PLATFORM
+from wmsd.db.removed_files import newest_copy
 from wmsd.db.unwritten import Content, content_of, owner_of
 
 NOBODY: Final = "nobody"
@@ -34,6 +35,13 @@ PLATFORM_FOREIGN: Final = FindingKind(
 )
 COMPANY_MISSING: Final = FindingKind(
     "company-file-missing", "wrong", "Company {code} has no file: {file} is missing.", OF_COMPANY
+)
+COMPANY_REMOVED: Final = FindingKind(
+    "company-file-removed",
+    "wrong",
+    "Company {code} has no file: {file} was removed while it was served. What it held is in {kept}.",
+    "Stop the server, rename {kept} to {file}, and start it again. If that is not the newest that you have, "
+    "restore the company from a backup: wmsd backup restore {backup} --company {code}",
 )
 COMPANY_EMPTY: Final = FindingKind(
     "company-file-empty", "wrong", "The file of company {code} is empty: {file}.", OF_COMPANY
@@ -77,7 +85,7 @@ UNUSABLE: Final = FindingKind(
 )
 KINDS: Final = (
     *(PLATFORM_MISSING, PLATFORM_EMPTY, PLATFORM_FOREIGN),
-    *(COMPANY_MISSING, COMPANY_EMPTY, COMPANY_FOREIGN, COMPANIES_SWAPPED),
+    *(COMPANY_MISSING, COMPANY_REMOVED, COMPANY_EMPTY, COMPANY_FOREIGN, COMPANIES_SWAPPED),
     *(FILE_UNKNOWN, FILE_STRAY, RESTORE_UNFINISHED, UNUSABLE),
 )
 
@@ -124,7 +132,11 @@ def _companies(at: Situation) -> Found:
     }
     for company_id, code in at.codes.items():
         path = at.folder.companies / f"{company_id}.db"
-        if (content := content_of(path, COMPANY)) in kinds:
+        content, kept = content_of(path, COMPANY), newest_copy(path)
+        if content == "missing" and kept is not None:
+            backup = newest_with(at.data, at.backups, code)
+            yield COMPANY_REMOVED.of(path, code=code, kept=kept, backup=backup)
+        elif content in kinds:
             yield kinds[content].of(path, code=code, backup=newest_with(at.data, at.backups, code))
         other = swapped_with(at.folder.companies, company_id)
         if other is not None and company_id < other.company_id:

@@ -269,6 +269,7 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 @click.argument("archive", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--company", "code", metavar="CODE", help="Only this one, while the others work.")
 @click.option("--anyway", is_flag=True, help="Also what the examination finds not to be right.")
+@click.option("--new-keys", is_flag=True, help="Make the keys anew where the passphrase of the backup is lost.")
 @yes_option
 @passphrase_option
 @json_option
@@ -278,6 +279,7 @@ def restore(
     archive: Path,
     code: str | None,
     anyway: bool,
+    new_keys: bool,
     yes: bool,
     passphrase_file: Path | None,
     as_json: bool,
@@ -294,7 +296,7 @@ def restore(
     """
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.say_folder()
-    work = Restore(archive, command_line.folder, passphrase, anyway)
+    work = Restore(archive, command_line.folder, passphrase, anyway, new_keys)
     if code is None:
         say(_everything(command_line, work, is_asked(yes), as_json), as_json)
     else:
@@ -305,7 +307,8 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
     folder = command_line.folder
     refuse_strangers(command_line)
     with new_place(folder):
-        if work.check_everything() is not None and asks:
+        work.check_everything()
+        if asks and work.puts_aside:
             confirm(question(work, folder.path))
         with shown("Restoring") as work.tell:
             done = work.everything()

@@ -11,20 +11,22 @@ from wmsd.app.backups.restoring import Restore, Restored
 from wmsd.base.counts import counted, first_few
 
 MOST_NAMED: Final = 20
+WITHOUT_KEYS: Final = (
+    "are made anew at the next start. Everybody signs in again, integrators need new tokens (wmsd token create), "
+    "and the credentials of every webhook must be set again: until then its deliveries fail."
+)
 KEYS: Final = {
     "replaced": "The keys are those that were in the data folder: tokens go on, and people sign in again.",
     "backup": "The keys are those of the backup: tokens go on, and people sign in again.",
     "sealed": "The keys in the backup are sealed: the server needs the key file of that time (server.key_file).",
-    "anew": (
-        "The keys of the installation were not in the backup, and are made anew at the next start. Everybody "
-        "signs in again, integrators need new tokens (wmsd token create), and the credentials of every webhook "
-        "must be set again: until then its deliveries fail."
-    ),
+    "renewed": f"The keys of the installation {WITHOUT_KEYS}",
+    "anew": f"The keys of the installation were not in the backup, and {WITHOUT_KEYS}",
 }
 KEYS_SHOWN: Final = {
     "replaced": "kept, as they were in the data folder",
     "backup": "those of the backup",
     "sealed": "those of the backup, sealed",
+    "renewed": "made anew at the next start",
     "anew": "made anew at the next start",
 }
 
