@@ -31,6 +31,7 @@ from wmsd.base.problems import Problem
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES, StorageError
+from wmsd.db.told_failures import as_storage_error
 
 NONE_MORE: Final[Mapping[str, Any]] = MappingProxyType({})
 LOG = logging.getLogger("wmsd.data")
@@ -124,8 +125,10 @@ class Lending:
     async def _answer(self, session: Session, verb: str, argument: Any) -> dict[str, Any]:
         try:
             return {"answer": await self._verbs[verb](session, argument)}
-        except (StorageError, *STORAGE_FAILURES) as error:
+        except StorageError as error:
             return {"error": " ".join(str(error).split())}
+        except STORAGE_FAILURES as error:
+            return {"error": str(as_storage_error(error))}
         except Problem as problem:
             return {"error": problem.message}
 

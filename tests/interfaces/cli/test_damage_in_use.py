@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,14 @@ def test_a_server_whose_platform_file_was_overwritten_is_told_of_and_ends(instal
     done = installation.run("status")
     assert (done.code, f"{platform.name} is damaged: " in done.err) == (1, True)
     assert installation.run("doctor").code not in (0, ONLY_WARNINGS)
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_a_command_that_meets_damage_names_the_way_on(installation: Home, is_served: bool) -> None:
+    scratch(installation.data / "companies" / "1.db", "articles")
+    with installation.serving() if is_served else nullcontext():
+        said = installation.refused("article", "list", "--company", "ACME")
+    assert said == (
+        "A file in the data folder is damaged (database disk image is malformed). `wmsd doctor` says which, and "
+        "how it is restored."
+    )

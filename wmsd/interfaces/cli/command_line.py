@@ -28,7 +28,8 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.companies.naming import SEPARATORS
 from wmsd.db.company_file import Borrow
-from wmsd.db.failures import STORAGE_FAILURES, StorageError, explain
+from wmsd.db.failures import STORAGE_FAILURES, StorageError
+from wmsd.db.told_failures import as_storage_error
 from wmsd.interfaces.cli.acting import at_the_command_line
 
 P = ParamSpec("P")
@@ -213,8 +214,7 @@ def _installed(
         except StorageError as error:
             fail([" ".join(str(error).split())])  # SQLite's reason may have several lines
         except STORAGE_FAILURES as error:
-            known = explain(error)
-            fail([f"The data cannot be used: {known.message if known else error} ({error})"])
+            fail([str(as_storage_error(error))])
         except UnicodeEncodeError:
             fail(["An argument is not UTF-8 text."])
         except click.Abort:  # at a question, before anything was done
