@@ -258,6 +258,18 @@ def test_a_mistake_of_several_settings_names_the_source_of_one_of_them(home: Hom
     assert home.refused(*given).startswith("bad.toml: metrics.listen and server.listen are both 127.0.0.1:8480.")
 
 
+def test_backups_in_the_data_folder_are_no_mistake_but_warned_of(home: Home) -> None:
+    home.data.mkdir()
+    home.write("config.toml", "[backup]\nfolder = 'data/backups'\n")
+    done = home.ok("config", "check", env=ANY_PORT)
+    assert done.err.splitlines()[2:] == [
+        "Warning: The folder of the backups, data/backups, is in the data folder: what takes the data takes the "
+        "backups too.",
+        "  Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
+        "The settings can be used: 1 warning.",
+    ]
+
+
 def test_the_check_tries_what_the_settings_name(home: Home) -> None:
     """It says all at once, what to do about each, and writes nothing."""
     home.write("secret", "short")
