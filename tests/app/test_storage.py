@@ -4,6 +4,7 @@ import errno
 import logging
 import resource
 from collections.abc import AsyncIterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.support.log_lines import keeping
 from tests.support.shop import Shop, open_shop
 from tests.support.small_disk import fill
 from tests.support.world import UNLIMITED, World, open_world
+from wmsd import docs
 from wmsd.app import storage
 from wmsd.app.data_folder import RESERVE_BYTES, DataFolder
 from wmsd.app.disk_thresholds import LEAST_REFUSED
@@ -22,6 +24,7 @@ from wmsd.companies.schema import CompanyChanges
 
 MEGABYTE = 1024 * 1024
 ARTICLE = {"code": "NEW", "name": "New"}
+GUIDE = (files(docs) / "disk-full.md").read_text(encoding="utf-8")
 
 
 async def set_quota(world: World, megabytes: int) -> None:
@@ -46,6 +49,7 @@ async def test_beyond_its_quota_a_company_adds_nothing(crowded: Shop) -> None:
     world = crowded.world
     refused = await world.call("POST", "/api/articles", ARTICLE, status=507)
     assert refused.body["code"] == "STORAGE_FULL"
+    assert "answered 507 `STORAGE_FULL`" in GUIDE
     assert "quota" in refused.body["message"]
     await world.call("PATCH", "/api/articles/1", {"name": "longer"}, status=507)
     await world.call("GET", "/api/articles")
@@ -116,6 +120,7 @@ async def test_a_disk_that_is_nearly_full_takes_nothing_new(on_small_disk: World
     other = fill(small_disk, LEAST_REFUSED - MEGABYTE)
     refused = await world.call("POST", "/api/articles", ARTICLE, status=503)
     assert refused.body["code"] == "SERVICE_UNAVAILABLE"
+    assert "answered 503 `SERVICE_UNAVAILABLE`" in GUIDE
     assert refused.headers["Retry-After"] == "30"
     await world.call("GET", "/api/articles")
     other.unlink()

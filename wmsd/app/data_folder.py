@@ -1,6 +1,7 @@
 """The data folder: made only on request, checked before use, served by one server at a time."""
 
 import contextlib
+import errno
 import fcntl
 import json
 import logging
@@ -154,6 +155,13 @@ class DataFolder:
                 os.fsync(file.fileno())
         except OSError as error:
             refuse_others(self.path, error)
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):  # the guide is at no address while no server runs
+                raise StorageError(
+                    f"The data folder {self.path} cannot be written: there is no room left. Make some on its "
+                    "disk, then try again. You may delete old log files (wmsd.log.1 and so on), what a restore or "
+                    "an upgrade left in the data folder a week ago (replaced-…, before-…), and the oldest "
+                    "backups, where a newer one is proven. Never delete files that end with .db or -wal."
+                ) from None
             raise StorageError(f"The data folder {self.path} cannot be written: {_reason(error)}.") from None
         finally:
             with contextlib.suppress(OSError):

@@ -37,6 +37,16 @@ def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
     plain, marks = _plain(field)
     if Decimals in marks:
         return partial(decimal_marks.read, mark=mark)
+    return _reader_of(plain, marks)
+
+
+def typed_reader(field: FieldInfo) -> ReadCell:
+    """The same for what a person types as an option: a number that may mean two is asked."""
+    plain, marks = _plain(field)
+    return decimal_marks.read_typed if Decimals in marks else _reader_of(plain, marks)
+
+
+def _reader_of(plain: Any, marks: tuple[Any, ...]) -> ReadCell:
     if plain is bool:
         return read_flag
     if get_origin(plain) is list:

@@ -1,7 +1,8 @@
 """Numbers as people and spreadsheets write them: `1234.5`, `1.234,5`, `1 234,5`, `1,234.5`.
 
 A number such as `1.000` is one thing with a decimal point and another with a decimal comma. So a cell is read
-under both marks, and what it says by itself follows from which of them make a number of it.
+under both marks, and what it says by itself follows from which of them make a number of it. What a person types is
+never taken for one of two: it is asked.
 """
 
 import re
@@ -56,6 +57,34 @@ def readings(cell: str) -> dict[Mark, Decimal]:
     return found
 
 
+def read_typed(text: str) -> Decimal:
+    """What a person has typed, with a decimal point; where it may mean two numbers, it is asked. Raises ValueError
+    with a sentence.
+    """
+    number = read(text, "point")
+    if both := two_meanings(text):
+        raise ValueError(asking(*map(plain, both)))
+    return number
+
+
+def two_meanings(text: str) -> tuple[Decimal, Decimal] | None:
+    """What a text such as `1.234` is with groups of three digits, and what it is with a fraction; None where it
+    means one number, or none.
+    """
+    found = sorted(set(readings(text).values()), key=abs)
+    return (found[1], found[0]) if len(found) > 1 else None
+
+
+def asking(whole: str, fraction: str) -> str:
+    """`whole` and `fraction` are both meanings, as they are to be written."""
+    return f"may mean two numbers: write {whole}, or {fraction}"
+
+
+def plain(number: Decimal, sign: str = ".") -> str:
+    """Without groups and powers, and with this decimal sign: never what may mean two numbers."""
+    return unambiguous(f"{number.normalize():f}".replace(".", sign))
+
+
 def unambiguous(text: str) -> str:
-    """A number with a decimal point, written so that nobody takes its fraction for a group of three digits."""
-    return f"{text}0" if len(set(readings(text).values())) > 1 else text
+    """The number written so that nobody takes its fraction for a group of three digits. It has no groups."""
+    return f"{text}0" if two_meanings(text) else text

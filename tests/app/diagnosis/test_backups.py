@@ -1,11 +1,14 @@
-"""Whether the doctor tells of a backup that is gone."""
+"""Whether the doctor tells of a backup that is gone, and of a folder in which the next ones help little."""
 
+import os
 from pathlib import Path
 
-from tests.app.diagnosis.scene import NOW, names, situation
+import pytest
+
+from tests.app.diagnosis.scene import NOW, names, situation, told
 from wmsd.app.backups.record import BackupRecord, MadeBackup, ProvenBackup, write_record
 from wmsd.app.diagnosis import backups
-from wmsd.app.diagnosis.diagnose import diagnose
+from wmsd.app.diagnosis.diagnose import BEFORE_START, diagnose
 from wmsd.base import timestamps
 
 
@@ -24,3 +27,31 @@ def test_a_proven_backup_that_is_gone_is_told(data: Path) -> None:
         f"There is no backup to rely on. The backup that was proven, {archive.name}, is not in {archive.parent} "
         "any more.",
     )
+
+
+@pytest.mark.parametrize("within", ["", "backups", "a/b"])
+def test_backups_in_the_data_folder_are_warned_of(data: Path, within: str) -> None:
+    at = situation(data, {"backup": {"folder": data / within}})
+    for found in (diagnose(at), diagnose(at, groups=BEFORE_START)):
+        assert told(found, "backups-in-data") == (
+            f"The folder of the backups, {data / within}, is in the data folder: what takes the data takes the "
+            "backups too."
+        )
+        assert [each.is_wrong for each in found if each.kind is backups.IN_DATA] == [False]
+
+
+def test_a_link_to_the_data_folder_is_followed(data: Path) -> None:
+    (data.parent / "link").symlink_to(data)
+    found = diagnose(situation(data, {"backup": {"folder": data.parent / "link" / "backups"}}))
+    assert "backups-in-data" in names(found)
+
+
+def test_a_folder_beside_the_data_is_good(data: Path) -> None:
+    found = diagnose(situation(data, {"backup": {"folder": f"{data}-backups"}}))
+    assert "backups-in-data" not in names(found)
+
+
+def test_the_folder_of_others_is_not_judged(data: Path) -> None:
+    """Who examines the data of another user has settings of its own."""
+    other = situation(data, {"backup": {"folder": "data/backups"}}, user=os.geteuid() + 1)
+    assert "backups-in-data" not in names(backups.look_before_start(other))

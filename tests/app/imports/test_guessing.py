@@ -85,7 +85,10 @@ def test_a_thousandth_is_asked_even_where_others_show_the_mark() -> None:
 
 
 def test_two_marks_in_one_file_are_asked() -> None:
-    assert "have different decimal marks" in str(of_quantities("2,5", "2.5").question)
+    assert of_quantities("3", "1\u00a0234,5", "7", "2.5").question == (
+        'Row 5, quantity: "2.5" shows a decimal point, but row 3, quantity: "1\u00a0234,5" shows a decimal comma. '
+        "Choose the mark that the file is meant to have."
+    )
 
 
 def test_who_has_chosen_is_not_asked() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import Home, first_day
+from tests.support.command import ANY_PORT, Home, first_day
 from tests.support.small_disk import fill, small_disk_at
 from wmsd.db.sqlite import connect
 
@@ -43,9 +43,18 @@ def test_a_disk_that_is_not_mounted_is_not_replaced_by_a_folder(installation: Ho
         f"The disk of the backups is not there: earlier ones in {place}/wmsd were on a disk mounted at {place}, "
         "and none is mounted there now. No backup was made."
     )
+    settings = {"WMSD_BACKUP_FOLDER": str(place / "wmsd"), **ANY_PORT}
+    for command in (("config", "check"), ("doctor",)):
+        done = installation.run(*command, env=settings)
+        assert done.code == 1
+        assert (
+            f"Wrong: The disk of the backups is not there: earlier ones in {place}/wmsd were on a disk mounted at "
+            f"{place}, and none is mounted there now.\n  Mount it: no backup is made until then. "
+        ) in done.err + done.out
     assert list(place.iterdir()) == []
     place.rmdir()
     with small_disk_at(place):
+        installation.ok("config", "check", env=settings)
         installation.ok("backup", "create", "--folder", place / "wmsd")
 
 

@@ -187,6 +187,7 @@ def test_a_change_of_the_tolerance_is_audited(shared: Home) -> None:
         ("100.000001", "must be at most 100"),
         ("-1", "must not be below 0"),
         ("0.0000001", "must have at most 6 decimal places"),
+        ("1.000", "may mean two numbers: write 1000, or 1"),
         ("5%", "must be a number with a decimal point, such as 12.5"),
         ("", "must be a number with a decimal point, such as 12.5"),
     ],
@@ -219,6 +220,8 @@ def test_what_is_little_stock_of_a_company(shared: Home) -> None:
     [
         ("-1", "must not be below 0"),
         ("0.0000001", "must have at most 6 decimal places"),
+        ("1.000", "may mean two numbers: write 1000, or 1"),
+        ("1,125", "may mean two numbers: write 1125, or 1.1250"),
         ("few", "must be a number with a decimal point, such as 12.5"),
         ("", "must be a number with a decimal point, such as 12.5"),
         ("1e99", "must be at most 999999999.999999"),

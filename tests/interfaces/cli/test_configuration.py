@@ -244,6 +244,32 @@ def test_what_depends_on_each_other_may_come_from_different_sources(home: Home) 
     assert not home.data.exists()
 
 
+def test_a_mistake_of_several_settings_names_the_source_of_one_of_them(home: Home) -> None:
+    """And not that of another key of the section."""
+    home.write("bad.toml", "[server]\ntls = 'files'\n[tokens]\nmost_days = 30\n")
+    given = ("config", "check", "--config", "bad.toml", "--data", "data")
+    of_tls = "[server] tls = files needs a certificate: name its PEM file in server.certificate."
+    assert home.refused(*given) == f"bad.toml: {of_tls}"
+    assert home.refused(*given, env={"WMSD_SERVER_TLS": "files"}) == f"the environment: {of_tls}"
+    of_tokens = "tokens.lifetime_days is 90, and tokens.most_days only 30. Set tokens.lifetime_days to 30 or less."
+    off = {"WMSD_SERVER_TLS": "off", "WMSD_METRICS_LISTEN": ""}
+    assert home.refused(*given, env=off) == f"bad.toml: {of_tokens}"
+    home.write("bad.toml", "[metrics]\nlisten = '127.0.0.1:8480'\n")
+    assert home.refused(*given).startswith("bad.toml: metrics.listen and server.listen are both 127.0.0.1:8480.")
+
+
+def test_backups_in_the_data_folder_are_no_mistake_but_warned_of(home: Home) -> None:
+    home.data.mkdir()
+    home.write("config.toml", "[backup]\nfolder = 'data/backups'\n")
+    done = home.ok("config", "check", env=ANY_PORT)
+    assert done.err.splitlines()[2:] == [
+        "Warning: The folder of the backups, data/backups, is in the data folder: what takes the data takes the "
+        "backups too.",
+        "  Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
+        "The settings can be used: 1 warning.",
+    ]
+
+
 def test_the_check_tries_what_the_settings_name(home: Home) -> None:
     """It says all at once, what to do about each, and writes nothing."""
     home.write("secret", "short")

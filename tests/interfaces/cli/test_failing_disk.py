@@ -167,6 +167,21 @@ def test_a_server_that_was_killed_on_a_full_disk_starts_again(home: Home, small_
         assert server.stop() == 0
 
 
+def test_where_not_even_the_reserve_is_left_a_start_says_what_may_be_deleted(home: Home, small_disk: Path) -> None:
+    home = first_day(Home(home.program, small_disk))
+    (home.data / "reserve").unlink(missing_ok=True)
+    fill(small_disk, 0)
+    refused = home.run("serve", "--listen", "127.0.0.1:0")
+    assert (refused.code, refused.out) == (1, "")
+    said = refused.err.splitlines()[-1]
+    assert said.startswith("wmsd: The data folder data cannot be written: there is no room left. Make some on its")
+    for named in ("wmsd.log.1", "replaced-…", "before-…", "the oldest backups", "Never delete", ".db or -wal."):
+        assert named in said
+    (small_disk / "other").unlink()
+    with home.serving(env=QUIET) as server:
+        assert server.stop() == 0
+
+
 def test_no_installation_is_made_on_a_full_disk(home: Home, small_disk: Path) -> None:
     fill(small_disk, LEAST_REFUSED - 1024**2)
     refused = home.run("serve", "--listen", "127.0.0.1:0", "--data", small_disk / "data")

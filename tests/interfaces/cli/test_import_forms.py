@@ -83,7 +83,7 @@ def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
     content = EXCEL.replace("2,5", "2")
     (sentence,) = tenant.refuses("stock", content)
     assert sentence == (
-        "Row 2, quantity: '1.000' is 1 with a decimal point, and 1000 with a decimal comma. Choose the mark that "
+        'Row 2, quantity: "1.000" is 1 with a decimal point, and 1000 with a decimal comma. Choose the mark that '
         "the file is meant to have. Say --decimal point or --decimal comma."
     )
     assert tenant.take("stock", content, "--decimal", "comma") == (0, 2, 0)
@@ -95,8 +95,8 @@ def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
 def test_the_question_names_the_row_that_shows_a_mark(tenant: Tenant) -> None:
     content = "code;name;weight_kg\nA;Apple;1,250\nB;Bolt;2\nC;Coil;0,5\n"
     sentence = (
-        "Row 2, weight_kg: '1,250' is 1250 with a decimal point, and 1.25 with a decimal comma. Row 4, weight_kg: "
-        "'0,5' shows a decimal comma, so that is probably right. Choose the mark that the file is meant to have. "
+        'Row 2, weight_kg: "1,250" is 1250 with a decimal point, and 1.25 with a decimal comma. Row 4, weight_kg: '
+        '"0,5" shows a decimal comma, so that is probably right. Choose the mark that the file is meant to have. '
         "Say --decimal comma or --decimal point."
     )
     command = ("import", "articles", "-", "--company", tenant.code)

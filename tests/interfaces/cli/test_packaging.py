@@ -110,6 +110,8 @@ def test_balances_and_movements_are_listed_by_partner_type_and_time(depot: Tenan
         ({"quantity": "0"}, ["--quantity must be greater than 0."]),
         ({"quantity": "-1"}, ["--quantity must be greater than 0."]),
         ({"quantity": "1,5"}, ["--quantity must be a number with a decimal point, such as 12.5."]),
+        ({"quantity": "1.000"}, ["--quantity may mean two numbers: write 1000, or 1."]),
+        ({"quantity": "2,500"}, ["--quantity may mean two numbers: write 2500, or 2.5."]),
         ({"quantity": "NaN"}, ["--quantity must be a number with a decimal point, such as 12.5."]),
         ({"quantity": "0.0000001"}, ["--quantity must have at most 6 decimal places."]),
         ({"quantity": "1e999"}, ["--quantity must be at most 999999999.999999."]),

@@ -213,7 +213,20 @@ def test_a_list_is_as_narrow_as_a_terminal(tenant: Tenant) -> None:
 def test_every_error_is_told_at_once_with_its_option(shop: Tenant) -> None:
     do(shop, "article", "change", "B", "--external-ref", "ERP-1")
     before = (do(shop, "article", "list"), audited(shop))
-    wrong = ("--name", " x", "--weight-kg", "heavy", "--min-stock", "-1", "--um3pl-factor", "0", "--barcodes", "1")
+    wrong = (
+        "--name",
+        " x",
+        "--weight-kg",
+        "heavy",
+        "--width-mm",
+        "1.000",
+        "--min-stock",
+        "-1",
+        "--um3pl-factor",
+        "0",
+        "--barcodes",
+        "1",
+    )
     assert sorted(refusals(shop, "article", "create", "A", *wrong, "--barcodes", "1", "--client", "C9")) == [
         "--barcodes must not name one barcode twice.",
         "--client C9 is not a client of this company.",
@@ -221,6 +234,7 @@ def test_every_error_is_told_at_once_with_its_option(shop: Tenant) -> None:
         "--name must not begin or end with a blank.",
         "--um3pl-factor must be greater than 0.",
         "--weight-kg must be a number with a decimal point, such as 12.5.",
+        "--width-mm may mean two numbers: write 1000, or 1.",
         "CODE A is taken by another article.",
     ]
     taken = refusals(shop, "article", "change", "A", "--code", "B", "--external-ref", "ERP-1")

@@ -186,6 +186,7 @@ BAD_PACKAGING = {
     ("EUR",): ["--packaging EUR must be a packaging type and how many, such as EUR=4."],
     ("=4",): ["--packaging =4 must be a packaging type and how many, such as EUR=4."],
     ("EUR=",): ["--packaging EUR=: quantity must be a number with a decimal point, such as 12.5."],
+    ("EUR=1.000",): ["--packaging EUR=1.000: quantity may mean two numbers: write 1000, or 1."],
     ("EUR=0",): ["--packaging EUR=0: quantity must be greater than 0."],
     ("EUR=1", "PAL=1"): ["--packaging PAL=1: PAL is not a packaging type of this company."],
     ("PAL", "EUR=-1"): [

@@ -170,6 +170,35 @@ def test_what_is_not_understood(store: Tenant) -> None:
     assert "must be a number with a decimal point" in said("adjust", *HERE, *reason, "--by", "1,5")
 
 
+@pytest.mark.parametrize(
+    ("typed", "whole", "fraction"),
+    [("1.000", "1000", "1"), ("1,000", "1000", "1"), ("-2.500", "-2500", "-2.5"), ("1.125", "1125", "1.1250")],
+)
+def test_a_number_that_may_mean_two_is_asked(store: Tenant, typed: str, whole: str, fraction: str) -> None:
+    before = store.export("stock-count")
+    for action, option in (("adjust", "--by"), ("adjust", "--to"), ("quarantine", "--quantity")):
+        said = store.home.misunderstood(
+            "stock", action, *HERE, "--reason", "x", option, typed, "--company", store.code
+        )
+        assert said.endswith(f"may mean two numbers: write {whole}, or {fraction}")
+    assert store.export("stock-count") == before
+
+
+def test_a_number_that_is_clear_is_taken(store: Tenant) -> None:
+    for typed, stored in (
+        ("2.0000", 2),
+        ("2.1250", 2.125),
+        ("1234.500", 1234.5),
+        ("1000", 1000),
+        ("1 234.5", 1234.5),
+        ("3.5", 3.5),
+    ):
+        done = stock(store, "adjust", *HERE, "--to", typed, "--reason", "Count", "--json")
+        assert done.json["sums"]["after"] == stored
+    done = stock(store, "adjust", *HERE, "--by", "-0.500", "--reason", "Broken glass", "--json")
+    assert done.json["sums"]["difference"] == -0.5
+
+
 def ledger(store: Tenant, *arguments: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = stock(store, "ledger", *arguments, "--json").json
     return rows

@@ -155,7 +155,7 @@ async def test_codes_that_differ_in_capital_letters_are_told_before_they_are_tak
 
 async def test_the_decimal_mark_is_asked(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "stock", f"{STOCK}A;MAIN;1.000\r\n")
-    assert "'1.000' is 1 with a decimal point, and 1000 with a decimal comma" in words(seen)
+    assert '"1.000" is 1 with a decimal point, and 1000 with a decimal comma' in words(seen)
     assert "Import it" not in words(seen)
     chosen = await visitor.post(path, {"form_token": seen.form_token, "decimal": "comma"})
     assert (chosen.status, chosen.goes_to) == (303, path)

@@ -17,6 +17,11 @@ from wmsd.db.failures import StorageError
 
 FILE: Final = "backup-folders.json"
 MOST: Final = 100
+NOT_THERE: Final = (
+    "The disk of the backups is not there: earlier ones in {file} were on a disk mounted at {mount}, and none is "
+    "mounted there now."
+)
+STAYING: Final = "If backups are to stay on this disk from now on, name another folder in backup.folder."
 
 
 class _Kept(BaseModel):
@@ -28,18 +33,20 @@ class _Kept(BaseModel):
 
 
 def check_mounted(data: Path, folder: BackupFolder) -> None:
-    """Raises StorageError when the folder was on a disk that is not there now. A folder with archives is believed:
+    """Raises StorageError when the folder was on a disk that is not there now."""
+    if mount := missing_mount(data, folder):
+        raise StorageError(
+            NOT_THERE.format(file=folder.path.resolve(), mount=mount)
+            + f" No backup was made. Mount it and try again. {STAYING}"
+        )
+
+
+def missing_mount(data: Path, folder: BackupFolder) -> str | None:
+    """Where the disk of the folder was mounted, when it is not there now. A folder with archives is believed:
     somebody has put them there.
     """
-    place = folder.path.resolve()
-    mount = _kept(data).mounts.get(str(place))
-    if mount is None or os.path.ismount(mount) or folder.archives():
-        return
-    raise StorageError(
-        f"The disk of the backups is not there: earlier ones in {place} were on a disk mounted at {mount}, and "
-        "none is mounted there now. No backup was made. Mount it and try again. If backups are to stay on this "
-        "disk from now on, name another folder in backup.folder."
-    )
+    mount = _kept(data).mounts.get(str(folder.path.resolve()))
+    return None if mount is None or os.path.ismount(mount) or folder.archives() else mount
 
 
 def note_mounted(data: Path, folder: BackupFolder) -> None:

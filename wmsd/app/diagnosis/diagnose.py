@@ -47,6 +47,7 @@ BEFORE_START: Final = (
     Group("The data folder", folder.KINDS, folder.look_before_start),
     Group("Address and proxy", network.KINDS, network.look_before_start),
     Group("Files of the settings", named_files.KINDS, named_files.look),
+    Group("Backups", backups.KINDS, backups.look_before_start),
     Group("Permissions", permissions.KINDS, permissions.look_at_secrets),
     Group("Certificate", certificates.KINDS, certificates.look),
 )

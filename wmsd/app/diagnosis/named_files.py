@@ -130,7 +130,7 @@ def look(at: Situation) -> Found:
         found = _refused(at, need, UNREADABLE) or _unfit(need, read)
         yield from (each for each in found if each.kind is not UNREADABLE or need.setting not in OF_CERTIFICATE)
     for named, needs in ((at.settings.log.file, _for_log), (at.settings.backup.folder, _for_backups)):
-        if named and _is_for_server(at, Path(named)):
+        if named and is_for_server(at, Path(named)):
             refused = (_refused(at, need, UNWRITABLE) for need in needs(Path(named)))
             yield from next(filter(None, refused), [])
     for setting, program in _programs(at.settings):
@@ -170,7 +170,7 @@ def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
             yield Need(setting, Path(provider.client_secret_file), os.R_OK), client_secret_in
 
 
-def _is_for_server(at: Situation, path: Path) -> bool:
+def is_for_server(at: Situation, path: Path) -> bool:
     """Whether this user can tell where the server writes: others than its own only examine the data, and root does
     not know the folder in which it runs.
     """

@@ -46,7 +46,9 @@ class Guess:
     evidence: Cell | None = None
     """The first cell that shows the decimal mark."""
     questions: list[Cell] = field(default_factory=list)
-    """Cells that are two different numbers, for which nobody has chosen the decimal mark. The first few."""
+    """Cells that are two different numbers, for which nobody has chosen the decimal mark: the first few. Or the
+    first cell that shows each mark, where the file has both.
+    """
     sample: Sample | None = None
     """How letters were read, where the encoding is a guess and others would read them otherwise."""
 
@@ -58,20 +60,23 @@ class Guess:
         line, column, text = self.questions[0]
         found = readings(text)
         if len(found) < len(MARKS):
+            point, comma = sorted(self.questions, key=lambda each: "comma" in readings(each.text))
             return (
-                f"Row {line}, {column}, {text!r}, and other numbers of the file have different decimal marks. "
-                "Choose the mark that the file is meant to have."
+                f'Row {point.line}, {point.column}: "{point.text}" shows a decimal point, but row {comma.line}, '
+                f'{comma.column}: "{comma.text}" shows a decimal comma. Choose the mark that the file is meant to '
+                "have."
             )
         as_point, as_comma = (_plain(found[mark]) for mark in MARKS)
         if self.evidence is not None:
             shows, of, cell = self.evidence
+            mark = "decimal comma" if self.form.decimal == "comma" else "decimal point"
             return (
-                f"Row {line}, {column}: {text!r} is {as_point} with a decimal point, and {as_comma} with a "
-                f"decimal comma. Row {shows}, {of}: {cell!r} shows a decimal {self.form.decimal}, so that is "
+                f'Row {line}, {column}: "{text}" is {as_point} with a decimal point, and {as_comma} with a '
+                f'decimal comma. Row {shows}, {of}: "{cell}" shows a {mark}, so that is '
                 "probably right. Choose the mark that the file is meant to have."
             )
         return (
-            f"Row {line}, {column}: {text!r} is {as_point} with a decimal point, and {as_comma} with a decimal "
+            f'Row {line}, {column}: "{text}" is {as_point} with a decimal point, and {as_comma} with a decimal '
             "comma. Choose the mark that the file is meant to have."
         )
 

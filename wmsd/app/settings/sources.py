@@ -151,7 +151,7 @@ def mistakes(layer: Layer) -> list[Mistake]:
     if unknown:
         return unknown
     is_file = layer.kind == "file"
-    return [each for each in _invalid(layer.name, layer.values, is_file) if each.key is not None]
+    return [each for each in _invalid([layer], layer.values, is_file) if each.key is not None]
 
 
 def _unknown(layer: Layer) -> Iterator[Mistake]:
@@ -169,7 +169,8 @@ def _unknown(layer: Layer) -> Iterator[Mistake]:
                     yield Mistake(section, key, f"{layer.name}: {name} is not a setting{_nearest(name, names)}")
 
 
-def _invalid(source: str, values: Values, is_file: bool) -> Iterator[Mistake]:
+def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator[Mistake]:
+    """`values` are those of the layers."""
     try:
         Settings.model_validate(values, strict=is_file)
     except ValidationError as error:
@@ -178,7 +179,9 @@ def _invalid(source: str, values: Values, is_file: bool) -> Iterator[Mistake]:
             for text in texts:
                 words = _in_words(text, section, key) if is_file else text.removeprefix("Value error, ")
                 yield Mistake(
-                    section, key.partition(".")[0] or None, f"{source}: {path if key else f'[{path}]'} {words}."
+                    section,
+                    key.partition(".")[0] or None,
+                    f"{_source(layers, section, words)}: {path if key else f'[{path}]'} {words}.",
                 )
 
 
@@ -197,11 +200,20 @@ def mistakes_together(layers: Sequence[Layer]) -> list[Mistake]:
     itself is right.
     """
     merged = _merged(layers)
-    last = {section: layer.name for layer in layers for section in layer.values}
-    invalid = [each for section in merged for each in _invalid(last[section], {section: merged[section]}, False)]
-    if invalid:
+    if invalid := list(_invalid(layers, merged, False)):
         return invalid
-    return list(_at_odds(Settings.model_validate(merged)))
+    return [
+        each._replace(sentence=f"{_source(layers, each.section, each.sentence)}: {each.sentence}")
+        for each in _at_odds(Settings.model_validate(merged))
+    ]
+
+
+def _source(layers: Sequence[Layer], section: str, text: str) -> str:
+    """The name of the last layer that sets what the sentence names; a later one may set something else."""
+    named = {(section, word) for word in re.findall(r"\w+", text)} | set(re.findall(r"(\w+)\.(\w+)", text))
+    of_section = [layer for layer in layers if section in layer.values]
+    of_key = [layer for layer in layers if any(key in layer.values.get(of, {}) for of, key in named)]
+    return (of_key or of_section)[-1].name
 
 
 def _at_odds(settings: Settings) -> Iterator[Mistake]:

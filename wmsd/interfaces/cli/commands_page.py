@@ -27,7 +27,8 @@ within a second, unless a command says otherwise. Each explains itself with `--h
 done, with 1 when it failed, and with 2 when it was not understood.
 
 Every command that works with the data takes `--data DIR`, the data folder, and `--config FILE`, the configuration
-file. Without them it takes `./data`, and `./config.toml` if there is one.
+file. Without them it takes `./data`, and `./config.toml` if there is one. A number that may mean two, such as
+`1.000`, [is asked](/docs/stock#adjusting).
 """
 ABOVE_RECORDS: Final = """# Commands for records
 

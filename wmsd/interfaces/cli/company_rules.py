@@ -37,6 +37,6 @@ def _value(name: str, text: str) -> int | None:
     policy = POLICIES[name]
     if policy.is_optional and text.strip().lower() == NONE:
         return None
-    number = cells.reader(policy.model.model_fields[name])(text)
+    number = cells.typed_reader(policy.model.model_fields[name])(text)
     value: int | None = getattr(check(policy.model, {name: number}), name)
     return value

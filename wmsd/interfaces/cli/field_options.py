@@ -79,7 +79,7 @@ class FieldOption:
             return [member for member in given if member != ""]
         if given == "" and cells.is_nullable(self.declared):
             return None
-        return cells.reader(self.declared)(given)
+        return cells.typed_reader(self.declared)(given)
 
 
 def options_of_fields(model: type[Input]) -> tuple[FieldOption, ...]:

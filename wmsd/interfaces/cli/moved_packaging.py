@@ -15,7 +15,7 @@ from wmsd.interfaces.cli.documents import Move
 from wmsd.packaging.schema import PackagingLine
 
 OPTION: Final = "--packaging"
-READ_NUMBER: Final = cells.reader(PackagingLine.model_fields["quantity"])
+READ_NUMBER: Final = cells.typed_reader(PackagingLine.model_fields["quantity"])
 FORM: Final = "must be a packaging type and how many, such as EUR=4"
 
 

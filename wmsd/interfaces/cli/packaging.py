@@ -159,7 +159,7 @@ def record_packaging(
 
 def _with_number(values: Row, quantity: str) -> tuple[Row, FieldErrors]:
     """The values with the quantity as a number, and the errors in its text."""
-    read = cells.reader(PackagingMovementFields.model_fields["quantity"])
+    read = cells.typed_reader(PackagingMovementFields.model_fields["quantity"])
     try:
         return {**values, "quantity": read(quantity)}, {}
     except ValueError as error:

@@ -10,7 +10,7 @@ import click
 
 from wmsd.app.installation import Installation
 from wmsd.articles import store as articles
-from wmsd.base import cells
+from wmsd.base.decimal_marks import read_typed
 from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.base.quantity import to_text
 from wmsd.base.validation import check
@@ -47,9 +47,10 @@ class Number(click.ParamType[Decimal]):
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
-        if not cells.NUMBER.fullmatch(str(value).strip()):
-            self.fail("must be a number with a decimal point, such as 12.5", param, ctx)
-        return Decimal(str(value).strip())
+        try:
+            return read_typed(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 @click.group()

@@ -3,14 +3,16 @@
 from decimal import Decimal
 from typing import Final
 
-from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
-from wmsd.interfaces.pages.language import formats
+from wmsd.base.decimal_marks import asking, plain, readings, two_meanings
+from wmsd.interfaces.pages.language import formats, told
 from wmsd.interfaces.pages.language import translated as _
 
 MOST_DIGITS: Final = 18
 """Of a whole number. Those of more are refused as any other that is too large."""
 LONGEST: Final = 100
 """Characters that are read as a number."""
+WHOLE: Final = "30"
+"""An example of a whole number."""
 
 
 def read_number(text: str, is_whole: bool = False) -> int | Decimal:
@@ -19,32 +21,27 @@ def read_number(text: str, is_whole: bool = False) -> int | Decimal:
     if found.adjusted() < MOST_DIGITS and found == found.to_integral_value():
         return int(found)
     if is_whole:
-        raise ValueError(_("must be a whole number, such as 30"))
+        raise _no_whole(WHOLE)
     return found
 
 
 def _number(text: str, is_whole: bool) -> Decimal:
-    own = _own_mark()
     found = {} if len(text) > LONGEST or "e" in text.lower() else readings(text)
     if not found:
-        raise ValueError(
-            _("must be a whole number, such as 30") if is_whole else _("must be a number, such as 12.5")
-        )
-    if len(set(found.values())) == 1:
+        raise _no_whole(WHOLE) if is_whole else ValueError(_("must be a number, such as 12.5"))
+    both = two_meanings(text)
+    if both is None:
         return next(iter(found.values()))
-    if SIGN_OF[own] in text:  # `1,234` with a decimal comma, where people write one
-        return found[own]
-    if is_whole:
-        return found[own]
-    fraction = found[next(mark for mark in MARKS if mark != own)]
-    written = {"whole": shown(found[own]), "fraction": shown(fraction)}
-    raise ValueError(_("may mean two numbers: write %(whole)s, or %(fraction)s") % written)
+    whole, fraction = both
+    if is_whole and fraction != fraction.to_integral_value():
+        raise _no_whole(shown(whole))
+    raise ValueError(told(asking(shown(whole), shown(fraction))))
+
+
+def _no_whole(example: str) -> ValueError:
+    return ValueError(_("must be a whole number, such as %(example)s") % {"example": example})
 
 
 def shown(value: Decimal | int) -> str:
-    """The number in a form: with the decimal mark of the page's language, and without groups."""
-    return f"{Decimal(value).normalize():f}".replace(".", formats().decimal)
-
-
-def _own_mark() -> Mark:
-    return next(mark for mark in MARKS if SIGN_OF[mark] == formats().decimal)
+    """The number in a form: with the decimal mark of the page's language, without groups, and as it is taken."""
+    return plain(Decimal(value), formats().decimal)

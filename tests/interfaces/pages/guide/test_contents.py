@@ -6,7 +6,7 @@ from wmsd import docs
 from wmsd.interfaces.pages.guide.contents import FIRST, ORDER, READERS, WEIGHTS, neighbours
 
 FILES = {file.stem for file in Path(docs.__file__).parent.glob("*.md")}
-MADE = {"settings", "commands", "record-commands"}
+MADE = {"settings", "columns", "commands", "record-commands"}
 
 
 def test_each_page_stands_in_them_once() -> None:

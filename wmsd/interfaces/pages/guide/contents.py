@@ -31,6 +31,7 @@ READERS: Final = (
             *("quick-start", "troubleshooting", "running", "service", "tls", "administration", "people"),
             *(
                 "importing",
+                "columns",
                 "sign-on",
                 "backup",
                 "monitoring",

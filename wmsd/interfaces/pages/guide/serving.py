@@ -17,6 +17,7 @@ from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.guide import contents
+from wmsd.interfaces.pages.guide.columns_page import COLUMNS
 from wmsd.interfaces.pages.guide.contents import FIRST, HOME, READERS, address_of, neighbours
 from wmsd.interfaces.pages.guide.settings_page import SETTINGS
 from wmsd.interfaces.pages.guide.source import File, Source
@@ -80,7 +81,12 @@ class Guide:
         self._trusted = trusted_proxies(installation)
         self._door = Door(installation)
         self._folder = installation.folder
-        self._sources: dict[str, Source] = {**dict(_written(DOCS)), "settings": SETTINGS, **others}
+        self._sources: dict[str, Source] = {
+            **dict(_written(DOCS)),
+            "settings": SETTINGS,
+            "columns": COLUMNS,
+            **others,
+        }
         self._translated: dict[tuple[str, str], Source] = {
             (name, of): source
             for of in language.OFFERED

@@ -3,7 +3,7 @@
 from typing import Final
 
 from wmsd.app.settings import as_written, sections
-from wmsd.interfaces.pages.guide.source import Made
+from wmsd.interfaces.pages.guide.source import Made, table_cell
 
 TITLE: Final = "Settings"
 ABOVE: Final = f"""# {TITLE}
@@ -24,16 +24,11 @@ def settings_page() -> str:
     for section, declared in sections().items():
         lines += [f"## {section}", "", f"{declared.__doc__}", "", "| setting | default | means |", "|---|---|---|"]
         lines += [
-            f"| `{section}.{key}` | `{as_written(field.default)}` | {_cell(field.description or '')} |"
+            f"| `{section}.{key}` | `{as_written(field.default)}` | {table_cell(field.description or '')} |"
             for key, field in declared.model_fields.items()
         ]
         lines.append("")
     return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    """Text in a table: a `|` would end its cell, and `*` would be a mark."""
-    return text.replace("|", "\\|").replace("*", "\\*")
 
 
 SETTINGS: Final = Made(TITLE, settings_page)

@@ -39,3 +39,8 @@ class Made:
 
     def markdown(self) -> str:
         return self.make()
+
+
+def table_cell(text: str) -> str:
+    """Text in a table: a `|` would end its cell, and `*` would be a mark."""
+    return text.replace("|", "\\|").replace("*", "\\*")
