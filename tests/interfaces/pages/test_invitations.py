@@ -232,7 +232,9 @@ async def test_an_invited_admin_who_never_came_is_no_last_admin(admin: Visitor) 
             assert (await sent(admin, f"/admin/users/{number}/shut-out")).status == 303
     await invited(admin, role="platform-admin", company_codes="")
     refused = await sent(admin, f"/admin/users/{await id_of(admin, EMAIL)}/shut-out")
-    assert (refused.status, "is the last platform admin" in refused.text) == (422, True)
+    assert (refused.status, f"{EMAIL} is the last platform admin who can sign in" in refused.text) == (422, True)
+    way = f"have the link opened first, or make another: People, {MEMBER}, Link to a new password."
+    assert f"{MEMBER} is a platform admin too, but has no password yet: {way}" in refused.text
 
 
 async def test_a_password_that_changes_while_it_is_checked_opens_nothing(
