@@ -181,12 +181,27 @@ def test_who_is_disabled_is_let_in_again(shared: Home) -> None:
     assert shared.refused("user", "set-password", "back@example.com", "--password-stdin", stdin="x\n") == (
         "back@example.com is disabled. Let the user in again first: wmsd user enable back@example.com"
     )
-    assert "back@example.com may come in again." in shared.ok("user", "enable", "back@example.com").err
+    let_in = shared.ok("user", "enable", "back@example.com").err
+    assert let_in.splitlines()[-1] == "back@example.com may come in again."
     assert user(shared, "back@example.com")["disabled"] is False
     again = shared.ok("user", "enable", "back@example.com").err
     assert "back@example.com may come in already. Nothing is changed." in again
     assert len(audited(shared, "user.enable", "back@example.com")) == 1
     assert shared.refused("user", "enable", "no@example.com") == "There is no such user as no@example.com."
+
+
+def test_who_never_chose_a_password_is_let_in_again_and_needs_a_link(shared: Home) -> None:
+    """The link ended when the user was shut out."""
+    shared.ok("user", "create", "never@example.com", "--role", "member", "--company", "ACME", "--link")
+    shared.ok("user", "disable", "never@example.com")
+    link = "Make a link to a new password: wmsd user reset-password never@example.com"
+    for sentence in (
+        "never@example.com is not shut out any more, but has no password yet.",
+        "never@example.com is not shut out, but has no password yet. Nothing is changed.",
+    ):
+        assert shared.ok("user", "enable", "Never@example.com").err.splitlines()[-2:] == [sentence, link]
+    shared.ok("user", "reset-password", "never@example.com")
+    assert shared.ok("user", "enable", "never@example.com").err.splitlines()[-1] == sentence
 
 
 def test_a_deleted_user_is_gone_and_its_audit_stays(shared: Home) -> None:
