@@ -132,6 +132,19 @@ def test_a_company_is_deleted_and_comes_back_from_its_archive(home: Home) -> Non
     assert home.refused("company", "delete", "NOBODY", "--yes") == "There is no such company as NOBODY."
 
 
+def test_what_comes_back_has_the_operator_that_it_had(home: Home) -> None:
+    home.ok("operator", "create", "OP2", "--name", "Two")
+    home.ok("operator", "create", "OP3", "--name", "Three")
+    home.ok("company", "change", "GONE", "--operator", "OP2")
+    home.ok(*DELETE)
+    (archive,) = archives(home)
+    assert "Its operator is OP2, as before." in home.ok("company", "import", archive).err.splitlines()
+    assert home.ok("company", "show", "GONE", "--json").json["operator"] == "OP2"
+    other = home.ok("company", "import", archive, "--code", "GONE-3", "--operator", "OP3").err
+    assert home.ok("company", "show", "GONE-3", "--json").json["operator"] == "OP3"
+    assert "OP2" not in other
+
+
 def test_its_code_has_to_be_typed(home: Home) -> None:
     before = hashes(home.data)
     refused = home.run("company", "delete", "GONE", stdin="GNOE\n")
