@@ -57,6 +57,13 @@ class CommandLine:
     mistakes: Sequence[str] = ()
     """In the settings, which are what could be read of them."""
 
+    @property
+    def data_option(self) -> str:
+        """What a command that is told has to name too, where this one was given it."""
+        given = next((each for each in self.layers if each.kind == "command line"), None)
+        is_given = given is not None and "data" in given.values.get("server", {})
+        return f" --data {shlex.quote(str(self.folder.path.absolute()))}" if is_given else ""
+
     def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """Opens the data folder, which must exist, and does the work in it."""
         with self.beside() as borrow:
