@@ -338,6 +338,12 @@ def test_the_operator_of_a_company_is_changed(home: Home) -> None:
     assert operator() == "OPS"
     refused = home.refused("company", "change", "GONE", "--name", "Not", "--operator", "NONE")
     assert refused == "--operator NONE is not an operator of this installation."
+    nearest = "is not an operator of this installation; OPS is the nearest code."
+    assert home.refused("company", "change", "GONE", "--operator", "ops") == f"--operator ops {nearest}"
+    assert home.refused("company", "create", "N", "--name", "N", "--operator", "OP") == f"--operator OP {nearest}"
+    assert home.refused("operator", "change", "ops", "--name", "N") == (
+        "There is no such operator as ops. Did you mean OPS?"
+    )
     assert home.ok("company", "show", "GONE", "--json").json["name"] == "Other"
     home.ok("company", "change", "GONE", "--no-operator")
     assert operator() is None
