@@ -100,7 +100,7 @@ WRONG_HEADERS = {
 @pytest.mark.parametrize("flags", [(), ("--preview",), ("--dry-run", "--json")])
 def test_a_file_of_errors_tells_this_run_and_no_earlier_one(tenant: Tenant, flags: tuple[str, ...]) -> None:
     errors = tenant.home.folder / "errors.csv"
-    command = ("import", "articles", "-", "--company", tenant.code, "--errors", errors, *flags)
+    command: list[str] = ["import", "articles", "-", "--company", tenant.code, "--errors", str(errors), *flags]
 
     def written() -> list[tuple[str, str, str]]:
         with errors.open(newline="") as file:

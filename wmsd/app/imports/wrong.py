@@ -77,7 +77,8 @@ def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | No
 def of_file(error: Unreadable) -> list[Wrong]:
     """What keeps the whole file from being read. What is wrong with its first line is an error of row 1."""
     if isinstance(error, WrongHeader):
-        return [Wrong(1, column, None, sentence.removesuffix(".")) for column, sentence in error.wrong]
+        at = [(column, sentence) for column, sentences in error.wrong.items() for sentence in sentences]
+        return [Wrong(1, column, None, sentence.removesuffix(".")) for column, sentence in at]
     return [Wrong(0, "", None, sentence.removesuffix(".")) for sentence in error.sentences]
 
 
