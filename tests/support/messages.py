@@ -80,7 +80,7 @@ def declared() -> Iterator[Message]:
         texts = (kind.title, kind.begins, kind.remedy, kind.more)
         yield from (Message(each, source=f"the alert {kind.name}") for each in texts if each)
     for act in (*USER_ACTS, *resources.WEBHOOK_ACTS):
-        yield from (Message(each, source=act.name) for each in (act.text, act.says, act.done) if each)
+        yield from (Message(each, source=act.name) for each in act.texts if each)
 
 
 def collected() -> set[Message]:

@@ -204,10 +204,11 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Co
         errors["abilities"] = ["must not be given: an admin has all of them"]
     if errors:
         raise invalid(errors)
-    companies.audit(tx, f"user.create {new.role}", new.email)
+    email = new.email.lower()  # as it is stored, so that the audit of a user finds its beginning
+    companies.audit(tx, f"user.create {new.role}", email)
     return store.insert_user(
         tx,
-        email=new.email,
+        email=email,
         name=new.name,
         role=new.role,
         password_hash=password_hash,

@@ -9,7 +9,7 @@ from wmsd.accounts.strength import LONGEST
 from wmsd.base.access import ABILITIES, EVERYTHING, ROLES, Role
 from wmsd.base.fields import Email, EmptyIsNull, Id, Input, Model, Name, Recorded, Sealed, Timestamp, choice
 from wmsd.base.listing import CursorQuery, PageQuery, Query, QueryDays, QueryFlag, SortedBy
-from wmsd.companies.schema import CompanyShown
+from wmsd.companies.schema import CompanyShown, Message
 
 Password = Annotated[str, Field(min_length=1, max_length=LONGEST), Sealed]
 Ability = Annotated[str, choice("Ability", [EVERYTHING, *ABILITIES])]
@@ -166,6 +166,12 @@ class NewUser(UserSettings, UserEmail):
     """The e-mail address comes first."""
 
     role: RoleChoice = "member"
+
+
+class LetIn(Message):
+    """`needs_link`: whether the user has to choose a password first, and has no link to do so."""
+
+    needs_link: bool
 
 
 class UserRecord(Recorded):

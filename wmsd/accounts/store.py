@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wmsd.accounts.master_key import SEALED, MasterKey
 from wmsd.accounts.rules import Token, User
@@ -99,7 +99,8 @@ REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revo
 DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
 OTHER_ADMINS: Final = """
-    SELECT id, password_hash <> '' FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL AND id <> ?
+    SELECT id, email, password_hash <> '' FROM users
+    WHERE role = 'platform-admin' AND disabled_at IS NULL AND id <> ? ORDER BY id
 """
 DELETIONS: Final = (
     *("DELETE FROM tokens WHERE user_id = ?", "DELETE FROM sessions WHERE user_id = ?"),
@@ -151,9 +152,16 @@ def revoke_tokens_of(tx: Transaction, user_id: int) -> int:
     return tx.execute(REVOKE_ALL, (tx.timestamp, user_id)).rowcount
 
 
-def other_admins(tx: Transaction, user_id: int) -> dict[int, bool]:
-    """The other active platform admins, and whether each has a password."""
-    return {admin_id: bool(has_password) for admin_id, has_password in tx.rows(OTHER_ADMINS, (user_id,))}
+class OtherAdmin(NamedTuple):
+    id: int
+    email: str
+    has_password: bool
+
+
+def other_admins(tx: Transaction, user_id: int) -> list[OtherAdmin]:
+    """The other active platform admins."""
+    found = tx.rows(OTHER_ADMINS, (user_id,))
+    return [OtherAdmin(id, email, bool(has_password)) for id, email, has_password in found]
 
 
 def delete_user(tx: Transaction, user_id: int) -> None:

@@ -12,6 +12,7 @@ from wmsd.accounts.rising import end_what_others_know
 from wmsd.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
 from wmsd.accounts.schema import (
     Invitation,
+    LetIn,
     NewUser,
     UserCursorQuery,
     UserEmail,
@@ -181,14 +182,22 @@ def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]
     return {"message": f"{user.email} is shut out."}
 
 
-@for_admins(answer="object", returns=Message, writes=True)
+@for_admins(answer="object", returns=LetIn, writes=True)
 def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Let a user in again who was shut out. Its password and its tokens that were not revoked count again."""
     user = _managed(tx, caller, id)
+    signs_in = last_admin.can_sign_in(tx, user)
+    needs_link = not signs_in and not holdings.of_user(tx, id).link
     if not store.enable_user(tx, user.id):
-        return {"message": f"{user.email} may come in already. Nothing is changed."}
+        message = f"{user.email} may come in already. Nothing is changed."
+        if not signs_in:
+            message = f"{user.email} is not shut out, but has no password yet. Nothing is changed."
+        return {"message": message, "needs_link": needs_link}
     companies.audit(tx, "user.enable", user.email)
-    return {"message": f"{user.email} may come in again."}
+    message = f"{user.email} may come in again."
+    if not signs_in:
+        message = f"{user.email} is not shut out any more, but has no password yet."
+    return {"message": message, "needs_link": needs_link}
 
 
 @for_admins(answer="object", returns=Message, writes=True)

@@ -41,6 +41,14 @@ class Unreadable(Exception):
         self.sentences = sentences
 
 
+class WrongHeader(Unreadable):
+    """Its first line is wrong. `wrong`: the sentences, by the columns that they are about as the file has them."""
+
+    def __init__(self, wrong: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(*(sentence for sentences in wrong.values() for sentence in sentences))
+        self.wrong = wrong
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """How a file is written. `delimiter`: None for the one that the header has most of."""
@@ -210,30 +218,33 @@ def decoded(lines: Iterable[bytes]) -> Iterator[str]:
 def _named(columns: Columns, required: Iterable[str], cells_of_it: list[str]) -> tuple[str, ...]:
     header = read_header(columns, required, cells_of_it)
     if not any(header.names):
-        raise Unreadable(f"the first line must name the columns: {', '.join(columns)}.")
+        raise WrongHeader({"": [f"the first line must name the columns: {', '.join(columns)}."]})
     if not header.is_right:
-        raise Unreadable(*_wrong_names(columns, header))
+        raise WrongHeader(_wrong_names(columns, header))
     return header.names
 
 
-def _wrong_names(columns: Columns, header: Header) -> list[str]:
-    """What is wrong with the header. The known columns are listed once."""
-    sentences = []
+def _wrong_names(columns: Columns, header: Header) -> dict[str, list[str]]:
+    """What is wrong with the header, by column. The known columns are listed once."""
+    wrong: dict[str, list[str]] = {}
     for name, near in header.unknown.items():
         if near:
-            sentences.append(f"there is no column {_named_as(name)}; did you mean {near}?")
-    names = [_named_as(name) for name, near in header.unknown.items() if not near]
-    known, shown = ", ".join(columns), ", ".join(names[:MOST_NAMED])
-    if len(names) == 1:
+            wrong.setdefault(name, []).append(f"there is no column {_named_as(name)}; did you mean {near}?")
+    others = [name for name, near in header.unknown.items() if not near]
+    known, shown = ", ".join(columns), ", ".join(map(_named_as, others[:MOST_NAMED]))
+    sentences = wrong.setdefault(", ".join(others[:MOST_NAMED]), []) if others else []
+    if len(others) == 1:
         sentences.append(f"there is no column {shown}; the columns are {known}.")
-    elif len(names) > MOST_NAMED:
-        more = len(names) - MOST_NAMED
+    elif len(others) > MOST_NAMED:
+        more = len(others) - MOST_NAMED
         sentences.append(f"there are no columns {shown}, and {more} more of the file; the columns are {known}.")
-    elif names:
+    elif others:
         sentences.append(f"there are no columns {shown}; the columns are {known}.")
-    sentences += [f"the column {_named_as(name)} is there twice." for name in header.twice[:MOST_NAMED]]
-    sentences += [f"the column {name!r} is missing." for name in header.missing]
-    return sentences
+    for name in header.twice[:MOST_NAMED]:
+        wrong.setdefault(name, []).append(f"the column {_named_as(name)} is there twice.")
+    for name in header.missing:
+        wrong.setdefault(name, []).append(f"the column {name!r} is missing.")
+    return wrong
 
 
 def _named_as(name: str) -> str:

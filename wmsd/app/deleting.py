@@ -111,12 +111,14 @@ class Aside:
 
 
 def archive(data: DataFolder, to: BackupFolder, leaving: Leaving, passphrase: str | None) -> Path:
-    """Writes the archive, of which `wmsd company import` makes a company. Raises StorageError and OSError."""
+    """Writes the archive, of which `wmsd company import` makes a company. Returns its absolute path. Raises
+    StorageError and OSError.
+    """
     owner = leaving.subject.owner
     moment = timestamps.for_file_name(datetime.now(UTC))
     path = to.path / name_of_company(owner.company_id, owner.code, moment)
     export_company(data, FromFolder(data), leaving.subject, path, passphrase, {ROWS: leaving.rows})
-    return path
+    return path.absolute()
 
 
 class Left(NamedTuple):

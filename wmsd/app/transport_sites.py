@@ -3,9 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+from wmsd.app.codes_meant import no_such
 from wmsd.base.context import Actor, Caller, Company, FromAddress
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import Problem, invalid, not_found
+from wmsd.base.problems import Problem, invalid
 from wmsd.companies import store as companies
 from wmsd.companies.naming import hints
 from wmsd.db.company_files import CompanyFiles
@@ -27,7 +28,7 @@ def active_warehouse(tx: Transaction, code: str) -> int:
     """The id of a warehouse, in its company's file. Raises Problem (404, 422)."""
     found = by_code(tx, WAREHOUSES, code)
     if found is None:
-        raise not_found(f"warehouse as {code}")
+        raise no_such(tx, WAREHOUSES.noun, WAREHOUSES.table, code)
     if not found["active"]:
         raise invalid({"warehouse": [f"{code} is not active"]})
     warehouse_id: int = found["id"]

@@ -7,7 +7,7 @@ from wmsd.base.access import MODULES
 from wmsd.base.context import Company, Operator
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store
-from wmsd.companies.naming import code_meant
+from wmsd.companies.naming import code_meant, nearest_operator
 from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
 from wmsd.db.transaction import Transaction
 
@@ -39,7 +39,7 @@ def create_company(
     if new.operator_code is not None:
         operator = _operator(tx, new.operator_code)
         if operator is None:
-            errors["operator_code"] = ["is not an operator of this installation"]
+            errors["operator_code"] = not_an_operator(tx, new.operator_code)
     errors |= check_modules(new.modules)
     if errors:
         raise invalid(errors)
@@ -115,6 +115,10 @@ def check_modules(modules: list[str]) -> FieldErrors:
         for place, module in enumerate(modules)
         if module not in MODULES
     }
+
+
+def not_an_operator(tx: Transaction, code: str) -> list[str]:
+    return ["is not an operator of this installation", *nearest_operator(code, store.operators(tx))]
 
 
 def _operator(tx: Transaction, code: str) -> Operator | None:

@@ -88,7 +88,7 @@ def change_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
     if "operator_code" in given:
         operator = _operator_or_none(tx, body.operator_code)
         if body.operator_code is not None and operator is None:
-            errors["operator_code"] = ["is not an operator of this installation"]
+            errors["operator_code"] = actions.not_an_operator(tx, body.operator_code)
         columns["operator_id"] = None if operator is None else operator.id
     if errors:
         raise invalid(errors)

@@ -56,18 +56,24 @@ def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
     return sentences
 
 
-def code_meant(typed: str, known: Sequence[Company]) -> str | None:
+def code_meant(typed: str, known: Sequence[Named]) -> str | None:
     """The code that was meant by what is none, if one is like it."""
     named, near = _meant(typed, known)
     return named or near
 
 
-def _meant(typed: str, known: Sequence[Company]) -> tuple[str | None, str | None]:
-    """The code of the company that is called so; or else the nearest code."""
+def nearest_operator(typed: str, known: Sequence[Named]) -> list[str]:
+    """What to say after the sentence that refuses what is no operator's code."""
+    meant = code_meant(typed, known)
+    return [] if meant is None else [f"{meant} is the nearest code"]
+
+
+def _meant(typed: str, known: Sequence[Named]) -> tuple[str | None, str | None]:
+    """The code of the one that is called so; or else the nearest code."""
     if len(typed) > LONGEST_LOOKED_AT:
         return None, None
     looked_at, meant = known[:MOST_LOOKED_AT], typed.casefold()
-    named = next((company.code for company in looked_at if company.name.casefold() == meant), None)
-    codes = {company.code.casefold(): company.code for company in looked_at}
+    named = next((each.code for each in looked_at if each.name.casefold() == meant), None)
+    codes = {each.code.casefold(): each.code for each in looked_at}
     near = [] if named else difflib.get_close_matches(meant, codes, n=1)
     return named, codes[near[0]] if near else None

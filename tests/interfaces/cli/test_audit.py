@@ -32,6 +32,15 @@ def test_the_audit_is_found_by_who_what_and_when(shared: Home) -> None:
     assert [row[4] for row in rows] == ["user.create member", "user.change"]
 
 
+def test_the_audit_names_an_e_mail_address_as_it_is_stored(shared: Home) -> None:
+    make(shared, "MiXed@Example.de", "--role", "member", "--company", "ACME")
+    shared.ok("user", "create", "LinKed@Example.de", "--role", "member", "--company", "ACME", "--link")
+    for email in ("mixed@example.de", "linked@example.de"):
+        (made,) = shared.ok("audit", "--subject", email, "--json").json
+        assert (made["action"], made["subject"]) == ("user.create member", email)
+        assert shared.ok("user", "show", email, "--json").json["created_by"] == made["actor"]
+
+
 def test_the_audit_of_a_company(shared: Home) -> None:
     shared.ok("company", "create", "AUD", "--name", "Aud", "--module", "stock")
     shared.ok("company", "create", "AUDIT", "--name", "Audit")

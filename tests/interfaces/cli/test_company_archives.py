@@ -39,7 +39,7 @@ def test_the_proof_says_what_it_is_and_what_brings_the_company_back(home: Home, 
     done = home.ok("backup", "verify", archive)
     assert f"{archive} is the archive of the company GONE, and proven: 1 file," in done.out
     assert "can be restored" not in done.out
-    assert f"`wmsd company import {archive}` brings it back." in done.err
+    assert f"`wmsd company import {home.folder / archive}` brings it back." in done.err
     assert home.ok("backup", "verify", archive, "--json").json["company"] == "GONE"
     home.ok("company", "import", archive)
     assert codes(home) == ["ACME", "GONE"]
@@ -58,7 +58,7 @@ def test_a_restore_leads_to_the_import(home: Home, archive: str, options: tuple[
     said = home.refused("backup", "restore", archive, *options)
     if options != ("--data", "new"):
         assert "is the archive of one company, GONE, which is not in this installation now. " in said
-        assert f"`wmsd company import {archive}` brings it back." in said
+        assert f"`wmsd company import {home.folder / archive}` brings it back." in said
     assert (hashes(home.data), (home.folder / "new").exists()) == (before, False)
 
 
@@ -102,10 +102,8 @@ def test_what_stands_in_the_folder_already_stays(home: Home) -> None:
 def test_the_list_leads_to_them_and_says_what_they_are(home: Home, archive: str) -> None:
     empty = home.ok("backup", "list")
     assert "There is no backup in backups." in empty.err
-    assert (
-        "backups/archive has 1 archive of a deleted company: wmsd backup list --folder backups/archive"
-        in empty.err
-    )
+    folder = home.folder / "backups" / "archive"
+    assert f"{folder} has 1 archive of a deleted company: wmsd backup list --folder {folder}" in empty.err
     back_up(home)
     [row] = home.ok("backup", "list", "--json").json
     assert row["company"] is None

@@ -1,6 +1,8 @@
 """`wmsd company rename`, `delete`, and `change --operator`. Whatever cuts a deletion off loses nothing."""
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -86,8 +88,7 @@ def test_a_company_is_deleted_and_comes_back_from_its_archive(home: Home) -> Non
     done = home.ok(*DELETE, "--json")
     (archive,) = archives(home)
     users = ["member@example.com", "only@example.com"]
-    written = f"backups/archive/{archive.name}"
-    assert done.json == {"deleted": "GONE", "archive": written, "users": users, "tokens_revoked": 0}
+    assert done.json == {"deleted": "GONE", "archive": str(archive), "users": users, "tokens_revoked": 0}
     assert "Users who no longer have GONE: member@example.com, only@example.com." in done.err
     assert_gone(home)
     assert archive.stat().st_mode & 0o077 == 0
@@ -132,12 +133,41 @@ def test_a_company_is_deleted_and_comes_back_from_its_archive(home: Home) -> Non
     assert home.refused("company", "delete", "NOBODY", "--yes") == "There is no such company as NOBODY."
 
 
+def test_the_command_that_brings_it_back_works_wherever_it_is_typed(home: Home, tmp_path: Path) -> None:
+    to = ("--archive-folder", "my archives", "--data", "data")
+    told = home.ok(*DELETE, *to).err
+    (command,) = re.findall(r"`wmsd (company import .*)` brings it back, with a new id\.", told)
+    (archive,) = (home.folder / "my archives").glob("company-*.tar.gz")
+    assert f"Its data is in {shlex.quote(str(archive))}, and nowhere else" in told
+    (proven,) = re.findall(r"`wmsd (.*)` brings it back\.", home.ok("backup", "verify", archive, *to[2:]).err)
+    assert proven == command
+    (tmp_path / "far").mkdir()
+    done = Home(home.program, tmp_path / "far").run(*shlex.split(command))
+    assert (done.code, done.wrong) == (0, [])
+    assert codes(home) == ["ACME", "GONE"]
+
+
+def test_what_comes_back_has_the_operator_that_it_had(home: Home) -> None:
+    home.ok("operator", "create", "OP2", "--name", "Two")
+    home.ok("operator", "create", "OP3", "--name", "Three")
+    home.ok("company", "change", "GONE", "--operator", "OP2")
+    home.ok(*DELETE)
+    (archive,) = archives(home)
+    assert "Its operator is OP2, as before." in home.ok("company", "import", archive).err.splitlines()
+    assert home.ok("company", "show", "GONE", "--json").json["operator"] == "OP2"
+    other = home.ok("company", "import", archive, "--code", "GONE-3", "--operator", "OP3").err
+    assert home.ok("company", "show", "GONE-3", "--json").json["operator"] == "OP3"
+    assert "OP2" not in other
+
+
 def test_its_code_has_to_be_typed(home: Home) -> None:
     before = hashes(home.data)
     refused = home.run("company", "delete", "GONE", stdin="GNOE\n")
     assert refused.code == 1
     assert "That is not the code. Nothing was changed." in refused.err
-    assert "GONE (Gone Ltd) is written to an archive in backups/archive first" in refused.err
+    assert (
+        f"GONE (Gone Ltd) is written to an archive in {home.folder / 'backups' / 'archive'} first" in refused.err
+    )
     sentence = "There is no such company as gone. Did you mean GONE?"
     assert home.refused("company", "delete", "gone") == sentence
     assert home.run("company", "delete", "GONE").code == 1
@@ -308,6 +338,12 @@ def test_the_operator_of_a_company_is_changed(home: Home) -> None:
     assert operator() == "OPS"
     refused = home.refused("company", "change", "GONE", "--name", "Not", "--operator", "NONE")
     assert refused == "--operator NONE is not an operator of this installation."
+    nearest = "is not an operator of this installation; OPS is the nearest code."
+    assert home.refused("company", "change", "GONE", "--operator", "ops") == f"--operator ops {nearest}"
+    assert home.refused("company", "create", "N", "--name", "N", "--operator", "OP") == f"--operator OP {nearest}"
+    assert home.refused("operator", "change", "ops", "--name", "N") == (
+        "There is no such operator as ops. Did you mean OPS?"
+    )
     assert home.ok("company", "show", "GONE", "--json").json["name"] == "Other"
     home.ok("company", "change", "GONE", "--no-operator")
     assert operator() is None

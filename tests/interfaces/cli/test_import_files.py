@@ -1,5 +1,6 @@
 """`wmsd import` and the files around it: the errors file, and a list that others write while it is read."""
 
+import csv
 import errno
 import os
 from collections.abc import Iterator
@@ -81,6 +82,54 @@ def test_an_errors_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path
         write_whole(errors(), old)
     assert raised.value.filename == str(old)
     assert (old.read_text(), list(tmp_path.iterdir())) == ("old\n", [old])
+
+
+WRONG_HEADERS = {
+    "cod,nam,nonsense\nA,Apple,1\n": [
+        ("1", "cod", "there is no column 'cod'; did you mean code?"),
+        ("1", "nam", "there is no column 'nam'; did you mean name?"),
+        ("1", "nonsense", "there is no column 'nonsense'; the columns are "),
+        ("1", "code", "the column 'code' is missing"),
+    ],
+    "code,name,name\nA,Apple,Pear\n": [("1", "name", "the column 'name' is there twice")],
+    "": [("", "", "the file is empty. Its first line must name the columns")],
+    'code,name\nA,"Apple\n': [("", "", "line 2: a quote begins here that does not end")],
+}
+
+
+@pytest.mark.parametrize("flags", [(), ("--preview",), ("--dry-run", "--json")])
+def test_a_file_of_errors_tells_this_run_and_no_earlier_one(tenant: Tenant, flags: tuple[str, ...]) -> None:
+    errors = tenant.home.folder / "errors.csv"
+    command: list[str] = ["import", "articles", "-", "--company", tenant.code, "--errors", str(errors), *flags]
+
+    def written() -> list[tuple[str, str, str]]:
+        with errors.open(newline="") as file:
+            heading, *rows = csv.reader(file)
+        assert heading == ["row", "column", "cell", "message"]
+        return [(row, column, message) for row, column, _, message in rows]
+
+    for content, expected in WRONG_HEADERS.items():
+        errors.write_text("old\n")
+        tenant.home.run(*command, stdin=content)
+        found = written()
+        assert [each[:2] for each in found][: len(expected)] == [each[:2] for each in expected]
+        for (_, _, message), (_, _, begins) in zip(found, expected, strict=False):
+            assert message.startswith(begins)
+    tenant.home.run(*command, stdin=TWICE)
+    assert written() == [("3", "code", "is given twice; first in row 2")]
+    tenant.home.ok(*command, stdin="code,name\nA,Apple\n")
+    assert written() == []
+    errors.write_text("old\n")
+    assert tenant.home.run("import", "articles", "-", "--company", "NONE", "--errors", errors).code == 1
+    assert written() == []
+
+
+def test_a_file_of_errors_that_cannot_be_written_is_told_before_the_import(tenant: Tenant) -> None:
+    nowhere = tenant.home.folder / "nowhere" / "errors.csv"
+    tenant.home.refusals(
+        *("import", "articles", "-", "--company", tenant.code, "--errors", nowhere), stdin="code,name\nA,Apple\n"
+    )
+    assert tenant.rows("articles") == []
 
 
 @pytest.mark.parametrize("flags", [(), ("--dry-run",), ("--json",)])

@@ -153,6 +153,24 @@ def test_the_same_company_is_named_where_it_is_here_already(home_of_acme: Home, 
     assert f"{here}TWIN{end}" in home_of_acme.ok("company", "import", of_twin, "--code", "FOURTH").err
 
 
+def test_an_operator_of_another_installation_is_told_and_not_taken_for_the_one_here(
+    home_of_acme: Home, tmp_path: Path
+) -> None:
+    (tmp_path / "far").mkdir()
+    elsewhere = Home(home_of_acme.program, tmp_path / "far")
+    elsewhere.run_fresh("company", "create", "ACME", "--name", "Acme", "--init")  # see above
+    home_of_acme.ok("operator", "create", "OP2", "--name", "Two")
+    home_of_acme.ok("company", "change", "ACME", "--operator", "OP2")
+    file, had = exported(home_of_acme), "It had the operator OP2, and has none here. To give it this one"
+    done = elsewhere.ok("company", "import", file, "--code", "GUEST").err.splitlines()
+    change = "wmsd company change GUEST --operator OP2"
+    assert f"{had}, once there is one of that code here: {change}" in done
+    elsewhere.ok("operator", "create", "OP2", "--name", "Another")
+    done = elsewhere.ok("company", "import", file, "--code", "SECOND").err.splitlines()
+    assert f"{had}: wmsd company change SECOND --operator OP2" in done
+    assert elsewhere.ok("company", "show", "SECOND", "--json").json["operator"] is None
+
+
 def test_an_operator_that_is_not_there(home_of_acme: Home, elsewhere: Home) -> None:
     file = exported(home_of_acme)
     sentence = elsewhere.refused("company", "import", file, "--code", "GUEST", "--operator", "NOBODY")

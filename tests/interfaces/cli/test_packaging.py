@@ -147,8 +147,8 @@ def test_what_is_not_understood(depot: Tenant) -> None:
     assert without.startswith("Error: Missing option '--type'")
     for kind in ("balances", "movements"):
         listing = ("packaging", kind, *place)
-        assert depot.home.refused(*listing, "--partner", "P9") == "There is no such partner."
-        assert depot.home.refused(*listing, "--type", "X") == "There is no such packaging type."
+        assert depot.home.refused(*listing, "--partner", "P9") == "There is no such partner as P9."
+        assert depot.home.refused(*listing, "--type", "X") == "There is no such packaging type as X."
     assert "'2026' is not a moment" in depot.home.misunderstood(
         "packaging", "movements", *place, "--since", "2026"
     )

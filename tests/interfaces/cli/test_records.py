@@ -261,6 +261,10 @@ def test_another_company_has_records_of_its_own(shop: Tenant) -> None:
     assert refusals(other, "article", "create", "A", "--name", "X", "--client", "C1") == [
         "--client C1 is not a client of this company."
     ]
+    assert refusals(shop, "article", "show", "a") == ["There is no article a. Did you mean A?"]
+    assert refusals(shop, "article", "create", "N", "--name", "X", "--client", "c1") == [
+        "--client c1 is not a client of this company; C1 is the nearest code."
+    ]
     assert shop.home.refused("article", "list", "--company", "NONE").startswith("There is no such company")
 
 

@@ -243,6 +243,9 @@ def test_what_cannot_be_is_said(shop: Tenant) -> None:
         assert shop.home.refused("sales-order", *command, *place) == (
             f"There is no sales order A-9: `wmsd sales-order list --company {shop.code}` lists them."
         )
+    assert shop.home.refused("sales-order", "show", "a-1", *place) == (
+        "There is no sales order a-1. Did you mean A-1?"
+    )
     assert shop.home.refused("sales-order", "list", *place, "--partner", "P9") == (
         f"There is no partner P9: `wmsd export partners --company {shop.code}` lists them."
     )

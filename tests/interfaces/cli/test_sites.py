@@ -98,6 +98,7 @@ def test_what_is_not_a_site(shop: Tenant) -> None:
     for arguments, sentence in (
         (["create", "NOBODY", "MAIN", "--name", "P"], "There is no such company as NOBODY."),
         (["create", code, "NOWHERE", "--name", "P"], "There is no such warehouse as NOWHERE."),
+        (["create", code, "east", "--name", "P"], "There is no such warehouse as east. Did you mean EAST?"),
         (["create", code, "SHUT", "--name", "P"], "WAREHOUSE SHUT is not active."),
         (
             ["create", code, "MAIN", "--name", "Q"],

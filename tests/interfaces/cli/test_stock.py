@@ -62,8 +62,12 @@ def test_list(store: Tenant) -> None:
     paged = stock(store, "list", "--warehouse", "MAIN", "--per-page", "1", "--page", "2")
     assert ("L" in paged.out, "1 of 3; page 2" in paged.err) == (True, True)
     assert "No such stock." in stock(store, "list", "--article", "L", "--warehouse", "EAST").err
-    assert refused(store, "list", "--article", "Z") == ["There is no such article."]
-    assert refused(store, "list", "--warehouse", "Z") == ["There is no such warehouse."]
+    assert refused(store, "list", "--article", "Z") == ["There is no such article as Z."]
+    assert refused(store, "list", "--warehouse", "Z") == ["There is no such warehouse as Z."]
+    assert refused(store, "list", "--article", "a") == ["There is no such article as a. Did you mean A?"]
+    assert refused(store, "list", "--warehouse", "main ") == [
+        "There is no such warehouse as main . Did you mean MAIN?"
+    ]
 
 
 def test_list_of_lots(store: Tenant) -> None:
@@ -146,8 +150,18 @@ REFUSED: dict[str, tuple[tuple[str, ...], list[str]]] = {
         ("release", "--article", "S", "--warehouse", "EAST", "--serial", " "),
         ["--serial must not begin or end with a blank."],
     ),
-    "an article": (("release", "--article", "Z", "--warehouse", "MAIN", "--all"), ["There is no such article."]),
-    "a warehouse": (("release", "--article", "A", "--warehouse", "Z", "--all"), ["There is no such warehouse."]),
+    "an article": (
+        ("release", "--article", "Z", "--warehouse", "MAIN", "--all"),
+        ["There is no such article as Z."],
+    ),
+    "a warehouse in small letters": (
+        ("adjust", "--article", "A", "--warehouse", "main", "--by", "1"),
+        ["There is no such warehouse as main. Did you mean MAIN?"],
+    ),
+    "a warehouse": (
+        ("release", "--article", "A", "--warehouse", "Z", "--all"),
+        ["There is no such warehouse as Z."],
+    ),
 }
 
 
@@ -234,7 +248,11 @@ def test_ledger(store: Tenant) -> None:
     assert [row["id"] for row in ledger(store, "--serial", "S2", "--article", "S")] == [5]
     assert [row["id"] for row in ledger(store, "--warehouse", "EAST")] == [6]
     assert [row["id"] for row in ledger(store, "--article", "A")] == [1, 6, 9]
-    assert refused(store, "ledger", "--document", "SO-11") == ["There is no such document."]
+    assert refused(store, "ledger", "--document", "SO-11") == ["There is no such document as SO-11."]
+    assert refused(store, "ledger", "--document", "so 10") == [
+        "There is no such document as so 10. Did you mean SO-10?"
+    ]
+    assert refused(store, "ledger", "--article", "a") == ["There is no such article as a. Did you mean A?"]
 
 
 def test_the_ledger_page_by_page(store: Tenant) -> None:

@@ -1,6 +1,7 @@
 """`wmsd user show`, `change`, `enable`, `delete`, `reset-password`, `first-admin-link`."""
 
 import getpass
+import shlex
 import subprocess
 from contextlib import closing
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.interfaces.cli.test_people import claims, make, user
-from tests.support.command import EMAIL, Home, at_a_terminal
+from tests.support.command import EMAIL, PASSWORD, Home, at_a_terminal
 from tests.support.forked import LONGEST
 from wmsd.db.sqlite import sqlite3
 
@@ -180,12 +181,27 @@ def test_who_is_disabled_is_let_in_again(shared: Home) -> None:
     assert shared.refused("user", "set-password", "back@example.com", "--password-stdin", stdin="x\n") == (
         "back@example.com is disabled. Let the user in again first: wmsd user enable back@example.com"
     )
-    assert "back@example.com may come in again." in shared.ok("user", "enable", "back@example.com").err
+    let_in = shared.ok("user", "enable", "back@example.com").err
+    assert let_in.splitlines()[-1] == "back@example.com may come in again."
     assert user(shared, "back@example.com")["disabled"] is False
     again = shared.ok("user", "enable", "back@example.com").err
     assert "back@example.com may come in already. Nothing is changed." in again
     assert len(audited(shared, "user.enable", "back@example.com")) == 1
     assert shared.refused("user", "enable", "no@example.com") == "There is no such user as no@example.com."
+
+
+def test_who_never_chose_a_password_is_let_in_again_and_needs_a_link(shared: Home) -> None:
+    """The link ended when the user was shut out."""
+    shared.ok("user", "create", "never@example.com", "--role", "member", "--company", "ACME", "--link")
+    shared.ok("user", "disable", "never@example.com")
+    link = "Make a link to a new password: wmsd user reset-password never@example.com"
+    for sentence in (
+        "never@example.com is not shut out any more, but has no password yet.",
+        "never@example.com is not shut out, but has no password yet. Nothing is changed.",
+    ):
+        assert shared.ok("user", "enable", "Never@example.com").err.splitlines()[-2:] == [sentence, link]
+    shared.ok("user", "reset-password", "never@example.com")
+    assert shared.ok("user", "enable", "never@example.com").err.splitlines()[-1] == sentence
 
 
 def test_a_deleted_user_is_gone_and_its_audit_stays(shared: Home) -> None:
@@ -238,6 +254,33 @@ def test_the_last_admin_stays(home: Home, command: tuple[str, ...]) -> None:
     home.ok(*command)
 
 
+def test_who_is_the_last_admin_is_told_of_those_who_have_not_come_yet(home: Home) -> None:
+    """Another admin would not help: the link of the one that there is has to be opened."""
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    invite, invited = ("--role", "platform-admin", "--link"), "o'neil@example.com"
+    home.ok("user", "create", "boss@example.com", *invite)
+    assert home.refused("user", "delete", "boss@example.com", "--yes") == (
+        "boss@example.com is the last platform admin, and has no password yet. Make another platform "
+        "admin first: wmsd user create EMAIL --role platform-admin --link."
+    )
+    home.ok("user", "create", invited, *invite)
+    way = "have the link opened first, or make another: wmsd user reset-password"
+    assert home.refused("user", "disable", invited) == (
+        "o'neil@example.com has no password yet, and neither has boss@example.com, who is a platform "
+        f"admin too: {way} boss@example.com."
+    )
+    home.ok("user", "set-password", "boss@example.com", "--password-stdin", stdin=f"{PASSWORD}\n")
+    told = (
+        "boss@example.com is the last platform admin who can sign in. o'neil@example.com is a platform admin too, "
+        f"but has no password yet: {way} {shlex.quote(invited)}."
+    )
+    assert home.refused("user", "disable", "boss@example.com") == told
+    assert home.refused("user", "delete", "boss@example.com") == told
+    assert home.refused("user", "change", "boss@example.com", "--role", "member") == (
+        f"--role must stay as it is: {told}"
+    )
+
+
 def test_an_admin_by_single_sign_on_is_an_admin_who_can_sign_in(home: Home) -> None:
     home.ok("company", "create", "ACME", "--name", "Acme", "--init")
     make(home, EMAIL, "--role", "platform-admin")
@@ -245,7 +288,11 @@ def test_an_admin_by_single_sign_on_is_an_admin_who_can_sign_in(home: Home) -> N
     with closing(sqlite3.connect(home.data / "platform.db")) as platform:
         platform.execute("UPDATE users SET password_hash = '' WHERE email = 'sso@example.com'")
         platform.commit()
-    assert home.refused("user", "disable", EMAIL) == LAST
+    assert home.refused("user", "disable", EMAIL) == (
+        f"{EMAIL} is the last platform admin who can sign in. sso@example.com is a platform admin too, but has "
+        "no password yet: have the link opened first, or make another: "
+        "wmsd user reset-password sso@example.com."
+    )
     with closing(sqlite3.connect(home.data / "platform.db")) as platform:
         platform.execute(
             "INSERT INTO sign_on_identities SELECT 'https://login', 'x', id, created_at FROM users "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interfaces.pages.administering import shown_once
+from tests.interfaces.pages.administering import audit, shown_once
 from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.test_browsing import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
@@ -58,6 +58,13 @@ async def test_the_link_makes_the_first_admin_once_and_signs_in(fresh: World) ->
     body = {"email": "ana@example.com", "password": FORM["password"], "abilities": ["*"]}
     await fresh.call("POST", "/api/auth/token", body, token="", company="")
     assert await fresh.installation.platform.write(first_admin.offer) is None
+
+
+async def test_the_audit_names_the_first_admin_by_the_address_as_it_is_stored(fresh: World) -> None:
+    visitor = Visitor(fresh)
+    assert (await became_admin(visitor, await offer(fresh), email="Ana@Example.COM")).status == 303
+    made = [cells for cells in await audit(visitor) if cells[1] == "user.create platform-admin"]
+    assert (made[0][0], made[0][2]) == ("ana@example.com", "ana@example.com")
 
 
 @pytest.mark.parametrize(

@@ -226,13 +226,29 @@ async def test_who_sets_a_password_ends_the_link(admin: Visitor) -> None:
     assert (await chosen(admin, link)).status == 404
 
 
+async def test_who_never_chose_a_password_is_let_in_again_and_needs_a_link(admin: Visitor) -> None:
+    link = await invited(admin)
+    path = f"/admin/users/{await id_of(admin, MEMBER)}"
+    assert (await sent(admin, f"{path}/shut-out")).status == 303
+    seen = await admin.get((await sent(admin, f"{path}/let-in")).goes_to)
+    assert "The user is not shut out any more, but has no password yet: make a link to one." in seen.text
+    assert "may come in again" not in seen.text
+    assert (await chosen(admin, link)).status == 404
+    assert (await chosen(admin, shown_once(await sent(admin, f"{path}/link"))["link"])).status == 303
+    assert (await sent(admin, f"{path}/shut-out")).status == 303
+    seen = await admin.get((await sent(admin, f"{path}/let-in")).goes_to)
+    assert "The user may come in again." in seen.text
+
+
 async def test_an_invited_admin_who_never_came_is_no_last_admin(admin: Visitor) -> None:
     for number, email in re.findall(r'href="/admin/users/(\d+)">(.*?)<', (await admin.get("/admin/users")).text):
         if email != EMAIL:
             assert (await sent(admin, f"/admin/users/{number}/shut-out")).status == 303
     await invited(admin, role="platform-admin", company_codes="")
     refused = await sent(admin, f"/admin/users/{await id_of(admin, EMAIL)}/shut-out")
-    assert (refused.status, "is the last platform admin" in refused.text) == (422, True)
+    assert (refused.status, f"{EMAIL} is the last platform admin who can sign in" in refused.text) == (422, True)
+    way = f"have the link opened first, or make another: People, {MEMBER}, Link to a new password."
+    assert f"{MEMBER} is a platform admin too, but has no password yet: {way}" in refused.text
 
 
 async def test_a_password_that_changes_while_it_is_checked_opens_nothing(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.interfaces.pages.administering import audit
+from tests.interfaces.pages.administering import audit, id_of, invited
 from tests.interfaces.pages.test_acting import NEW_WEBHOOK, WEBHOOK, form_of, sent
 from tests.interfaces.pages.test_browsing import rows, signed_in
 from tests.interfaces.pages.visitor import Visitor
@@ -76,6 +76,12 @@ async def test_companies_and_people_lead_to_who_changed_them(visitor: Visitor) -
     assert (await sent(visitor, "/admin/companies/1/change", name="Acme Newer")).status == 303
     assert (await trail(visitor, "/admin/companies/1"))[0] == ["company.change", "ACME"]
     assert ["user.create platform-admin", "admin@example.com"] in await trail(visitor, "/admin/users/1")
+
+
+async def test_somebody_invited_in_capitals_leads_to_the_invitation(visitor: Visitor) -> None:
+    await invited(visitor, "Ion@Example.COM", company_codes="ACME")
+    number = await id_of(visitor, "ion@example.com")
+    assert await trail(visitor, f"/admin/users/{number}") == [["user.create member", "ion@example.com"]]
 
 
 async def test_who_may_not_read_the_audit_is_led_nowhere(visitor: Visitor) -> None:

@@ -71,7 +71,7 @@ def declared() -> Iterator[str]:
         yield from named(each.fields.values())
         yield from (found.text for found in filters_of(each))
         for act in each.acts:
-            yield from (act.text, act.says, act.done)
+            yield from act.texts
             yield from (text for field in form_of(act.operation.body) for text in (field.text, field.help))
     yield from (*words.STATUSES.values(), *ABILITIES.values(), *MODULES.values(), *moments.MONTHS)
     yield from (text for reader in READERS for text in (reader.title, reader.says))
@@ -146,7 +146,7 @@ def test_places_stay_and_plurals_are_three() -> None:
 def test_texts_that_templates_translate_are_plain() -> None:
     """A template takes what it translates as HTML, and a percent sign as a place."""
     texts = [text for each in ALL for text in (each.title, each.says, *(each.further or ())[1:])]
-    texts += [text for each in ALL for act in each.acts for text in (act.text, act.says, act.done)]
+    texts += [text for each in ALL for act in each.acts for text in act.texts]
     assert [each for each in texts if set(each) & set("%<>&")] == []
 
 

@@ -191,6 +191,25 @@ async def here_already(installation: Installation, origin: Owner) -> list[str]:
     return await installation.platform.read(look)
 
 
+class HadOperator(NamedTuple):
+    """The operator that a company had where it comes from."""
+
+    code: str
+    is_here: bool
+    """Whether there is one of this code."""
+    is_same: bool
+    """Whether it is that one, because the company was here."""
+
+
+async def had_operator(installation: Installation, arrival: Arrival) -> HadOperator | None:
+    code = arrival.record.operator_code
+    if code is None:
+        return None
+    known = await installation.platform.read(store.operators)
+    is_here = any(each.code == code for each in known)
+    return HadOperator(code, is_here, is_here and arrival.origin.installation == installation.files.installation)
+
+
 def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None:
     newest = len(COMPANY.scripts())
     if file.figures.schema_version > newest:

@@ -12,7 +12,7 @@ from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.app.imports.meant import with_codes_meant
 from wmsd.app.imports.samples import Sample
-from wmsd.app.imports.wrong import Wrong, asked, in_both, shortened, with_cells
+from wmsd.app.imports.wrong import Wrong, asked, in_both, of_file, shortened, with_cells
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import OTHER
 from wmsd.base.importing import Alike, CellError, ImportRefused, Outcome, Row, Watch
@@ -49,6 +49,8 @@ class Preview:
     counts: dict[str, int] | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
     errors: list[Wrong] = field(default_factory=list)
+    errors_of_file: list[Wrong] = field(default_factory=list)
+    """`reasons`, each with its place."""
     asked: list[Wrong] = field(default_factory=list)
     """What the question is about."""
     alike: list[Alike] = field(default_factory=list)
@@ -136,7 +138,7 @@ def preview(
             found.rows = staging.check(lambda tx: [_compared(tx, kind_name, columns, row) for row in first])
             _mark_wrong(found)
     except Unreadable as error:
-        found.unreadable, found.reasons = str(error), error.sentences
+        found.unreadable, found.reasons, found.errors_of_file = str(error), error.sentences, of_file(error)
         found.encodings = tuple(error.others) if isinstance(error, WrongEncoding) else ()
     return found
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import IO, Final, TextIO
 
-from wmsd.app.csv_rows import Columns, Form, Unreadable, column_name, split
+from wmsd.app.csv_rows import Columns, Form, Unreadable, WrongHeader, column_name, split
 from wmsd.app.imports.guessing import Guess, lines_of
 from wmsd.base import cells
 from wmsd.base.dataclass import dataclass
@@ -74,6 +74,14 @@ def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | No
     return row[names.index(name)]
 
 
+def of_file(error: Unreadable) -> list[Wrong]:
+    """What keeps the whole file from being read. What is wrong with its first line is an error of row 1."""
+    if isinstance(error, WrongHeader):
+        at = [(column, sentence) for column, sentences in error.wrong.items() for sentence in sentences]
+        return [Wrong(1, column, None, sentence.removesuffix(".")) for column, sentence in at]
+    return [Wrong(0, "", None, sentence.removesuffix(".")) for sentence in error.sentences]
+
+
 def in_both(errors: Iterable[CellError], others: Iterable[CellError]) -> list[CellError]:
     """The first ones, as far as they are among the others: those of the file with the other decimal mark."""
     known = set(map(_with_either_mark, others))
@@ -94,5 +102,5 @@ def write_errors(errors: Iterable[Wrong], file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["row", "column", "cell", "message"])
     for each in errors:
-        row = [each.line or "", each.column, shortened(each.cell or ""), each.sentence]
+        row = [each.line or "", shortened(each.column), shortened(each.cell or ""), each.sentence]
         writer.writerow([cells.write(value) for value in row])

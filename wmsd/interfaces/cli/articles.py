@@ -7,6 +7,7 @@ from wmsd.interfaces.cli.records import record_command
 article_command = record_command(
     RecordCommands(
         noun="article",
+        table="articles",
         id_of_code=store.id_of_code,
         list=actions.list_articles,
         get=actions.get_article,

@@ -160,7 +160,7 @@ def verify(
         proof = prove(path, scratch_in, passphrase, tell)
     if own == proof.manifest.installation:
         _note_proof(command_line, path, proof)
-    _tell_proof(path, proof, as_json)
+    _tell_proof(command_line, path, proof, as_json)
 
 
 def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
@@ -179,7 +179,7 @@ def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
     change_record(command_line.folder.path, noted)
 
 
-def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
+def _tell_proof(command_line: CommandLine, path: Path, proof: Proof, as_json: bool) -> None:
     seconds = round(proof.seconds, 1)
     company = None if proof.manifest.company is None else proof.manifest.files[0].code
     if as_json:
@@ -189,7 +189,7 @@ def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
         files = f"{counted(len(proof.manifest.files), 'file')}, {size(proof.manifest.bytes)}"
         say_text(f"{path} {_verdict(proof, company)}: {files}, examined in {seconds} s.")
         if company is not None and not proof.problems:
-            note(brings_back(path))
+            note(brings_back(path, command_line.data_option))
     if proof.problems:
         fail(proof.problems)
 

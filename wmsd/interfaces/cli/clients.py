@@ -7,6 +7,7 @@ from wmsd.interfaces.cli.records import record_command
 client_command = record_command(
     RecordCommands(
         noun="client",
+        table="clients",
         id_of_code=lambda tx, code: store.id_of_code(tx, store.CLIENTS, code),
         list=actions.list_clients,
         get=actions.get_client,

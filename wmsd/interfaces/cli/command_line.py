@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -40,6 +41,7 @@ FAR_AHEAD: Final = (
     "If the clock is right, run `wmsd clock confirm`: from then on changes are dated by it."
 )
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
+RESET_PASSWORD: Final = "wmsd user reset-password"
 OF_VALUE: Final = ("is taken", "is not a")
 """Begins what is said of a value, such as a code that something else has, or that nothing has: it is named."""
 OF_CODES: Final = re.compile("_codes?$")
@@ -55,6 +57,13 @@ class CommandLine:
     """What the settings come from."""
     mistakes: Sequence[str] = ()
     """In the settings, which are what could be read of them."""
+
+    @property
+    def data_option(self) -> str:
+        """What a command that is told has to name too, where this one was given it."""
+        given = next((each for each in self.layers if each.kind == "command line"), None)
+        is_given = given is not None and "data" in given.values.get("server", {})
+        return f" --data {shlex.quote(str(self.folder.path.absolute()))}" if is_given else ""
 
     def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """Opens the data folder, which must exist, and does the work in it."""
@@ -228,7 +237,13 @@ def _installed(
 
 def _sentences(problem: Problem) -> list[str]:
     sentences = [f"{_as_typed(path, texts[0])} {'; '.join(texts)}." for path, texts in problem.errors.items()]
-    return [each.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN) for each in sentences or [problem.message]]
+    return [_with_commands(each) for each in sentences or [problem.message]]
+
+
+def _with_commands(sentence: str) -> str:
+    """With what to type in place of the ways at the pages."""
+    told = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
+    return told.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
 
 
 def _as_typed(path: str, text: str) -> str:

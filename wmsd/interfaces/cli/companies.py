@@ -255,7 +255,7 @@ def export_company(
 @company_command.command("import")
 @click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--code", "new_code", metavar="CODE", help="Its code here.  [default: the one that it had]")
-@click.option("--operator", "operator_code", metavar="CODE", help="Its operator here.  [default: none]")
+@click.option("--operator", "operator_code", metavar="CODE", help="Its operator.  [default: the one it had here]")
 @passphrase_option
 @json_option
 @installed

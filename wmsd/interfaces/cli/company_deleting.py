@@ -48,8 +48,9 @@ def delete(
         archive, left = _delete(command_line, loan, begun.company, to, passphrase)
     say({"deleted": code, "archive": str(archive), **left._asdict()}, as_json)
     note_users(left, code)
-    note(f"Its data is in {archive}, and nowhere else but in older backups. Keep it as long as you have to.")
-    note(f"`wmsd company import {shlex.quote(str(archive))}` brings it back, with a new id.")
+    path = shlex.quote(str(archive))
+    note(f"Its data is in {path}, and nowhere else but in older backups. Keep it as long as you have to.")
+    note(f"`wmsd company import {path}{command_line.data_option}` brings it back, with a new id.")
 
 
 def _ask(command_line: CommandLine, code: str, to: Path) -> None:
@@ -58,8 +59,8 @@ def _ask(command_line: CommandLine, code: str, to: Path) -> None:
     if company is None:
         return
     note(
-        f"{code} ({company.name}) is written to an archive in {to} first, of which `wmsd company import` makes it "
-        "again. Then it is deleted with all its data."
+        f"{code} ({company.name}) is written to an archive in {shlex.quote(str(to.absolute()))} first, of which "
+        "`wmsd company import` makes it again. Then it is deleted with all its data."
     )
     with asked("--yes"):
         typed = click.prompt("Type the code to go on", err=True)

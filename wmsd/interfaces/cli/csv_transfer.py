@@ -20,7 +20,7 @@ from wmsd.app.imports.modules import MODULE_OF
 from wmsd.app.imports.preview import counts_of, errors_anyway, evidence_of, form_in_words, preview, told
 from wmsd.app.imports.record import Recording, TakenInAlready
 from wmsd.app.imports.room import Room
-from wmsd.app.imports.wrong import Wrong, asked
+from wmsd.app.imports.wrong import Wrong, asked, of_file
 from wmsd.app.installation import Installation
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.counts import counted
@@ -36,7 +36,7 @@ from wmsd.interfaces.cli import import_undo, previews, stock_changes
 from wmsd.interfaces.cli.audited import audit_import
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
-from wmsd.interfaces.cli.errors_file import refuse_the_same, write_whole
+from wmsd.interfaces.cli.errors_file import begin, refuse_the_same, write_whole
 from wmsd.interfaces.cli.import_progress import ShownProgress, progress_of
 from wmsd.interfaces.cli.with_others import WithOthers
 from wmsd.stock.counting import CountOutcome
@@ -64,7 +64,7 @@ Options = dict[str, Any]
 @click.option("--preview", "is_preview", is_flag=True, help="Show what would change, row by row; change nothing.")
 @click.option("--dry-run", is_flag=True, help="Check and count only; change nothing.")
 @click.option("--errors", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv",
-              help="Also write all errors to this file.")  # fmt: skip
+              help="Also write all errors to this file. Without errors it has its heading only.")  # fmt: skip
 @click.option("--complete", is_flag=True, help="stock-count: what the file leaves out was not found.")
 @click.option("--reason", metavar="TEXT", help="stock-count: why, for the ledger.  [default: stock count]")
 @click.option("--by", hidden=True, help="Who asks for it at the pages.")
@@ -98,6 +98,7 @@ def import_command(
     options = _options(kind, complete=given["complete"] or None, reason=given["reason"])
     if given["errors"] is not None:
         refuse_the_same(given["errors"], file)
+        begin(given["errors"])
     changes_nothing = given["dry_run"] or given["is_preview"]
     if command_line.folder.is_made and not changes_nothing:
         command_line.folder.check_room()
@@ -130,6 +131,8 @@ def import_command(
                 with closing(to_look(database) if given["dry_run"] else database.staging(actor)) as staging:
                     outcome = _import(staging, kind, source, guessed, progress, as_json, given, options, room)
         except Unreadable as error:
+            if given["errors"] is not None:
+                write_whole(of_file(error), given["errors"])
             fail([f"{file.name}: {error}{previews.how_to_choose(error)}"])
         except TakenInAlready:
             note("This upload was imported before.")
@@ -140,6 +143,8 @@ def import_command(
                 name = given["named"] or progress.file_name
                 counts = counts_of(outcome)
                 audit_import(command_line, borrow, f"import.run {kind}", code, name, counts, actor)
+            if given["errors"] is not None:
+                write_whole([], given["errors"])
 
 
 async def _tell_module_off(installation: Installation, code: str, kind: str) -> None:
@@ -170,7 +175,7 @@ def _preview(
     progress.end()
     progress.check_unchanged()
     if given["errors"] is not None:
-        write_whole([*found.asked, *found.errors], given["errors"])
+        write_whole([*found.asked, *found.errors, *found.errors_of_file], given["errors"])
     previews.show(found, as_json, given["errors"])
     if not found.can_be_imported and not as_json:
         sys.exit(1)

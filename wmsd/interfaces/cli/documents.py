@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from wmsd.app.codes_meant import code_meant
 from wmsd.app.installation import Installation
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
@@ -36,6 +37,7 @@ class Reference:
     """Records that documents refer to by id and people by code. `listed_by` is the command that lists them."""
 
     noun: str
+    table: str
     listed_by: str
     find: Callable[[Transaction, str], int | None]
     codes: Callable[[Transaction, Collection[int]], Mapping[int, str]]
@@ -44,7 +46,10 @@ class Reference:
         """The id of the record with this code. Raises Problem (404) that names the command to list the records."""
         found = self.find(tx, code)
         if found is None:
+            meant = code_meant(tx, self.table, code)
             sentence = f"There is no {self.noun} {code}: `wmsd {self.listed_by} --company {company}` lists them."
+            if meant is not None:
+                sentence = f"There is no {self.noun} {code}. Did you mean {meant}?"
             raise Problem("NOT_FOUND", sentence)
         return found
 
@@ -56,6 +61,7 @@ def _reference(kind: Referred) -> Reference:
 def _record(kind: DirectoryKind) -> Reference:
     return Reference(
         noun=kind.noun,
+        table=kind.table,
         listed_by=f"export {kind.table}",
         find=lambda tx, code: directory.id_of_code(tx, kind, code),
         codes=lambda tx, _: directory.codes_by_id(tx, kind),
@@ -65,6 +71,7 @@ def _record(kind: DirectoryKind) -> Reference:
 def _document(table: DocumentTable) -> Reference:
     return Reference(
         noun=table.noun,
+        table=table.name,
         listed_by=f"{_option(table.noun)} list",
         find=table.id_of_code,
         codes=lambda tx, ids: {record_id: table.columns(tx, record_id)["code"] for record_id in ids},

@@ -26,6 +26,14 @@ def refuse_the_same(path: Path, file: IO[bytes]) -> None:
         fail(REFUSED)
 
 
+def begin(path: Path) -> None:
+    """Leaves no errors of an earlier run, as this one may end before it knows its own; and a file that cannot be
+    written is told before anything is done. Raises OSError.
+    """
+    if path.is_file() or not path.exists():  # such as /dev/stdout is written once, at the end
+        write_whole([], path)
+
+
 def write_whole(errors: Iterable[Wrong], path: Path) -> None:
     """The whole file, or what was there before. Raises OSError."""
     path = path.resolve()  # a link stays one

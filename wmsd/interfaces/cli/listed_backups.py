@@ -50,7 +50,8 @@ def note_companies(folder: BackupFolder, rows: list[dict[str, Any]]) -> None:
     inside = folder.of_companies()
     if number := len(inside.companies()):
         archives = counted(number, "archive of a deleted company", "archives of deleted companies")
-        note(f"{inside.path} has {archives}: wmsd backup list --folder {shlex.quote(str(inside.path))}")
+        path = shlex.quote(str(inside.path.absolute()))
+        note(f"{path} has {archives}: wmsd backup list --folder {path}")
 
 
 def described(path: Path, manifest: Manifest) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from wmsd.app.backups.manifest import CompanyRecord
 from wmsd.app.backups.moving import (
     Adopted,
     Arrival,
+    HadOperator,
     Subject,
     adopt,
     arrived,
     copied,
     export_company,
+    had_operator,
     here_already,
     subject,
 )
@@ -59,12 +61,17 @@ def take_over(
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.find()
     with beside_a_server(command_line.folder) as loan, arrived(file, command_line.folder, passphrase) as arrival:
-        record = arrival.record.model_copy(update={"operator_code": operator_code})
         code, had = new_code or arrival.code, arrival.code
         borrow = None if loan is None else loan.borrow
         if loan is not None:
             loan.borrow(command_line.folder.platform_file)
         same = command_line.run_with(borrow, lambda at: here_already(at, arrival.origin))
+        operator = command_line.run_with(borrow, lambda at: had_operator(at, arrival))
+        if operator_code is not None:
+            operator = None  # it matters no more
+        elif operator is not None and operator.is_same:
+            operator_code = operator.code
+        record = arrival.record.model_copy(update={"operator_code": operator_code})
         with _named(code):
             done = _adopt(command_line, loan, arrival, code, record, is_copy=False)
         users = command_line.run_with(borrow, lambda at: at.platform.read(lambda tx: who_had(tx, had)))
@@ -76,6 +83,8 @@ def take_over(
             f"The same company is here already as {' and '.join(same)}. What is done in one from now on is not "
             "done in the others."
         )
+    if operator is not None:
+        _note_operator(done.code, operator)
     _note_what_lacks(done.code, had, users)
     if done.webhooks:
         credentials = "came along" if done.has_credentials else "did not come along: set them again"
@@ -97,6 +106,15 @@ def _named(code: str) -> Iterator[None]:
         raise Problem(
             problem.code, f"There is a company {code} already: give another code with --code. Nothing was changed."
         ) from None
+
+
+def _note_operator(code: str, had: HadOperator) -> None:
+    if had.is_same:
+        note(f"Its operator is {had.code}, as before.")
+        return
+    also = "" if had.is_here else ", once there is one of that code here"
+    change = f"wmsd company change {shlex.quote(code)} --operator {shlex.quote(had.code)}"
+    note(f"It had the operator {had.code}, and has none here. To give it this one{also}: {change}")
 
 
 def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:

@@ -6,9 +6,10 @@ import click
 
 from wmsd.app.installation import Installation
 from wmsd.base.context import Operator
-from wmsd.base.problems import not_found
+from wmsd.base.problems import Problem
 from wmsd.base.validation import check
 from wmsd.companies import actions, administration, store
+from wmsd.companies.naming import code_meant
 from wmsd.companies.schema import NewOperator, OperatorChanges
 from wmsd.interfaces.cli.acting import act
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
@@ -57,9 +58,12 @@ def change_operator(command_line: CommandLine, /, code: str, **given: str | bool
     changes = check(OperatorChanges, given)
 
     async def work(installation: Installation) -> None:
-        known = {each.code: each.id for each in await installation.platform.read(store.operators)}
+        operators = await installation.platform.read(store.operators)
+        known = {each.code: each.id for each in operators}
         if code not in known:
-            raise not_found(f"operator as {code}")
+            meant = code_meant(code, operators)
+            did_you_mean = "" if meant is None else f" Did you mean {meant}?"
+            raise Problem("NOT_FOUND", f"There is no such operator as {code}.{did_you_mean}")
         await act(installation, administration.change_operator_record, id=known[code], body=changes)
 
     command_line.run(work)

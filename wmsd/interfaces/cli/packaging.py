@@ -6,10 +6,11 @@ from typing import Any, Final, get_args
 
 import click
 
+from wmsd.app.codes_meant import no_such
 from wmsd.app.installation import Installation
 from wmsd.base import cells
 from wmsd.base.listing import PageQuery
-from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.base.results import Page
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
@@ -184,9 +185,13 @@ def _list(
     def read(tx: Transaction) -> tuple[list[Row], int]:
         query = {name: value for name, value in given.items() if value is not None}
         if partner_code is not None:
-            query["partner_id"] = _known(directory.id_of_code(tx, directory.PARTNERS, partner_code), "partner")
+            query["partner_id"] = _known(
+                tx, "partner", "partners", partner_code, directory.id_of_code(tx, directory.PARTNERS, partner_code)
+            )
         if type_code is not None:
-            query["packaging_type_id"] = _known(store.type_id_of_code(tx, type_code), "packaging type")
+            query["packaging_type_id"] = _known(
+                tx, "packaging type", "packaging_types", type_code, store.type_id_of_code(tx, type_code)
+            )
         found = page_of(tx, check(model, query))
         partners = directory.codes_by_id(tx, directory.PARTNERS)
         return [row_of(record, partners) for record in json.loads(f"[{found.records}]")], found.total
@@ -198,9 +203,9 @@ def _list(
     say_page(rows, total, given["page"], as_json, empty)
 
 
-def _known(record_id: int | None, noun: str) -> int:
+def _known(tx: Transaction, noun: str, table: str, code: str, record_id: int | None) -> int:
     if record_id is None:
-        raise not_found(noun)
+        raise no_such(tx, noun, table, code)
     return record_id
 
 

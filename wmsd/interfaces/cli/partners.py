@@ -7,6 +7,7 @@ from wmsd.interfaces.cli.records import record_command
 partner_command = record_command(
     RecordCommands(
         noun="partner",
+        table="partners",
         id_of_code=lambda tx, code: store.id_of_code(tx, store.PARTNERS, code),
         list=actions.list_partners,
         get=actions.get_partner,

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from wmsd.app.codes_meant import code_meant
 from wmsd.app.decoding import may_have_more, with_references
 from wmsd.app.installation import Installation
 from wmsd.app.record_audit import Entry, acted
@@ -118,5 +119,7 @@ def _with_ids(tx: Transaction, given: Values, unread: FieldErrors) -> tuple[Valu
         if named is not None:
             values[name] = directory.id_of_code(tx, kind, str(named))
             if values[name] is None:
-                errors[name] = [f"is not a {kind.noun} of this company"]
+                meant = code_meant(tx, kind.table, str(named))
+                nearest = [] if meant is None else [f"{meant} is the nearest code"]
+                errors[name] = [f"is not a {kind.noun} of this company", *nearest]
     return values, errors

@@ -8,10 +8,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from wmsd.app.codes_meant import no_such
 from wmsd.app.installation import Installation
 from wmsd.articles import store as articles
 from wmsd.base.decimal_marks import read_typed
-from wmsd.base.problems import Problem, invalid, not_found
+from wmsd.base.problems import Problem, invalid
 from wmsd.base.quantity import to_text
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
@@ -130,7 +131,7 @@ def place_ids(tx: Transaction, article: str | None, warehouse: str | None) -> di
     }
     for noun, asked in (("article", article), ("warehouse", warehouse)):
         if asked is not None and given[noun] is None:
-            raise not_found(noun)
+            raise no_such(tx, noun, f"{noun}s", asked)
     return {f"{noun}_id": found for noun, found in given.items() if found is not None}
 
 

@@ -4,9 +4,10 @@ from typing import Any, Final
 
 import click
 
+from wmsd.app.codes_meant import code_meant
 from wmsd.app.installation import Installation
 from wmsd.app.kinds import DOCUMENTS
-from wmsd.base.problems import not_found
+from wmsd.base.problems import Problem
 from wmsd.base.quantity import to_text
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
@@ -88,7 +89,9 @@ def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
     found = [(kind.table.id_of_code(tx, code), kind.movements) for kind in POSTING]
     filters = [{"document_id": document_id, "kinds": kinds} for document_id, kinds in found if document_id]
     if not filters:
-        raise not_found("document")
+        meant = next(filter(None, (code_meant(tx, kind.table.name, code) for kind in POSTING)), None)
+        did_you_mean = "" if meant is None else f" Did you mean {meant}?"
+        raise Problem("NOT_FOUND", f"There is no such document as {code}.{did_you_mean}")
     return filters
 
 

@@ -21,7 +21,7 @@ from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
-from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import RESET_PASSWORD, CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.ended import ended, told
 
 ABILITIES_HELP: Final = (
@@ -177,7 +177,7 @@ def change_user(
         why = f" It {before_it}, and somebody else may have kept it."
     note(f"{user['email']} is changed. {told(before, after)}{why}")
     if rises or link_ends:
-        note(f"Make a link to a new password: wmsd user reset-password {shlex.quote(user['email'])}")
+        _lead_to_link(user["email"])
 
 
 def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[str]) -> list[str]:
@@ -198,7 +198,14 @@ def enable_user(command_line: CommandLine, email: str) -> None:
     async def work(installation: Installation) -> dict[str, Any]:
         return dict(await act(installation, users.let_in_user, id=await found(installation, email)))
 
-    note(command_line.run(work)["message"])
+    answer = command_line.run(work)
+    note(answer["message"])
+    if answer["needs_link"]:
+        _lead_to_link(email.lower())
+
+
+def _lead_to_link(email: str) -> None:
+    note(f"Make a link to a new password: {RESET_PASSWORD} {shlex.quote(email)}")
 
 
 @click.command("delete")

@@ -7,6 +7,7 @@ from wmsd.interfaces.cli.records import record_command
 warehouse_command = record_command(
     RecordCommands(
         noun="warehouse",
+        table="warehouses",
         id_of_code=lambda tx, code: store.id_of_code(tx, store.WAREHOUSES, code),
         list=actions.list_warehouses,
         get=actions.get_warehouse,

@@ -82,7 +82,7 @@ class Acting:
             if answer.is_good and act.goes_to == "once":
                 return self._once(at, resource, act, answer.body)
             if answer.is_good:
-                return go_to(f"{_after(at, resource, act, request, answer)}?done={act.name}")
+                return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
             errors = answer.body.get("errors", {})
         else:
             answer = Answer(422, {"message": _("Correct what is marked.")})

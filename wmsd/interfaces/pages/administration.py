@@ -57,6 +57,10 @@ USER_ACTS: Final = (
         users.let_in_user,
         "The password counts again, and so do the tokens that were not revoked.",
         "The user may come in again.",
+        done_where=(
+            "needs_link",
+            "The user is not shut out any more, but has no password yet: make a link to one.",
+        ),
         when=("active", False),
     ),
     Act(

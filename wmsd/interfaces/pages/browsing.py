@@ -210,7 +210,8 @@ def _import_at(at: Workplace, resource: Resource) -> str | None:
 
 def _done(request: web.Request, resource: Resource) -> str:
     """What to say of the act that led here."""
-    return next((act.done for act in resource.acts if act.name == request.query.get("done")), "")
+    outcome = request.query.get("done", "")
+    return next(filter(None, (act.told(outcome) for act in resource.acts)), "")
 
 
 def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> bool:

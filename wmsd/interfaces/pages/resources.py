@@ -56,6 +56,8 @@ class Act:
     """A field that is a choice, and the fields that go with each."""
     reads: Operation | None = None
     """Gives what the form begins with, where that is not in the record."""
+    done_where: tuple[str, str] | None = None
+    """A field of the answer, and what stands in place of `done` where it is true."""
 
     def goes_with(self, field: str) -> tuple[str, str] | None:
         """The choice that this field of the form is for: the choosing field, and its value."""
@@ -63,6 +65,22 @@ class Act:
             return None
         choosing, by_choice = self.chooses
         return next(((choosing, choice) for choice, names in by_choice.items() if field in names), None)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that it says, in English."""
+        return (self.text, self.says, self.done, self.done_where[1] if self.done_where else "")
+
+    def outcome(self, answer: Mapping[str, object]) -> str:
+        """What the address that it leads to says of the answer, for `told`."""
+        is_other = self.done_where is not None and answer.get(self.done_where[0])
+        return f"{self.name}.else" if is_other else self.name
+
+    def told(self, outcome: str) -> str:
+        """What to say of an outcome; nothing of another act's."""
+        if self.done_where is not None and outcome == f"{self.name}.else":
+            return self.done_where[1]
+        return self.done if outcome == self.name else ""
 
     @property
     def makes_one(self) -> bool:
