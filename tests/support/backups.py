@@ -4,10 +4,12 @@ import json
 import subprocess
 import tarfile
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from tests.support.command import Home, Server
+from wmsd.app.backups.backup_folder import MOMENT
 from wmsd.db.sqlite import sqlite3
 
 PASSPHRASE = "correct horse battery staple"
@@ -17,6 +19,11 @@ UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 def back_up(home: Home, *options: str | Path) -> Path:
     """The archive of a backup that must succeed."""
     return home.folder / str(home.ok("backup", "create", "--json", *options).json["backup"])
+
+
+def newest_name() -> str:
+    """For an archive that is newer than all others, and not so much that its clock was wrong."""
+    return f"wmsd-{datetime.now(UTC) + timedelta(hours=1):{MOMENT}}Z.tar.gz"
 
 
 def restore(home: Home, archive: Path, *options: str | Path) -> dict[str, Any]:

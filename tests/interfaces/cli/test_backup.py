@@ -4,16 +4,14 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, add_article, back_up, manifest, rewritten, unpacked
+from tests.support.backups import PASSPHRASE, add_article, back_up, manifest, newest_name, rewritten, unpacked
 from tests.support.command import Home, Server, at_a_terminal, first_day, hashes
 from tests.support.programs import program as debian
 from wmsd.app.backups.archive import END
-from wmsd.app.backups.backup_folder import MOMENT
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.source import FromServer, StateLost
 from wmsd.app.data_folder import DataFolder
@@ -216,7 +214,7 @@ def test_two_installations_share_a_folder(installation: Home) -> None:
     other = Home(installation.program, installation.folder / "elsewhere")
     other.folder.mkdir()
     other.ok("company", "create", "OTHER", "--name", "Other", "--init")
-    newest = own.with_name(f"wmsd-{datetime.now(UTC) + timedelta(hours=1):{MOMENT}}Z.tar.gz")
+    newest = own.with_name(newest_name())
     other.ok("backup", "create", newest)
     rows = installation.ok("backup", "list", "--json").json
     assert [(row["backup"], row["installation"]) for row in rows] == [(own.name, "this"), (newest.name, "another")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.backups import back_up
+from tests.support.backups import back_up, newest_name
 from tests.support.command import Home, at_a_terminal, first_day, hashes
 from tests.support.newer_wmsd import newer_wmsd
 
@@ -93,7 +93,7 @@ def test_the_backup_of_another_installation_is_not_put_in_the_place_of_lost_data
     other = Home(home.program, home.folder / "elsewhere")
     other.folder.mkdir()
     other.ok("company", "create", "OTHER", "--name", "Other", "--init")
-    newest = shared / "wmsd-2099-01-01T000000Z.tar.gz"
+    newest = shared / newest_name()
     other.ok("backup", "create", newest)
     record = (home.data / "backup.json").read_bytes()
     home.data.rename(home.folder / "wmsd.away")
