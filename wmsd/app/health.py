@@ -15,7 +15,8 @@ from wmsd.app.jobs import Jobs
 from wmsd.base import timestamps
 from wmsd.base.access import has_role
 from wmsd.base.context import Caller
-from wmsd.db.sqlite import sqlite3
+from wmsd.companies import store as companies
+from wmsd.db.failures import STORAGE_FAILURES
 
 SLOWEST_TICK_SECONDS = 30.0
 MOST_NAMED: Final = 100
@@ -49,8 +50,8 @@ async def health(
 async def _database(installation: Installation, is_known: bool, caller: Caller | None) -> dict[str, Any]:
     started = installation.clock.monotonic()
     try:
-        await installation.platform.read(lambda tx: tx.value("SELECT count(*) FROM companies"))
-    except sqlite3.Error:
+        await installation.platform.read(companies.count)
+    except STORAGE_FAILURES:
         return {"ok": False, "milliseconds": _since(installation, started)}
     files, platform = installation.files, installation.platform.writes
     unavailable, read_only = files.troubled.keys(), files.read_only

@@ -16,12 +16,13 @@ from wmsd.accounts.sessions import Lifetimes
 from wmsd.accounts.token_administration import TokenLifetimes
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
-from wmsd.app.data_folder import DataFolder, open_platform
+from wmsd.app.data_folder import DataFolder
 from wmsd.app.dispatcher import Dispatcher
 from wmsd.app.high_water_marks import HighWaterMarks, go_on
 from wmsd.app.key_file import open_key
 from wmsd.app.limits import Limiter
 from wmsd.app.measuring.counting import RequestMeasures
+from wmsd.app.opened_platform import open_platform
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.request_history.history import RequestHistory
 from wmsd.app.settings import Alerts, Settings, SignOn, Webhooks

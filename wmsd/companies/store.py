@@ -30,6 +30,14 @@ def every_company(tx: Transaction) -> list[Company]:
     return [_company(row) for row in tx.records(EVERY)]
 
 
+COUNT: Final = "SELECT count(*) FROM companies"
+
+
+def count(tx: Transaction) -> int:
+    number: int = tx.value(COUNT)
+    return number
+
+
 INSTALLATION: Final = "SELECT id FROM installation"
 
 

@@ -68,6 +68,8 @@ def test_a_server_whose_platform_file_was_overwritten_is_told_of_and_ends(instal
             opened.write(bytes(range(256)) * 400)
         until(lambda: server.get("/api/articles")[0] == 503)
         until(lambda: "platform-down" in alerts(installation))
+        code, health = server.get("/api/health", token="", company=None)
+        assert (code, health["status"]) == (503, "unavailable")
         assert "alert is open" in installation.run("status").err
         server.stop()
         assert "stopped" in server.log.splitlines()[-1]

@@ -24,7 +24,7 @@ from wmsd.app.today.keeping import TodayFigures
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
-from wmsd.companies.store import every_company
+from wmsd.companies import store as companies
 from wmsd.db.failures import STORAGE_FAILURES
 
 DOWN: Final = kinds.COMPANY_DOWN.name
@@ -92,7 +92,7 @@ class Looks:
 
     async def _platform(self, found: Found) -> None:
         try:
-            await self._installation.platform.read(every_company)
+            await self._installation.platform.read(companies.count)
         except STORAGE_FAILURES as error:
             why = " ".join(str(error).split())
             found.troubles.append(Trouble(kinds.PLATFORM_DOWN.name, "", {"why": why}))

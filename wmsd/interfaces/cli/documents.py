@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wmsd.app.codes_meant import code_meant
+from wmsd.app.codes_meant import not_there
 from wmsd.app.installation import Installation
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
@@ -46,11 +46,8 @@ class Reference:
         """The id of the record with this code. Raises Problem (404) that names the command to list the records."""
         found = self.find(tx, code)
         if found is None:
-            meant = code_meant(tx, self.table, code)
-            sentence = f"There is no {self.noun} {code}: `wmsd {self.listed_by} --company {company}` lists them."
-            if meant is not None:
-                sentence = f"There is no {self.noun} {code}. Did you mean {meant}?"
-            raise Problem("NOT_FOUND", sentence)
+            lists = f"{self.listed_by} --company {company}"
+            raise Problem("NOT_FOUND", not_there(tx, self.noun, self.table, code, lists))
         return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from wmsd.app.codes_meant import code_meant
+from wmsd.app.codes_meant import not_there
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
@@ -57,10 +57,7 @@ class RecordCommands:
         if found is None and named.startswith(BY_ID) and self._with_id(tx, named.removeprefix(BY_ID)) is not None:
             found = int(named.removeprefix(BY_ID))
         if found is None:
-            meant = code_meant(tx, self.table, named)
-            sentence = f"There is no {self.noun} {named}: `wmsd {self.noun} list --company {company}` lists them."
-            if meant is not None:
-                sentence = f"There is no {self.noun} {named}. Did you mean {meant}?"
+            sentence = not_there(tx, self.noun, self.table, named, f"{self.noun} list --company {company}")
             other = self._with_id(tx, named)
             if other is not None:
                 sentence += f" {other} has the id {named}, and is named {BY_ID}{named} too."

@@ -1,0 +1,76 @@
+"""The platform's database, opened for the whole service or a command."""
+
+import logging
+from typing import NamedTuple
+
+from wmsd.accounts import store as accounts
+from wmsd.accounts.master_key import MasterKey
+from wmsd.app.data_folder import DataFolder
+from wmsd.base.clock import OrderedClock
+from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.ids import Ids
+from wmsd.companies import store as companies
+from wmsd.db.database import Database
+from wmsd.db.high_water import HighWaterMark
+from wmsd.db.transaction import Provision, Transaction
+
+LOG = logging.getLogger("wmsd.data")
+
+
+class Platform(NamedTuple):
+    database: Database
+    secrets: dict[str, str]
+    """By name."""
+    installation: str
+    codes: dict[int, str]
+    """Of the companies, by id."""
+    marks: dict[int, HighWaterMark]
+    """How far their files have come."""
+
+
+async def open_platform(
+    folder: DataFolder,
+    clock: OrderedClock,
+    ids: Ids,
+    key: MasterKey,
+    services: Provision,
+    alone: bool,
+    who: Actor = PROGRAM,
+) -> Platform:
+    """Opens the platform's database, whose transactions have the key and the services. The secrets are made at the
+    first opening.
+
+    Raises StorageError when the secrets are sealed with another key than `key`.
+    """
+    platform = Database(
+        folder.platform_file,
+        clock,
+        ids,
+        provision={MasterKey: key, **services},
+        make_room=folder.release_reserve,
+        uses_reserve=True,  # revoking a token must work even on a full disk
+        alone=alone,
+        who=who,
+    )
+
+    def make(tx: Transaction) -> dict[str, str]:
+        if not accounts.signing_keys(tx):
+            accounts.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
+        for name in accounts.KEY_SECRETS:
+            if accounts.secret(tx, name) is None:
+                accounts.set_key_secret(tx, name, tx.ids.secret())
+        return accounts.key_secrets(tx)
+
+    try:
+        secrets = await platform.read(accounts.key_secrets)
+        if key.is_set and await platform.read(accounts.are_in_clear):
+            LOG.warning("The keys in %s are in clear: `wmsd key move FILE` seals them", folder.platform_file)
+        if len(secrets) < len(accounts.KEY_SECRETS):
+            secrets = await platform.write(make)
+        installation, codes, marks = await platform.read(
+            lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
+        )
+        return Platform(platform, secrets, installation, codes, marks)
+    except BaseException:
+        await platform.close()
+        raise
