@@ -29,14 +29,6 @@ def no_such(tx: Transaction, noun: str, table: str, typed: str) -> Problem:
     return Problem("NOT_FOUND", f"There is no such {noun} as {typed}. Did you mean {meant}?")
 
 
-def not_there(tx: Transaction, noun: str, table: str, typed: str, lists: str) -> str:
-    """The sentence for whoever typed the code; `lists`: the command that lists the records."""
-    meant = code_meant(tx, table, typed)
-    if meant is None:
-        return f"There is no {noun} {typed}: `wmsd {lists}` lists them."
-    return f"There is no {noun} {typed}. Did you mean {meant}?"
-
-
 def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str | None]:
     """By what they have in common with those that are wanted; None for several."""
     found: dict[Key, str | None] = {}

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from wmsd.app.codes_meant import not_there
 from wmsd.app.installation import Installation
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
@@ -28,6 +27,7 @@ from wmsd.interfaces.cli.company_data import (
     paging_options,
     say_page,
 )
+from wmsd.interfaces.cli.unknown_codes import not_there
 
 Row = dict[str, Any]
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from wmsd.app.codes_meant import not_there
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
@@ -13,6 +12,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.interfaces.cli.acting import told_by_options
 from wmsd.interfaces.cli.field_options import NAMED_BY_CODE, FieldOption, options_of_fields, options_of_query
+from wmsd.interfaces.cli.unknown_codes import not_there
 
 Row = dict[str, Any]
 SORT: Final = "sort"
