@@ -23,7 +23,7 @@ OF_NO_ROOM = {
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts", "webhook_delivery_counts"),
     *("webhook_topics", "webhook_leftovers", "webhook_subscription_counts", "webhook_hours"),
     *("webhook_receivers", "webhook_received"),
-    *("imports", "import_rows", "import_images", "ids_given"),
+    *("imports", "import_rows", "import_images", "epochs", "seams"),
 }
 """Tables of the files themselves, the outbox, the webhooks and the application."""
 

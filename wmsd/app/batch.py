@@ -47,7 +47,7 @@ TOOK_TOO_LONG: Final = (
 )
 HEADERS_OF_INTEREST: Final = (
     *("Location", "ETag", "Retry-After", "Allow"),
-    *(idempotency.REPLAYED, "Deprecation", "Sunset"),
+    *(idempotency.REPLAYED, idempotency.CUT, "Deprecation", "Sunset"),
 )
 LONGEST_SHOWN: Final = 400
 REFUSED: Final = re.compile(r'\{"message":"((?:[^"\\]|\\.)*)","code":"(\w+)"')

@@ -64,6 +64,8 @@ class Call:
     idempotency_key: str | None = None
     key_suffix: str = ""
     """Tells the requests of a batch apart that share its key. No key of a client can end with it."""
+    cursor_epoch: str | None = None
+    """The epoch of the company's history that its cursor is of, once decoded; None without a cursor."""
     if_match: str | None = None
     if_none_match: str | None = None
     caller: Caller | None = None

@@ -32,7 +32,7 @@ def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: C
         sent = settable(operation, document)
         inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_text_errors(text_errors)))
     if operation.answer == "cursor" and not errors:
-        inputs["position"] = _collect(errors, lambda: _position(signer, operation, inputs["query"], company))
+        inputs["position"] = _collect(errors, lambda: _position(signer, call, inputs["query"], company))
     if "operator_id" in operation.takes:
         inputs["operator_id"] = _collect(errors, lambda: operator_id(call.operator))
     if errors:
@@ -56,14 +56,17 @@ def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any
     return {name: value for name, value in document.items() if name not in operation.read_only}
 
 
-def _position(signer: CursorSigner, operation: Operation, query: CursorQuery, company: Company | None) -> int:
+def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Company | None) -> int:
+    """Notes the epoch of the cursor in the call."""
     if query.cursor is None:
         return 0
     company_id = INSTALLATION if company is None else company.id
     try:
-        return signer.position(query.cursor, company_id, operation.name, query.filters())
+        place = signer.place(query.cursor, company_id, call.operation.name, query.filters())
     except ValueError as error:
         raise invalid({"cursor": [str(error)]}) from None
+    call.cursor_epoch = place.epoch
+    return place.position
 
 
 def operator_id(text: str | None) -> int | None:

@@ -16,6 +16,7 @@ from wmsd.app.access_cache import AccessCache
 from wmsd.app.admission import Admission, check_is_on
 from wmsd.app.byte_budget import ByteBudget
 from wmsd.app.call import Call, Loaded, Reply
+from wmsd.app.cursor_walks import walk
 from wmsd.app.decoding import decode, may_have_more, path_inputs, settable, with_references
 from wmsd.app.large_bodies import MEBIBYTE, LargeBodies
 from wmsd.app.limits import Limiter
@@ -206,8 +207,12 @@ class Dispatcher:
         return await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
 
     def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
+        as_of = partial(last_shown, tx)
+        if call.operation.answer == "cursor" and call.operation.scope in ("company", "site"):
+            read = walk(tx, call, company, inputs, self._signer)
+            return reply_of(call, company, read.page, inputs, self._signer, as_of, read.epoch)
         result = call.operation.action(tx, **inputs)
-        return reply_of(call, company, result, inputs, self._signer, partial(last_shown, tx))
+        return reply_of(call, company, result, inputs, self._signer, as_of)
 
     def _write(
         self,

@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from wmsd.app.backups.carrying_on import carry_on, numbers_of
+from wmsd.app.backups.new_epoch import begin_epoch
+from wmsd.app.backups.numbers import numbers_of
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.counts import counted
@@ -73,10 +74,10 @@ class HighWaterMarks:
 
 
 def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
-    """Lets the numbers of an older file go on after the mark, and says what is missing. Raises sqlite3.Error."""
-    numbers = numbers_of(path, mark)
-    assert numbers is not None
-    carry_on(path, numbers)
+    """Begins an epoch in an older file, after the mark, and says what is missing. Raises StorageError and
+    sqlite3.Error.
+    """
+    begin_epoch(path, "older file", numbers_of(path, mark))
     missing = max(0, mark.last_event - found.last_event)
     LOG.warning(
         OLDER,

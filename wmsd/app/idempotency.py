@@ -16,16 +16,18 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from wmsd.app.call import Call, Reply
+from wmsd.base import timestamps
 from wmsd.base.context import Actor
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, invalid
 from wmsd.base.strict_json import canonical, dumps
-from wmsd.db import retention
+from wmsd.db import epochs, retention
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"
+CUT: Final = "X-History-Cut"
 METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
 KEPT: Final = timedelta(days=7)
 Unit = Callable[[Transaction], Reply]
@@ -105,12 +107,23 @@ def once(tx: Transaction, key: Key | None, unit: Unit) -> Reply:
     """Answers a repetition as before. Keeps a new answer in the transaction of its change."""
     if key is None:
         return unit(tx)
-    kept = find(tx, key)
-    if kept is not None:
-        return kept
-    reply = unit(tx)
-    keep(tx, key, reply)
-    return reply
+    reply = find(tx, key)
+    if reply is None:
+        reply = unit(tx)
+        keep(tx, key, reply)
+    return with_cut(tx, reply)
+
+
+def with_cut(tx: Transaction, reply: Reply) -> Reply:
+    """Says in the answer that created something until when the company's history was kept, if it was cut: a key
+    that was used after that moment is not known any more (decisions, section 11).
+    """
+    if reply.status != 201:
+        return reply
+    epoch = epochs.current(tx)
+    if epoch.began_at is None or timestamps.from_text(epoch.began_at) < tx.now - KEPT:
+        return reply
+    return Reply(reply.status, reply.body, {**reply.headers, CUT: epoch.kept_up_to or epoch.began_at})
 
 
 class Claims:
@@ -133,7 +146,7 @@ class Claims:
         async with self._locks.setdefault((database.path, key.scope), asyncio.Lock()):
             kept = await database.read(lambda tx: find(tx, key))
             if kept is not None:
-                return kept
+                return await database.read(lambda tx: with_cut(tx, kept))
             unit = await flow()
             return await database.write(lambda tx: once(tx, key, unit), actor)
 

@@ -9,7 +9,7 @@ from wmsd.app import preconditions
 from wmsd.app.call import Call, Reply
 from wmsd.app.links import cursor_links, last_page_of, page_links
 from wmsd.base.context import Company
-from wmsd.base.cursor import INSTALLATION, CursorSigner
+from wmsd.base.cursor import FIRST_EPOCH, INSTALLATION, CursorSigner
 from wmsd.base.listing import PageQuery, Query
 from wmsd.base.results import CursorPage, Page, Record, Records, Shown, Text
 from wmsd.base.strict_json import dumps
@@ -27,8 +27,11 @@ def reply_of(
     inputs: Mapping[str, Any],
     signer: CursorSigner,
     as_of: Callable[[], str] = str,
+    epoch: str = FIRST_EPOCH,
 ) -> Reply:
-    """The status, headers and bytes for the result of an action. `as_of`: the moment that a list shows."""
+    """The status, headers and bytes for the result of an action. `as_of`: the moment that a list shows. `epoch`:
+    the company's present one, for cursors.
+    """
     match result:
         case Reply():
             return result
@@ -42,17 +45,23 @@ def reply_of(
             query = inputs["query"]
             shown = Listed(_page(result, query), _as_of(query, as_of), "}}")
             return _of_list(call, shown, page_links(call, result.total, query))
-        case CursorPage(records=records, end_position=position, has_more=has_more, positions=positions):
+        case CursorPage(records, position, has_more, positions, beside):
             query, company_id = inputs["query"], INSTALLATION if company is None else company.id
             sign = partial(
-                signer.sign, company_id=company_id, list_name=call.operation.name, filters=query.filters()
+                signer.sign,
+                company_id=company_id,
+                list_name=call.operation.name,
+                filters=query.filters(),
+                epoch=epoch,
             )
             end = sign(position)
             next_cursor = end if has_more else None
             every = ""
             if call.wants_cursors:
                 every = f',"cursors":{dumps([sign(int(place)) for place in positions.split(",") if place])}'
-            cursors = f'{{"data":[{records}],"next_cursor":{dumps(next_cursor)},"end_cursor":"{end}"{every}'
+            cursors = (
+                f'{{"data":[{records}],"next_cursor":{dumps(next_cursor)},"end_cursor":"{end}"{every}{beside}'
+            )
             return _of_list(call, Listed(cursors, _as_of(query, as_of), "}"), cursor_links(call, next_cursor))
         case Records(records=records):
             return Reply(200, f'{{"data":[{records}]}}'.encode(), {})

@@ -175,14 +175,11 @@ def codes_by_external_ref(tx: Transaction, external_refs_json: str) -> dict[str,
 
 
 WRITTEN: Final = (*COLUMNS, "change_seq", "created_at", "updated_at")
-INSERT: Final = insert_sql("articles", ("id", *WRITTEN))
+INSERT: Final = insert_sql("articles", WRITTEN)
 
 
 def insert(tx: Transaction, values: Mapping[str, object]) -> int:
-    return tx.insert(
-        INSERT,
-        {**values, **created(tx), "id": last_id(tx) + 1},
-    )
+    return tx.insert(INSERT, {**values, **created(tx)})
 
 
 INSERT_MANY: Final = f"INSERT INTO articles ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))})"

@@ -67,6 +67,7 @@ class Operation:
     enrols: bool
     about_token: bool
     audited: str | None
+    history: str | None
     read_only: frozenset[str]
 
 
@@ -96,6 +97,7 @@ def operation(
     enrols: bool = False,
     about_token: bool = False,
     audited: str | None = None,
+    history: str | None = None,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declares the decorated function as an operation.
 
@@ -121,7 +123,8 @@ def operation(
     once. `off_because` says why a company that has the module cannot use it now, or
     None. `max_body` is in bytes. `enrols`: also who lacks a second factor that is demanded may use it.
     `about_token`: it is about the token of the request, so a session cannot use it. `audited`: what the audit
-    calls it when a person does it; what programs do is told by events.
+    calls it when a person does it; what programs do is told by events. `history`: the table whose ids are the
+    positions of a list of what happened; a cursor of an earlier epoch is refused there.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -168,6 +171,7 @@ def operation(
             enrols=enrols,
             about_token=about_token,
             audited=audited,
+            history=history,
             read_only=_read_only(body, returns),
         )
 

@@ -34,6 +34,8 @@ class CursorPage:
     """The position of the last record; of an empty page, the one that it was to begin after."""
     has_more: bool
     positions: str
+    beside: str = ""
+    """JSON text of further fields of the answer, each with a comma before it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,12 @@ from wmsd.db.transaction import Transaction
 MOST_BYTES: Final = 64 * 1024 * 1024
 """The most bytes of states before that are kept. When there are more, the unit of work cannot be taken back."""
 
-LAST_ID: Final = """
-    SELECT max(
-        coalesce((SELECT max(id) FROM {table}), 0),
-        coalesce((SELECT last FROM ids_given WHERE table_name = '{table}'), 0)
-    )
-"""
+LAST_ID: Final = "SELECT seq FROM sqlite_sequence WHERE name = ?"
 
 
 def last_id(tx: Transaction, table: str) -> int:
     """The last id that the table has given, also to a row that is gone."""
-    found: int = tx.value(LAST_ID.format(table=table))
+    found: int = tx.value(LAST_ID, (table,))
     return found
 
 
@@ -114,17 +109,11 @@ def changed_since(tx: Transaction, of: Made, last_change: int, at: str, most: in
 
 
 DELETE: Final = "DELETE FROM {table} WHERE id > ? AND id <= ?"
-GIVEN: Final = """
-    INSERT INTO ids_given (table_name, last) VALUES (?, ?)
-    ON CONFLICT (table_name) DO UPDATE SET last = max(last, excluded.last)
-"""
 
 
 def delete_made(tx: Transaction, of: Made) -> None:
     """Deletes the rows that were made. Raises sqlite3.IntegrityError when one is referred to."""
     tx.execute(DELETE.format(table=of.table), (of.after, of.last))
-    if of.last > of.after:
-        tx.execute(GIVEN, (of.table, of.last))
 
 
 RESTORE: Final = """

@@ -11,7 +11,6 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Input
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query
 from wmsd.base.results import CursorPage, Page, Record, Records
-from wmsd.db import kept_rows
 from wmsd.db.listing import Listing, conditions
 from wmsd.db.record import check_shown, record_sql
 from wmsd.db.table import insert_sql, update_sql
@@ -119,7 +118,7 @@ def is_active(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool | No
 
 def insert(tx: Transaction, kind: DirectoryKind, columns: Mapping[str, object]) -> int:
     times = {"created_at": tx.timestamp, "updated_at": tx.timestamp}
-    row = {"id": kept_rows.last_id(tx, kind.table) + 1, **columns, **times}
+    row = {**columns, **times}
     return tx.insert(insert_sql(kind.table, row), row)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 from wmsd.base.operation import operation
 from wmsd.base.problems import invalid, not_found
 from wmsd.base.results import CursorPage, Record
+from wmsd.db.epochs import HistoryCut
 from wmsd.db.transaction import Transaction
 from wmsd.outbox import store
 from wmsd.outbox.schema import Event, EventQuery
@@ -14,13 +15,16 @@ OVERTAKEN: Final = (
 )
 
 
-@operation(tag="Events", answer="cursor", returns=Event, ability="webhooks:read", module="webhooks")
+@operation(
+    tag="Events", answer="cursor", returns=Event, ability="webhooks:read", module="webhooks", history="events"
+)
 def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
     """List the events of the last 90 days, in the order in which they happened.
 
     Events are listed with a webhook or without. Follow `next_cursor` until it is null, and keep the last
     `end_cursor`: as `cursor`, it goes on there later. Or begin with `after`, the `id` of the last event that you
-    have. A place whose following events are forgotten already is 422.
+    have. A place whose following events are forgotten already is 422. So is a place in a history that was cut by a
+    restore: then `details` has the `cursor` that goes on where it was cut, and until when events were kept.
     """
     if query.cursor is not None:
         if store.is_gap_after(tx, position):
@@ -28,6 +32,8 @@ def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage
     elif query.after is not None:
         known = store.sequence_of(tx, query.after)
         if known is None:
+            if (cut := store.cut_of(tx, query.after)) is not None:
+                raise HistoryCut("after", cut, cut.last)
             raise invalid({"after": ["is not the id of an event of the last 90 days"]})
         position = known
     return store.after(tx, query, position)

@@ -31,6 +31,8 @@ EVENTS: Final[dict[str, str]] = {
     "packaging.movement_recorded": "Returnable packaging came in or went out.",
 }
 
+TIME_DIGITS: Final = 12
+"""Of an event's id, at its beginning."""
 ID = "? || lower(hex(randomblob(10)))"
 """The time, then random digits, as in UUID version 7 (RFC 9562), so that the index of ids grows at its end."""
 ID_OF_MANY = ":time || printf('%06x', row_number() OVER ()) || lower(hex(randomblob(7)))"
@@ -91,8 +93,8 @@ def _write(tx: Transaction, waiting: list[tuple[str, int, str]]) -> None:
 
 
 def _time(tx: Transaction) -> str:
-    """The transaction's time: milliseconds since 1970, in 12 hexadecimal digits."""
-    return f"{timestamps.microseconds(tx.now) // 1000:012x}"
+    """The transaction's time: milliseconds since 1970, in hexadecimal digits."""
+    return f"{timestamps.microseconds(tx.now) // 1000:0{TIME_DIGITS}x}"
 
 
 def _entity(event: str) -> str:

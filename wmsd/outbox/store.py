@@ -4,11 +4,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from wmsd.base import timestamps
 from wmsd.base.results import CursorPage, Record
-from wmsd.db import retention
+from wmsd.db import epochs, retention
+from wmsd.db.epochs import Cut
 from wmsd.db.listing import FEW_AT_ONCE, Listing, conditions
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.outbox.events import TIME_DIGITS
 from wmsd.outbox.schema import Event, EventQuery
 
 KEPT: Final = timedelta(days=90)
@@ -64,7 +67,7 @@ def last_sequence(tx: Transaction) -> int:
 def is_gap_after(tx: Transaction, sequence: int) -> bool:
     """Whether events after this one are forgotten already."""
     first: int = tx.value(FIRST_KEPT) or last_sequence(tx) + 1
-    return sequence < first - 1
+    return sequence < first - 1 and not epochs.is_passed_over(tx, "events", sequence, first)
 
 
 COUNTS: Final = """
@@ -86,6 +89,20 @@ SEQUENCE_OF: Final = "SELECT sequence FROM events WHERE id = ?"
 def sequence_of(tx: Transaction, event_id: str) -> int | None:
     found: int | None = tx.value(SEQUENCE_OF, (event_id,))
     return found
+
+
+def cut_of(tx: Transaction, event_id: str) -> Cut | None:
+    """The cut by which an event of this id is gone: its id begins with the time at which it happened. None when it
+    is gone for another reason, or never was.
+    """
+    try:
+        moment = timestamps.from_microseconds(int(event_id[:TIME_DIGITS], 16) * 1000)
+    except (ValueError, OverflowError):
+        return None
+    for cut in epochs.cuts(tx, "events"):
+        if (cut.epoch.kept_up_to or "") <= moment <= (cut.epoch.began_at or ""):
+            return cut
+    return None
 
 
 def forget_old(tx: Transaction) -> int:

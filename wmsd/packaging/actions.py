@@ -42,11 +42,12 @@ def walk_packaging_balances(tx: Transaction, query: PackagingBalanceQuery, posit
     return store.balances_after(tx, query, position)
 
 
-@reading(returns=PackagingMovement)
+@reading(returns=PackagingMovement, history="packaging_movements")
 def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
     """List packaging movements by cursor, in the order in which they were recorded.
 
-    Follow `next_cursor` until it is null.
+    Follow `next_cursor` until it is null. A cursor of a history that was cut by a restore is 422: `details` has
+    the `cursor` that goes on where it was cut.
     """
     return store.movements_after(tx, query, position)
 

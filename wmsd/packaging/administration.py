@@ -50,7 +50,7 @@ def change_packaging_type(tx: Transaction, id: int, body: PackagingTypeChanges) 
     return _one(tx, id)
 
 
-@of_packaging(answer="cursor", returns=PackagingMovementTold, ability="stock:read")
+@of_packaging(answer="cursor", returns=PackagingMovementTold, ability="stock:read", history="packaging_movements")
 def tell_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
     """List packaging movements by cursor, with who recorded each."""
     return store.movements_told_after(tx, query, position)

@@ -7,7 +7,6 @@ from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.problems import not_found
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.base.strict_json import dumps
-from wmsd.db import kept_rows
 from wmsd.db.changes import created
 from wmsd.db.listing import Listing, conditions
 from wmsd.db.record import record_sql
@@ -25,6 +24,8 @@ from wmsd.packaging.schema import (
     PackagingTypeQuery,
 )
 
+SERIES: Final = "PM"
+"""Of the codes of movements."""
 TYPE: Final = record_sql(PackagingType)
 OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
 NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
@@ -122,14 +123,13 @@ def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> di
 
 
 INSERT_TYPE: Final = """
-    INSERT INTO packaging_types (id, code, name, created_at, updated_at) VALUES (:id, :code, :name, :now, :now)
+    INSERT INTO packaging_types (code, name, created_at, updated_at) VALUES (:code, :name, :now, :now)
 """
 CHANGE_TYPE: Final = "UPDATE packaging_types SET code = ?, name = ?, updated_at = ? WHERE id = ?"
 
 
 def insert_type(tx: Transaction, code: str, name: str) -> int:
-    type_id = kept_rows.last_id(tx, "packaging_types") + 1
-    return tx.insert(INSERT_TYPE, {"id": type_id, "code": code, "name": name, "now": tx.timestamp})
+    return tx.insert(INSERT_TYPE, {"code": code, "name": name, "now": tx.timestamp})
 
 
 def change_type(tx: Transaction, type_id: int, code: str, name: str) -> None:
@@ -138,11 +138,15 @@ def change_type(tx: Transaction, type_id: int, code: str, name: str) -> None:
 
 BALANCE_OF: Final = "SELECT quantity FROM packaging_balances WHERE packaging_type_id = ? AND partner_id = ?"
 ADD_TO_BALANCE: Final = """
-    INSERT INTO packaging_balances (packaging_type_id, partner_id, quantity, change_seq, created_at, updated_at)
-    VALUES (:packaging_type_id, :partner_id, :quantity, :change_seq, :created_at, :updated_at)
-    ON CONFLICT (packaging_type_id, partner_id) DO UPDATE SET quantity = quantity + excluded.quantity,
-        change_seq = excluded.change_seq, updated_at = excluded.updated_at
+    UPDATE packaging_balances
+    SET quantity = quantity + :quantity, change_seq = :change_seq, updated_at = :updated_at
+    WHERE packaging_type_id = :packaging_type_id AND partner_id = :partner_id
 """
+INSERT_BALANCE: Final = insert_sql(
+    "packaging_balances",
+    ("packaging_type_id", "partner_id", "quantity", "change_seq", "created_at", "updated_at"),
+)
+"""Not as one statement that does either: it would use up an id each time."""
 
 
 def balance(tx: Transaction, type_id: int, partner_id: int) -> int:
@@ -179,10 +183,12 @@ def post(tx: Transaction, movement: Mapping[str, Any], change: int) -> int:
     """Inserts a movement into the ledger, and adds the signed `change` to the balance."""
     now = tx.timestamp
     place = {name: movement[name] for name in ("packaging_type_id", "partner_id")}
-    tx.execute(ADD_TO_BALANCE, {**place, "quantity": change, **created(tx)})
+    values = {**place, "quantity": change, **created(tx)}
+    if not tx.execute(ADD_TO_BALANCE, values).rowcount:
+        tx.execute(INSERT_BALANCE, values)
     row = {
         **movement,
-        "code": movement["code"] or next_code(tx, "PM", ID_OF_CODE),
+        "code": movement["code"] or next_code(tx, SERIES, ID_OF_CODE),
         "occurred_at": movement["occurred_at"] or now,
     }
     return tx.insert(INSERT_MOVEMENT, {**row, "actor": tx.actor.name, "created_at": now, "updated_at": now})

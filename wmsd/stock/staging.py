@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
+from wmsd.db import kept_rows
 from wmsd.db.changes import updated_at_sql
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
@@ -179,14 +180,13 @@ OF_LOTS: Final = f"""
 """
 UPDATED: Final = f"SELECT {STOCK_ID} AS entity_id, data FROM staged_stock WHERE moves ORDER BY place"
 """The data of `stock.updated` for each record that moves."""
-LAST_ID: Final = "SELECT coalesce(max(id), 0) FROM stock"
 LAST_PLACE: Final = "SELECT coalesce(max(place), 0) FROM staged_stock"
 
 
 def write(tx: Transaction, kind: MovementKind) -> int:
     """Writes balances and movements. Only the ledger calls it. Answers the last id before that of new records."""
     last: int = tx.value(LAST_PLACE)
-    last_id: int = tx.value(LAST_ID)
+    last_id = kept_rows.last_id(tx, "stock")
     if last:
         moment = {"before": tx.next_changes(last)[0] - 1, "now": tx.timestamp, "last_id": last_id}
         for after in range(0, last, SLICE):

@@ -63,6 +63,8 @@ async def attempt(ways: Ways, clock: Clock, receiver: Receiver, due: Due, is_san
         event=due.event,
         attempt=due.attempts + 1,
         sequence=due.sequence,
+        epoch=due.epoch,
+        sequence_gap=due.sequence_gap,
         seconds=int(now.timestamp()),
         body=body,
         is_sandbox=is_sandbox,

@@ -9,18 +9,28 @@ SUBSCRIPTION: Final = "webhook subscription {subscription}"
 DELIVERIES: Final = "webhook deliveries that are {status}"
 DELIVERIES_OF_SUBSCRIPTION: Final = "webhook subscription {subscription}, deliveries that are {status}"
 OPEN_BEFORE, NONE = "an open one before it", "none"
-GAPS: Final = """
+IS_SEAM: Final = """EXISTS (
+    SELECT 1 FROM seams
+    WHERE numbers = 'webhook_subscriptions ' || {subscription} AND last = {last} AND next = {next}
+)"""
+"""Whether the numbers between were passed over on purpose (`db/epochs.py`)."""
+GAPS: Final = f"""
     SELECT 'webhook delivery ' || id, before + 1, sequence FROM (
-        SELECT id, sequence, lag(sequence) OVER (PARTITION BY subscription_id ORDER BY id) AS before
+        SELECT id, subscription_id, sequence,
+            lag(sequence) OVER (PARTITION BY subscription_id ORDER BY id) AS before
         FROM webhook_deliveries
     )
     WHERE before IS NOT NULL AND sequence != before + 1
+        AND NOT {IS_SEAM.format(subscription="subscription_id", last="before", next="sequence")}
 """
-LAST: Final = """
-    SELECT 'webhook subscription ' || subscription.id, last_sequence, max(delivery.sequence)
-    FROM webhook_subscriptions AS subscription
-    JOIN webhook_deliveries AS delivery ON delivery.subscription_id = subscription.id
-    GROUP BY subscription.id HAVING last_sequence != max(delivery.sequence)
+LAST: Final = f"""
+    SELECT 'webhook subscription ' || id, given, newest FROM (
+        SELECT subscription.id, last_sequence AS given, max(delivery.sequence) AS newest
+        FROM webhook_subscriptions AS subscription
+        JOIN webhook_deliveries AS delivery ON delivery.subscription_id = subscription.id
+        GROUP BY subscription.id
+    )
+    WHERE given != newest AND NOT {IS_SEAM.format(subscription="id", last="newest", next="given + 1")}
 """
 STUCK: Final = f"""
     SELECT 'webhook delivery ' || held.id, '{OPEN_BEFORE}', '{NONE}'

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
+from wmsd.db.epochs import epoch_of_sql
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks.rules import WAITS
 from wmsd.webhooks.schema import TEST_EVENT
@@ -77,15 +78,25 @@ class Due(NamedTuple):
     event_id: str | None
     event: str | None
     body: str | None
+    epoch: str
+    """That of the company's history in which it was queued."""
+    sequence_gap: str | None
+    """The numbers before its own that are passed over where its epoch begins, as `13-28`."""
 
 
 BODY: Final = """'{"event":"' || events.event || '","timestamp":"' || events.occurred_at || '","data":' """
 SENT_BODY: Final = f"coalesce({BODY} || events.data || '}}', test_event ->> 'body')"
 """Of a delivery with its event. The same at every attempt."""
+EPOCH_OF: Final = epoch_of_sql("webhook_deliveries", "delivery.id")
+SEQUENCE_GAP: Final = """(
+    SELECT (last + 1) || '-' || (next - 1) FROM seams
+    WHERE numbers = 'webhook_subscriptions ' || delivery.subscription_id AND next = delivery.sequence
+    ORDER BY last LIMIT 1
+)"""
 DUE: Final = f"""
     SELECT delivery.id, delivery.sequence, delivery.attempts,
         coalesce(events.id, test_event ->> 'id'), coalesce(events.event, test_event ->> 'event'),
-        {SENT_BODY}
+        {SENT_BODY}, {EPOCH_OF}, {SEQUENCE_GAP}
     FROM webhook_deliveries AS delivery LEFT JOIN events ON events.sequence = delivery.event_sequence
 """
 DUE_NOW: Final = f"""

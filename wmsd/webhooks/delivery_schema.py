@@ -74,7 +74,17 @@ class Delivery(Model):
 
     id: Id
     sequence: Annotated[
-        int, Field(description="X-Webhook-Sequence: its number within the subscription, without gaps.")
+        int, Field(description="X-Webhook-Sequence: its number within the subscription, without gaps in an epoch.")
+    ]
+    epoch: Annotated[
+        str, Field(description="X-Webhook-Epoch: the epoch of the company's history in which it was queued.")
+    ]
+    sequence_gap: Annotated[
+        str | None,
+        Field(
+            description="X-Webhook-Sequence-Gap: the numbers before its own that are passed over where its epoch "
+            "begins, as 13-28."
+        ),
     ]
     event_id: Annotated[str | None, Field(description="X-Webhook-Id; null when the event is no longer kept.")]
     event: str | None

@@ -8,7 +8,7 @@ from wmsd.db.listing import fitting
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import matching
-from wmsd.webhooks.deliveries import SENT_BODY
+from wmsd.webhooks.deliveries import EPOCH_OF, SENT_BODY, SEQUENCE_GAP
 from wmsd.webhooks.delivery_schema import (
     MOST_ATTEMPTS,
     Attempt,
@@ -28,6 +28,8 @@ COLUMNS: Final = {
     "entity_id": "delivery.entity_id",
     "event_id": EVENT.format("id"),
     "event": EVENT.format("event"),
+    "epoch": EPOCH_OF,
+    "sequence_gap": SEQUENCE_GAP,
     "due_at": "strftime('%Y-%m-%dT%H:%M:%fZ', due_at / 1000.0, 'unixepoch')",
 }
 ATTEMPTS: Final = """(

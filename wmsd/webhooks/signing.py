@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+EPOCH: Final = "X-Webhook-Epoch"
+SEQUENCE_GAP: Final = "X-Webhook-Sequence-Gap"
 USER_AGENT: Final = "3PL-WMS-Webhook/1.0"
 PREFIX: Final = "whsec_"
 REMEMBERED_KEYS: Final = 256
@@ -104,6 +106,8 @@ def headers(
     seconds: int,
     body: bytes,
     is_sandbox: bool,
+    epoch: str | None = None,
+    sequence_gap: str | None = None,
 ) -> dict[str, str]:
     """The headers of a delivery. `seconds` is when the attempt begins, since 1970."""
     found = {
@@ -115,6 +119,7 @@ def headers(
         secrets = [credentials["secret"], *([previous_secret] if previous_secret else [])]
         found["X-Webhook-Signature"] = signature(credentials["secret"], body)
         found["webhook-signature"] = standard_signature(secrets, event_id, seconds, body)
+    found |= {name: value for name, value in {EPOCH: epoch, SEQUENCE_GAP: sequence_gap}.items() if value}
     if is_sandbox:
         found["X-ThreePl-Sandbox"] = "true"
     return found

@@ -1,32 +1,15 @@
-"""What a restored file takes over from the file that it replaces, so that nothing that was given out is given
-again.
-
-Whoever has seen event 120 must not meet another event 120, nor another order SO-000007. So the numbers go on
-where the replaced file had come to, and what it has shut out stays shut out. What was written after the
-backup is missing all the same, and `Missing` says how much that is.
+"""What a restored platform.db takes over from the one that it replaces: its numbers go on, and whom that one had
+shut out stays shut out.
 """
 
 import json
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from wmsd.base import timestamps
-from wmsd.db.high_water import HighWaterMark
-from wmsd.db.removed_files import newest_copy
-from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
-
-SEQUENCES: Final = "SELECT name, seq FROM sqlite_sequence"
-SERIES: Final = "SELECT name, last FROM series"
-LAST_CHANGE: Final = "SELECT value FROM change_sequence"
-NEWEST_EVENT: Final = "SELECT coalesce(max(sequence), 0) FROM events"
-ORDERED: Final = """
-    SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
-    WHERE tables.type = 'table' AND columns.name = 'change_seq'
-"""
-SUBSCRIPTIONS: Final = "SELECT id, created_at, last_sequence FROM webhook_subscriptions"
+from wmsd.app.backups.numbers import SEQUENCES, opened
+from wmsd.db.sqlite import connect, sqlite3
 
 RAISE_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
 ADD_SEQUENCE: Final = """
@@ -35,25 +18,11 @@ ADD_SEQUENCE: Final = """
     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
         AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name)
 """
-RAISE_SERIES: Final = """
-    INSERT INTO series (name, last) VALUES (:name, :value)
-    ON CONFLICT (name) DO UPDATE SET last = max(last, :value)
-"""
-RAISE_CHANGE: Final = "UPDATE change_sequence SET value = max(value, ?)"
-RAISE_SUBSCRIPTION: Final = """
-    UPDATE webhook_subscriptions SET last_sequence = max(last_sequence, ?) WHERE id = ? AND created_at = ?
-"""
-
-JUMP: Final = 10_000
-"""More than a box writes in the seconds that a replica is behind."""
-JUMPS: Final = {
-    "sqlite_sequence": "UPDATE sqlite_sequence SET seq = seq + :jump",
-    "series": "UPDATE series SET last = last + :jump",
-    "change_sequence": "UPDATE change_sequence SET value = max(value, :now)",
-    "webhook_subscriptions": "UPDATE webhook_subscriptions SET last_sequence = last_sequence + :jump",
-}
-"""By table."""
-TABLES: Final = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+LEAP: Final = 10_000
+"""How far the numbers of platform.db leap where those that were given are not known."""
+NUMBERED: Final = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' ORDER BY name"
+)
 
 SHUT_OUT: Final = {
     "token": (
@@ -85,23 +54,6 @@ USERS: Final = "SELECT id, email FROM users ORDER BY email"
 DISABLE: Final = "UPDATE users SET disabled_at = ? WHERE id = ? AND disabled_at IS NULL"
 
 
-class Numbers(NamedTuple):
-    """How far a file has come. `sequences` are those of SQLite, by table."""
-
-    sequences: dict[str, int]
-    series: dict[str, int]
-    last_change: int | None
-    subscriptions: list[tuple[int, str, int]]
-    """Their ids, when they were made, and the number of the last delivery."""
-    newest_event: int
-    newest_change: int
-    """Of what is in the file. After a restore the numbers are ahead of it: that loss was told then."""
-
-    @property
-    def last_event(self) -> int:
-        return self.sequences.get("events", 0)
-
-
 class ShutOut(NamedTuple):
     """Whom a restored platform.db shuts out because the replaced one did."""
 
@@ -113,99 +65,19 @@ class ShutOut(NamedTuple):
     """The e-mail addresses of users that were made since the backup: they are not in it."""
 
 
-class Missing(NamedTuple):
-    """What the replaced file had, and the restored one has not."""
-
-    events: int
-    first_event: int
-    last_event: int
-    last_change: str | None
-    """When the replaced file was last changed; None when the restored one has that change too."""
-
-
-def read_numbers(path: Path) -> Numbers | None:
-    """The numbers of a company's file, in whatever state it is; None when they cannot be read."""
-    try:
-        with closing(_opened(path)) as connection:
-            connection.execute("BEGIN")
-            return Numbers(
-                dict(connection.execute(SEQUENCES)),
-                dict(connection.execute(SERIES)),
-                connection.execute(LAST_CHANGE).fetchone()[0],
-                list(connection.execute(SUBSCRIPTIONS)),
-                connection.execute(NEWEST_EVENT).fetchone()[0],
-                _newest_change(connection),
-            )
-    except (sqlite3.Error, TypeError, ValueError):
-        return None
-
-
-def _newest_change(connection: sqlite3.Connection) -> int:
-    newest = [
-        connection.execute(f"SELECT coalesce(max(change_seq), 0) FROM {table}").fetchone()[0]
-        for (table,) in connection.execute(ORDERED).fetchall()
-    ]
-    return max(newest, default=0)
-
-
-def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers | None:
-    """How far a replaced file has come: as it says itself, or what was kept of it when somebody removed it, or as
-    far as is known otherwise. None: nobody knows.
-    """
-    place = replaced if replaced.exists() else newest_copy(replaced)
-    found = None if place is None else read_numbers(place)
-    if mark is None:
-        return found
-    known = found or Numbers({}, {}, None, [], 0, 0)
-    if known.last_event < mark.last_event:  # it is not the file that was written here last, or not all of it
-        known = known._replace(newest_event=mark.last_event, newest_change=mark.last_change)
-    return known._replace(
-        sequences={**known.sequences, "events": max(known.last_event, mark.last_event)},
-        last_change=max(known.last_change or 0, mark.last_change),
-    )
-
-
-def carry_on(restored: Path, numbers: Numbers) -> Missing | None:
-    """Raises the numbers of a restored company's file to these. None when nothing is missing. Raises
+def leap(platform: Path) -> None:
+    """Lets the ids of a restored platform.db go on well after those that were given and are not known. Raises
     sqlite3.Error.
     """
-    with closing(connect(restored)) as connection:
-        before_change = connection.execute(LAST_CHANGE).fetchone()[0]
-        before_event = dict(connection.execute(SEQUENCES)).get("events", 0)
+    with closing(connect(platform)) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        for name, value in numbers.sequences.items():
+        given: dict[str, int] = dict(connection.execute(SEQUENCES))
+        for (name,) in connection.execute(NUMBERED).fetchall():
+            value = {"name": name, "value": given.get(name, 0) + LEAP}
             for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
-                connection.execute(statement, {"name": name, "value": value})
-        for name, value in numbers.series.items():
-            connection.execute(RAISE_SERIES, {"name": name, "value": value})
-        connection.execute(RAISE_CHANGE, (numbers.last_change or 0,))
-        for identity, created_at, last in numbers.subscriptions:
-            connection.execute(RAISE_SUBSCRIPTION, (last, identity, created_at))
+                connection.execute(statement, value)
         connection.execute("COMMIT")
         _write_back(connection)
-    later = numbers.newest_change > before_change
-    if not later and numbers.newest_event <= before_event:
-        return None
-    return Missing(
-        max(0, numbers.newest_event - before_event),
-        before_event + 1,
-        numbers.newest_event,
-        timestamps.from_microseconds(numbers.newest_change) if later else None,
-    )
-
-
-def jump_ahead(connection: sqlite3.Connection) -> None:
-    """Lets every number of a file go on well after those that it may have given and forgotten. Raises
-    sqlite3.Error.
-    """
-    now = timestamps.microseconds(datetime.now(UTC))
-    tables = {name for (name,) in connection.execute(TABLES)}
-    connection.execute("BEGIN IMMEDIATE")
-    for table, statement in JUMPS.items():
-        if table in tables:
-            connection.execute(statement, {"jump": JUMP, "now": now})
-    connection.execute("COMMIT")
-    _write_back(connection)
 
 
 def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
@@ -215,7 +87,7 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
     found = ShutOut({}, [], [])
     with closing(connect(restored)) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        with suppress(sqlite3.Error), closing(_opened(replaced)) as old:
+        with suppress(sqlite3.Error), closing(opened(replaced)) as old:
             for name, seq in old.execute(SEQUENCES):
                 for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
                     connection.execute(statement, {"name": name, "value": seq})
@@ -259,11 +131,6 @@ def _deleted_since(audited: list[tuple[str, str, str, str | None]]) -> dict[str,
         elif details is not None and (later := json.loads(details).get("email", {}).get("after")) in deleted:
             deleted[email] = deleted[later]
     return deleted
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """Leaves nothing beside a file that has no log."""
-    return connect_as_it_is(path, without_log=not log_bytes(path))
 
 
 def _write_back(connection: sqlite3.Connection) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from wmsd import __version__
-from wmsd.app.backups.carrying_on import Missing
 from wmsd.app.backups.figures import read_figures
+from wmsd.app.backups.new_epoch import Missing
 from wmsd.app.backups.platform_copy import KeyRows, copy_platform
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.lending import Loan, Session, Verb
@@ -43,6 +43,7 @@ class ToPut(NamedTuple):
     file: str
     unpacked: str
     replaced: str
+    as_of: str
     version: str = __version__
 
 
@@ -116,7 +117,9 @@ class Holder:
                 f"The server that runs is wmsd {__version__}, and this command {asked.version}. Use the same one."
             )
         file, mark = self._files.file(asked.company_id), self._files.marks.get(asked.company_id)
-        put = partial(put_company, self._folder.path, asked.file, asked.unpacked, asked.replaced, mark)
+        put = partial(
+            put_company, self._folder.path, asked.file, asked.unpacked, asked.replaced, asked.as_of, mark
+        )
         missing = await file.replace(put)
         LOG.warning(
             "the file of company %d was restored; the one before is in %s", asked.company_id, asked.replaced
@@ -150,6 +153,6 @@ def put(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Missing | None:
     if loan is None:
         known = installed(folder)
         mark = None if known is None else known.marks.get(asked.company_id)
-        return put_company(folder.path, asked.file, asked.unpacked, asked.replaced, mark)
+        return put_company(folder.path, asked.file, asked.unpacked, asked.replaced, asked.as_of, mark)
     said = loan.ask("put_company", asked._asdict(), LONG_SECONDS)
     return None if said is None else Missing(**said)

@@ -71,6 +71,8 @@ class Manifest(Part):
     left_out: list[LeftOut] = []
     company: CompanyRecord | None = None
     """Of an export of one company; None in a backup."""
+    is_final: bool = False
+    """Whether nothing is written to that company after the export: it was deleted."""
 
     @property
     def bytes(self) -> int:

@@ -17,6 +17,8 @@ from wmsd import __version__
 from wmsd.app.backups.archive import ArchiveWriter, read_manifest
 from wmsd.app.backups.creating import add_company, ended
 from wmsd.app.backups.manifest import CREDENTIALS, BackedUpFile, CompanyRecord, Manifest
+from wmsd.app.backups.new_epoch import begin_epoch
+from wmsd.app.backups.numbers import NOTHING_KNOWN
 from wmsd.app.backups.passphrases import encrypted
 from wmsd.app.backups.proving import examined
 from wmsd.app.backups.source import Source
@@ -94,9 +96,10 @@ def export_company(
     path: Path,
     passphrase: str | None,
     beside: Mapping[str, bytes] = MappingProxyType({}),
+    is_final: bool = False,
 ) -> Manifest:
     """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by
-    name. Raises StorageError, sqlite3.Error and OSError.
+    name. `is_final`: nothing is written to the company afterwards. Raises StorageError, sqlite3.Error and OSError.
     """
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
@@ -121,6 +124,7 @@ def export_company(
                 **secrets,
                 files=[added],
                 company=subject.record,
+                is_final=is_final,
             )
             archive.finish(manifest)
             file.flush()
@@ -141,6 +145,10 @@ class Arrival(NamedTuple):
     credentials: Credentials | None
     """None when they are not in the archive, or there is no passphrase for them."""
     came: companies.CameFrom
+    as_of: datetime | None = None
+    """When it was exported; None of a copy."""
+    is_final: bool = True
+    """Whether nothing was written to the company where it comes from afterwards, or to a copy."""
 
     @property
     def code(self) -> str:
@@ -171,7 +179,8 @@ def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator
         origin = Owner(manifest.installation, file.company_id or 0, file.code or "")
         details = {"file": archive.name, "origin": _named(origin)}
         came = companies.CameFrom("company.import", details)
-        yield Arrival(unpacked, manifest.company, origin, credentials, came)
+        as_of = timestamps.from_text(manifest.began_at)
+        yield Arrival(unpacked, manifest.company, origin, credentials, came, as_of, manifest.is_final)
 
 
 def _named(origin: Owner) -> str:
@@ -247,9 +256,11 @@ def copied(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arriv
 async def adopt(
     installation: Installation, arrival: Arrival, code: str, record: CompanyRecord, is_copy: bool
 ) -> Adopted:
-    """Makes a company of what has arrived, under a new id. Its webhooks are off. Raises Problem and
-    StorageError.
+    """Makes a company of what has arrived, under a new id and with a new epoch. Its webhooks are off. Raises
+    Problem, StorageError and sqlite3.Error.
     """
+    known = NOTHING_KNOWN._replace(is_complete=arrival.is_final)
+    begin_epoch(arrival.file, "copy" if is_copy else "import", known, arrival.as_of, is_copy)
     database = Database(arrival.file, installation.clock, installation.ids, provision=installation.files.provision)
     try:
         webhooks = await database.write(lambda tx: _settle(tx, arrival.credentials, is_copy))

@@ -8,12 +8,15 @@ those that were there are moved to `replaced-<moment>`.
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app.backups.archive import read_manifest
-from wmsd.app.backups.carrying_on import Missing, ShutOut, carry_on, keep_shut_out, numbers_of
+from wmsd.app.backups.carrying_on import ShutOut, keep_shut_out, leap
 from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest, brings_back
+from wmsd.app.backups.new_epoch import Missing, begin_epoch
+from wmsd.app.backups.numbers import numbers_of
 from wmsd.app.backups.platform_copy import KeyRows, put_keys, read_keys
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import examined
@@ -23,6 +26,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_space import check_room
 from wmsd.app.private_files import new_private_folder
 from wmsd.app.swapping import Rename, finish, is_begun, replaced_folder, swap, with_sides
+from wmsd.base import timestamps
 from wmsd.companies import store as companies
 from wmsd.db import migrations
 from wmsd.db.failures import StorageError
@@ -129,6 +133,11 @@ class Restore:
             )
 
     @property
+    def as_of(self) -> datetime:
+        """The moment of which it has everything."""
+        return timestamps.from_text(self.manifest.began_at)
+
+    @property
     def puts_aside(self) -> bool:
         """Whether there is something that it replaces."""
         return any((self._data.path / file.path).exists() for file in self.manifest.files) or bool(self._strays())
@@ -139,10 +148,12 @@ class Restore:
         found: dict[str, int] = {}
         for file in files:
             mark = None if known is None else known.marks.get(file.company_id or 0)
-            numbers = numbers_of(self._data.path / file.path, mark) if file.code else None
-            later = 0 if numbers is None else numbers.newest_event - (file.figures.last_event or 0)
+            if not file.code:
+                continue
+            numbers = numbers_of(self._data.path / file.path, mark)
+            later = numbers.newest_event - (file.figures.last_event or 0)
             if later > 0:
-                found[file.code or file.path] = later
+                found[file.code] = later
         return found
 
     def everything(self) -> Restored:
@@ -154,14 +165,14 @@ class Restore:
             missing = {
                 file.code or file.path: lost
                 for file in self.manifest.files
-                if file.company_id is not None and (lost := self._carry_on(folder / file.path, file, known))
+                if file.company_id is not None and (lost := self._begin_epoch(folder / file.path, file, known))
             }
             keys = self._keys(known, folder / PLATFORM)
-            shut_out = (
-                ShutOut({}, [], [])
-                if known is None
-                else keep_shut_out(folder / PLATFORM, self._data.platform_file)
-            )
+            if known is None:
+                leap(folder / PLATFORM)
+                shut_out = ShutOut({}, [], [])
+            else:
+                shut_out = keep_shut_out(folder / PLATFORM, self._data.platform_file)
             strays = self._strays()
             renames = [
                 *(each for path in strays for each in self._aside(path)),
@@ -282,10 +293,9 @@ class Restore:
             return "renewed"
         return "sealed" if self.manifest.keys == "sealed" else "anew"
 
-    def _carry_on(self, restored: Path, file: BackedUpFile, known: Installed | None) -> Missing | None:
+    def _begin_epoch(self, restored: Path, file: BackedUpFile, known: Installed | None) -> Missing | None:
         mark = None if known is None else known.marks.get(file.company_id or 0)
-        numbers = numbers_of(self._data.path / file.path, mark)
-        return None if numbers is None else carry_on(restored, numbers)
+        return begin_epoch(restored, "restore", numbers_of(self._data.path / file.path, mark), self.as_of)
 
     def _strays(self) -> list[str]:
         """The companies' files that the backup does not know. One that it could not read stays where it is."""
@@ -301,12 +311,14 @@ class Restore:
         return [*self._aside(file.path), Rename(f"{UNPACKED}/{file.path}", file.path)]
 
 
-def put_company(data: Path, file: str, unpacked: str, replaced: str, mark: HighWaterMark | None) -> Missing | None:
-    """Puts an unpacked file in the place of a company's, which nobody has open. All are paths in the data folder,
-    `replaced` of a folder. Raises sqlite3.Error and OSError.
+def put_company(
+    data: Path, file: str, unpacked: str, replaced: str, as_of: str, mark: HighWaterMark | None
+) -> Missing | None:
+    """Puts an unpacked file, of the moment `as_of`, in the place of a company's, which nobody has open. All others
+    are paths in the data folder, `replaced` of a folder. Raises StorageError, sqlite3.Error and OSError.
     """
-    numbers = numbers_of(data / file, mark)
-    missing = None if numbers is None else carry_on(data / unpacked, numbers)
+    known = numbers_of(data / file, mark)
+    missing = begin_epoch(data / unpacked, "restore", known, timestamps.from_text(as_of))
     swap(data, [*with_sides(data, file, f"{replaced}/{file}"), Rename(unpacked, file)])
     return missing
 

@@ -1,7 +1,7 @@
 """Takes a replica into an empty data folder: on the spare box, when the other one is gone.
 
-What was written in the last second or two may be missing, and nobody knows how much it was. So every number jumps
-ahead: no event, delivery or document code that somebody has seen is given again with other content.
+What was written in the last second or two may be missing, and nobody knows how much it was. So an epoch begins in
+each company's history, and every number leaps ahead: none that somebody has seen is given again.
 """
 
 import shutil
@@ -12,7 +12,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.app.backups.carrying_on import jump_ahead
+from wmsd.app.backups.carrying_on import leap
+from wmsd.app.backups.new_epoch import begin_epoch
+from wmsd.app.backups.numbers import NOTHING_KNOWN
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.private_files import new_private_folder
 from wmsd.app.replicas.configuration import COMPANIES, url_of
@@ -102,8 +104,7 @@ class Replica:
     def _known(self, platform: Path) -> tuple[list[Owner], dict[int, HighWaterMark]]:
         """Whose files there must be, and how far they had come a minute before, at the most."""
         try:
-            with closing(connect(platform)) as connection:
-                jump_ahead(connection)
+            leap(platform)
             with closing(pin(platform)) as state:
                 installation, codes, marks = state.read(
                     lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
@@ -120,7 +121,7 @@ class Replica:
             with closing(connect(target)) as connection:
                 check(connection, target, owner)
                 last_change, last_event = read_mark(connection)
-                jump_ahead(connection)
+            begin_epoch(target, "replica", NOTHING_KNOWN)
         except (StorageError, sqlite3.Error) as error:
             for remains in target.parent.glob(f"{target.name}*"):
                 remains.unlink()

@@ -12,11 +12,12 @@ import click
 
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
-from wmsd.app.backups.carrying_on import Missing, read_numbers
 from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import BackedUpFile, brings_back
+from wmsd.app.backups.new_epoch import Missing
+from wmsd.app.backups.numbers import read_numbers
 from wmsd.app.backups.present import made_elsewhere, made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
@@ -336,7 +337,9 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
             confirm(question(work, command_line.folder.path, file))
         with shown("Restoring") as work.tell, work.company_unpacked(file) as unpacked:
             missing = put(
-                command_line.folder, loan, ToPut(file.company_id or 0, file.path, unpacked, work.replaced)
+                command_line.folder,
+                loan,
+                ToPut(file.company_id or 0, file.path, unpacked, work.replaced, work.manifest.began_at),
             )
     for sentence in sentences_of_missing({code: missing} if missing else {}):
         note(sentence)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wmsd.app.backups.carrying_on import JUMP
+from wmsd.app.backups.new_epoch import LEAST_LEAP
 from wmsd.app.replicas.configuration import configuration
 from wmsd.app.replicas.litestream import found_program
 from wmsd.app.replicas.restoring import Replica, TakenOver
@@ -64,8 +64,8 @@ def restore(command_line: CommandLine, address: str, program: Path | None, as_js
     """Take everything from REPLICA into an empty data folder, to serve from there.
 
     It says how far each company had come. What was written after that, in the last second or two, is missing, and
-    nobody knows how much that is. So the numbers of events, deliveries and documents go on 10 000 further: none is
-    given twice. The other box must not serve any more.
+    nobody knows how much that is. So ids, codes and the numbers of events and deliveries go on at least 10 000
+    further: none is given twice. The other box must not serve any more.
     """
     found = found_program(program)
     folder = command_line.folder
@@ -102,6 +102,6 @@ def _tell(done: TakenOver, as_json: bool) -> None:
         note(f"{left.code} was not taken: {left.reason}")
     note(
         f"Taken in {done.seconds:.1f} s. What was written after the last change of each company is missing; new "
-        f"numbers go on {JUMP} further. Start `wmsd serve` now, and see to it that the other box does not serve "
-        "any more."
+        f"numbers go on at least {LEAST_LEAP} further. Start `wmsd serve` now, and see to it that the other box does "
+        "not serve any more."
     )

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from wmsd.app.backups.carrying_on import Missing, ShutOut
+from wmsd.app.backups.carrying_on import ShutOut
 from wmsd.app.backups.manifest import BackedUpFile, LeftOut
+from wmsd.app.backups.new_epoch import Missing
 from wmsd.app.backups.newest import UNKNOWN, newest_with
 from wmsd.app.backups.restoring import Restore, Restored
 from wmsd.base.counts import counted, first_few

@@ -5,6 +5,7 @@ from typing import Final
 from wmsd.base.listing import Query
 from wmsd.base.operation import Operation
 from wmsd.base.route import Route
+from wmsd.db.epochs import REASONS
 from wmsd.interfaces.openapi import headers
 from wmsd.interfaces.openapi.schemas import Schema, objects, reference
 
@@ -32,6 +33,29 @@ CURSORS: Final = {
         "description": "The place after the last record. As `cursor`, with the same filters, the list goes on "
         "there, also when it ended and more has come since.",
     },
+}
+MOMENT: Final = {"type": ["string", "null"], "format": "date-time"}
+CUTS: Final = {
+    "epoch": {
+        "type": "string",
+        "description": "The present epoch of the company's history. A restore begins a new one.",
+    },
+    "cuts": {
+        "type": "array",
+        "items": reference("HistoryCut"),
+        "description": "The cuts between the records of this page, the oldest first.",
+    },
+}
+HISTORY_CUT: Final = {
+    **objects(
+        {
+            "epoch": {"type": "string", "description": "The epoch that begins there."},
+            "reason": {"type": "string", "enum": list(REASONS)},
+            "kept_up_to": {**MOMENT, "description": "What happened later in the epoch before may be gone."},
+            "restored_at": {**MOMENT, "description": "When that was done."},
+        }
+    ),
+    "description": "A place in a history where what followed is gone, since the company was restored.",
 }
 CHOSEN: Final = {
     "type": "object",
@@ -79,6 +103,7 @@ def envelope(declared: Operation) -> Schema:
             return objects({"data": {"type": "array", "items": record}, "meta": reference("PageMeta")})
         case "cursor":
             as_of = {"as_of": AS_OF} if _asks_for_changes(declared) else {}
-            return objects({"data": {"type": "array", "items": record}, **CURSORS, **as_of})
+            cuts = {} if declared.history is None else CUTS
+            return objects({"data": {"type": "array", "items": record}, **CURSORS, **as_of, **cuts})
         case _:
             return record

@@ -11,7 +11,7 @@ from wmsd.base.operation import Operation
 from wmsd.base.route import Route
 from wmsd.base.tags import TAGS
 from wmsd.interfaces.openapi import events, headers, problems
-from wmsd.interfaces.openapi.answers import PAGE_META, successes
+from wmsd.interfaces.openapi.answers import HISTORY_CUT, PAGE_META, successes
 from wmsd.interfaces.openapi.examples import add_examples
 from wmsd.interfaces.openapi.schemas import Schema, Schemas, reference, used
 
@@ -48,7 +48,12 @@ def document(
     webhooks = events.webhooks() if has_events else {}
     components = used(
         {
-            "schemas": {**schemas.components, "PageMeta": PAGE_META, **(events.schemas() if has_events else {})},
+            "schemas": {
+                **schemas.components,
+                "PageMeta": PAGE_META,
+                "HistoryCut": HISTORY_CUT,
+                **(events.schemas() if has_events else {}),
+            },
             "headers": headers.ANSWERED,
             "responses": {"Problem": problems.before_any_operation()},
         },

@@ -5,12 +5,18 @@ from typing import Final
 from wmsd.app.event_data import EVENT_DATA
 from wmsd.interfaces.openapi.schemas import Schema, objects, reference
 from wmsd.outbox.events import EVENTS
+from wmsd.webhooks.signing import EPOCH, SEQUENCE_GAP
 
 SIGNED: Final = {
     "X-Webhook-Event": "The name of the event.",
     "X-Webhook-Id": "The id of the event: the same on every attempt.",
     "X-Webhook-Attempt": "The number of the attempt, from 1.",
-    "X-Webhook-Sequence": "The number of the delivery in its subscription, without gaps.",
+    "X-Webhook-Sequence": "The number of the delivery in its subscription, without gaps in an epoch.",
+    EPOCH: "The epoch of the company's history. A restore begins a new one.",
+}
+SOMETIMES: Final = {
+    SEQUENCE_GAP: "On the first delivery of an epoch, where numbers are passed over: the first and the last of "
+    "them, as `13-28`. Deliveries with these numbers may have come before the restore; what they told of is gone.",
 }
 
 
@@ -51,6 +57,10 @@ def _received(event: str) -> Schema:
         "parameters": [
             {"name": name, "in": "header", "required": True, "description": says, "schema": {"type": "string"}}
             for name, says in SIGNED.items()
+        ]
+        + [
+            {"name": name, "in": "header", "required": False, "description": says, "schema": {"type": "string"}}
+            for name, says in SOMETIMES.items()
         ],
         "requestBody": {
             "required": True,

@@ -36,6 +36,11 @@ ANSWERED: Final[dict[str, Schema]] = {
         {"type": "string", "enum": ["true"]},
         "Only when the answer is that of an earlier request with the same Idempotency-Key.",
     ),
+    idempotency.CUT: _header(
+        {**TEXT, "format": "date-time"},
+        "For 7 days after the company was restored: an Idempotency-Key that was used after this moment is not "
+        "known any more. Before you repeat a request from before the restore, look whether its record is there.",
+    ),
 }
 """The headers of answers."""
 COST: Final = "X-Query-Cost"
@@ -101,6 +106,8 @@ def of_success(route: Route) -> dict[str, Schema]:
         names.append("Location")
     if takes_key(route):
         names.append(idempotency.REPLAYED)
+        if declared.creates:
+            names.append(idempotency.CUT)
     return _references(names)
 
 
