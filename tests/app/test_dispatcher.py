@@ -13,11 +13,12 @@ from tests.support.dispatching import call_for, creation, performed
 from tests.support.world import World, open_world
 from wmsd.app.call import Loaded
 from wmsd.app.large_bodies import MEBIBYTE
+from wmsd.base.cursor import UNKNOWN
 from wmsd.base.problems import Problem
 from wmsd.db.transaction import Transaction
 
 LIST, PLATFORM = "/api/v2/stock", "/api/user"
-OTHERS = "is not a cursor of this company, this list and these filters"
+OTHERS = UNKNOWN
 WHICH_COMPANY = "Send X-Company-Id with the id of a company that this token may use (GET /api/companies)."
 
 

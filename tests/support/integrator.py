@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from tests.support.command import LONGEST, Server
+from tests.support.command import Server
+from tests.support.forked import LONGEST
 
 EVENTS = "/api/v2/events"
 SYNC = "/api/articles/sync"
@@ -47,8 +48,8 @@ def _told(status: int, body: bytes, headers: Any) -> Told:
 
 @dataclass
 class Integrator:
-    """`created`: the kind and the id of each record that it was told of, with its code. `cursors` and `as_of` are where
-    it goes on reading. `etags` are those of the articles that it has changed last, by id.
+    """`created`: the kind and the id of each record that it was told of, with its code. `cursors` and `as_of` are
+    where it goes on reading. `etags` are those of the articles that it has changed, by id.
     """
 
     created: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -93,7 +94,7 @@ class Integrator:
         self.as_of = ask(server, "GET", f"{SYNC}?per_page=1").body["as_of"]
 
     def read_on(self, server: Server) -> Told | None:
-        """Reads on after a disaster, and does what it is told to do. Returns the refusal of its cursor of events."""
+        """Reads on after a disaster, and does what it is told. Returns the refusal of its cursor of events."""
         refused = None
         for path in (EVENTS, SYNC, STOCK):
             told = walk(server, path, self.cursors[path])

@@ -17,8 +17,8 @@ from wmsd.base.dataclass import dataclass
 
 SIGNATURE_BYTES: Final = 12
 UNKNOWN: Final = (
-    "is not a cursor of this company, this list and these filters. If it was one before this installation was "
-    "restored, its keys are lost: read everything anew, without a cursor"
+    "is not a cursor of this company, this list and these filters; if it was one before a restore, read "
+    "everything anew, without a cursor"
 )
 
 

@@ -1,5 +1,5 @@
-"""What an integrator meets after each kind of rescue: nothing is given twice, and it knows what it misses (decisions,
-section 11).
+"""What an integrator meets after each kind of rescue: nothing is given twice, and it knows what it misses
+(decisions, section 11).
 """
 
 import shutil
@@ -265,7 +265,7 @@ def as_it_was_before_seams(file: Path) -> None:
             'transports', 'packaging_types', 'packaging_balances', 'packaging_movements'
         );
         PRAGMA writable_schema = ON;
-        UPDATE sqlite_schema SET sql = replace(sql, 'id INTEGER PRIMARY KEY AUTOINCREMENT,', 'id INTEGER PRIMARY KEY,')
+        UPDATE sqlite_schema SET sql = replace(sql, 'KEY AUTOINCREMENT,', 'KEY,')
         WHERE type = 'table' AND name IN (
             'clients', 'partners', 'warehouses', 'articles', 'stock', 'stock_movements', 'sales_orders', 'returns',
             'transports', 'packaging_types', 'packaging_balances', 'packaging_movements'
@@ -293,3 +293,21 @@ def test_ids_are_not_given_again_to_what_comes_after_an_undone_import(site: Site
     site.home.ok("import", "undo", "--company", "ACME", "--yes")
     with site.serving() as server:
         assert ask(server, "POST", ARTICLES, {"code": "C", "name": "C"}).body["id"] == last + 1
+
+
+def test_numbers_need_not_leap_where_nothing_was_written_after_the_backup(site: Site) -> None:
+    integrator = Integrator()
+    with site.serving() as server:
+        integrator.work(server, "first")
+        integrator.read(server)
+        site.receives(integrator.events)
+    archive = back_up(site.home, "--passphrase-file", "words")
+    shutil.rmtree(site.home.data)
+    restore(site.home, archive, "--passphrase-file", "words", "--nothing-after")
+    with site.serving() as server:
+        integrator.work(server, "second")
+        assert sorted(integrator.created.values()) == ["SO-000001", "SO-000002", "first-article", "second-article"]
+        assert integrator.read_on(server) is not None
+        assert integrator.has_all_events_of(server)
+    assert sql(site.file, "SELECT max(sequence), count(*) FROM webhook_deliveries") == [(11, 11)]
+    assert is_right(site.home)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.interfaces.graphql.catalogue import LISTS, Catalogue, Json, arguments_text
 from tests.support.world import World
-from wmsd.base.cursor import CursorSigner
+from wmsd.base.cursor import UNKNOWN, CursorSigner
 from wmsd.interfaces.graphql.fields import QUERIES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -151,7 +151,7 @@ async def test_events_after_one_that_is_known(catalogue: Catalogue) -> None:
 
 # --- cursors that are none of this list ------------------------------------------------------------------------
 
-ELSEWHERE = {"after": ["is not a cursor of this company, this list and these filters"]}
+ELSEWHERE = {"after": [UNKNOWN]}
 NO_CURSOR = {"after": ["is not a cursor of this list"]}
 
 

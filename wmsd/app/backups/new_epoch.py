@@ -2,8 +2,8 @@
 
 No number is given twice: whoever has seen event 120 must not meet another event 120, nor another order SO-000007.
 So numbers go on after those of the replaced file. Where nobody knows how many it has given, they leap. Every
-record gets a new place in the order of changes, after the present moment: whoever asks for changes, by cursor or by
-`updated_since`, reads all records once more.
+record gets a new place in the order of changes, after the present moment: whoever asks for changes, by cursor or
+by `updated_since`, reads all records once more.
 """
 
 import secrets

@@ -16,7 +16,7 @@ from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.carrying_on import ShutOut, keep_shut_out, leap
 from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest, brings_back
 from wmsd.app.backups.new_epoch import Missing, begin_epoch
-from wmsd.app.backups.numbers import numbers_of
+from wmsd.app.backups.numbers import NOTHING_KNOWN, numbers_of
 from wmsd.app.backups.platform_copy import KeyRows, put_keys, read_keys
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import examined
@@ -71,9 +71,10 @@ class Restore:
         passphrase: str | None = None,
         anyway: bool = False,
         new_keys: bool = False,
+        nothing_after: bool = False,
     ) -> None:
         """`anyway`: also with what the examination finds wrong. `new_keys`: without those that are encrypted in
-        it. Raises StorageError when it is no backup.
+        it. `nothing_after`: nothing was written after it was made. Raises StorageError when it is no backup.
         """
         self.archive = archive
         self.manifest = read_manifest(archive)
@@ -82,6 +83,7 @@ class Restore:
         self.tell: Tell = silent
         self._anyway = anyway
         self._new_keys = new_keys
+        self._nothing_after = nothing_after
         self.replaced = replaced_folder()
         """The folder in the data folder for what is replaced."""
         self._done = 0
@@ -168,11 +170,11 @@ class Restore:
                 if file.company_id is not None and (lost := self._begin_epoch(folder / file.path, file, known))
             }
             keys = self._keys(known, folder / PLATFORM)
-            if known is None:
-                leap(folder / PLATFORM)
-                shut_out = ShutOut({}, [], [])
-            else:
+            shut_out = ShutOut({}, [], [])
+            if known is not None:
                 shut_out = keep_shut_out(folder / PLATFORM, self._data.platform_file)
+            elif not self._nothing_after:
+                leap(folder / PLATFORM)
             strays = self._strays()
             renames = [
                 *(each for path in strays for each in self._aside(path)),
@@ -295,7 +297,10 @@ class Restore:
 
     def _begin_epoch(self, restored: Path, file: BackedUpFile, known: Installed | None) -> Missing | None:
         mark = None if known is None else known.marks.get(file.company_id or 0)
-        return begin_epoch(restored, "restore", numbers_of(self._data.path / file.path, mark), self.as_of)
+        numbers = numbers_of(self._data.path / file.path, mark)
+        if numbers == NOTHING_KNOWN and self._nothing_after:
+            numbers = numbers._replace(is_complete=True)
+        return begin_epoch(restored, "restore", numbers, self.as_of)
 
     def _strays(self) -> list[str]:
         """The companies' files that the backup does not know. One that it could not read stays where it is."""

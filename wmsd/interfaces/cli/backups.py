@@ -271,6 +271,7 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 @click.option("--company", "code", metavar="CODE", help="Only this one, while the others work.")
 @click.option("--anyway", is_flag=True, help="Also what the examination finds not to be right.")
 @click.option("--new-keys", is_flag=True, help="Make the keys anew where the passphrase of the backup is lost.")
+@click.option("--nothing-after", is_flag=True, help="Nothing was written after the backup: numbers need not leap.")
 @yes_option
 @passphrase_option
 @json_option
@@ -281,6 +282,7 @@ def restore(
     code: str | None,
     anyway: bool,
     new_keys: bool,
+    nothing_after: bool,
     yes: bool,
     passphrase_file: Path | None,
     as_json: bool,
@@ -292,12 +294,14 @@ def restore(
     compared and examined first; then all come to their places, or none. What was there before is kept in the data
     folder, in replaced-<moment>. At a terminal it says first what goes, and asks.
 
-    Numbers of events, deliveries and documents go on where the replaced files had come to, and tokens that were
-    revoked since the backup stay revoked. It says what was written after the backup, and so is missing.
+    No number is given twice: ids, codes, events and deliveries go on where the replaced files had come to. Where
+    that is not known, as in an empty data folder, they leap by 10 000 or more; --nothing-after says that the
+    server was stopped before the backup was made, as in a move to another machine. Tokens that were revoked since
+    the backup stay revoked. It says what was written after the backup, and so is missing.
     """
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.say_folder()
-    work = Restore(archive, command_line.folder, passphrase, anyway, new_keys)
+    work = Restore(archive, command_line.folder, passphrase, anyway, new_keys, nothing_after)
     if code is None:
         say(_everything(command_line, work, is_asked(yes), as_json), as_json)
     else:

@@ -102,6 +102,6 @@ def _tell(done: TakenOver, as_json: bool) -> None:
         note(f"{left.code} was not taken: {left.reason}")
     note(
         f"Taken in {done.seconds:.1f} s. What was written after the last change of each company is missing; new "
-        f"numbers go on at least {LEAST_LEAP} further. Start `wmsd serve` now, and see to it that the other box does "
-        "not serve any more."
+        f"numbers go on at least {LEAST_LEAP} further. Start `wmsd serve` now, and see to it that the other box "
+        "does not serve any more."
     )
