@@ -16,7 +16,7 @@ from wmsd.base.problems import Problem, invalid, message_of
 from wmsd.base.results import CursorPage
 from wmsd.base.strict_json import dumps
 from wmsd.db import epochs
-from wmsd.db.epochs import Cut, HistoryCut
+from wmsd.db.epochs import Cut, PlaceGone
 from wmsd.db.transaction import Transaction
 
 
@@ -35,7 +35,7 @@ def walk(
     try:
         position = _position(tx, call, inputs["position"], epoch.name)
         page: CursorPage = operation.action(tx, **{**inputs, "position": position})
-    except HistoryCut as error:
+    except PlaceGone as error:
         filters = inputs["query"].filters()
         cursor = signer.sign(error.position, company.id, operation.name, filters, epoch.name)
         raise _refused(error, epoch.name, cursor) from None
@@ -45,7 +45,7 @@ def walk(
 
 
 def _position(tx: Transaction, call: Call, position: int, epoch: str) -> int:
-    """Where the page begins. Raises HistoryCut."""
+    """Where the page begins. Raises PlaceGone."""
     if call.cursor_epoch in (None, epoch):
         return position
     history = call.operation.history
@@ -55,10 +55,10 @@ def _position(tx: Transaction, call: Call, position: int, epoch: str) -> int:
     cut = epochs.cut_after(tx, history, call.cursor_epoch)
     if cut is None:  # a file that knows of no restore was put back by hand
         raise invalid({"cursor": [UNKNOWN]})
-    raise HistoryCut("cursor", cut, min(position, cut.last))
+    raise PlaceGone("cursor", cut, min(position, cut.last))
 
 
-def _refused(error: HistoryCut, epoch: str, cursor: str) -> Problem:
+def _refused(error: PlaceGone, epoch: str, cursor: str) -> Problem:
     cut = error.cut.epoch
     errors = {
         error.parameter: [

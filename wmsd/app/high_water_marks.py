@@ -77,7 +77,7 @@ def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -
     """Begins an epoch in an older file, after the mark, and says what is missing. Raises StorageError and
     sqlite3.Error.
     """
-    begin_epoch(path, "older file", numbers_of(path, mark))
+    begin_epoch(path, "older_file", numbers_of(path, mark))
     missing = max(0, mark.last_event - found.last_event)
     LOG.warning(
         OLDER,

@@ -14,10 +14,6 @@ HISTORIES: Final = frozenset({"events", "stock_movements", "packaging_movements"
 """The tables whose ids tell the epoch that a row belongs to."""
 
 
-REASONS: Final = ("restore", "replica", "import", "copy", "older file")
-"""Why an epoch begins, beside that of a new company."""
-
-
 class Epoch(NamedTuple):
     """`kept_up_to`: what was written until this moment is here; what the epoch before wrote later is not."""
 
@@ -38,7 +34,7 @@ class Cut(NamedTuple):
     next: int
 
 
-class HistoryCut(Exception):
+class PlaceGone(Exception):
     """Whoever asks has read a history on from a place that is gone. `parameter` is what named that place; after
     `position` the history goes on.
     """

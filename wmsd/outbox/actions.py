@@ -5,7 +5,7 @@ from typing import Final
 from wmsd.base.operation import operation
 from wmsd.base.problems import invalid, not_found
 from wmsd.base.results import CursorPage, Record
-from wmsd.db.epochs import HistoryCut
+from wmsd.db.epochs import PlaceGone
 from wmsd.db.transaction import Transaction
 from wmsd.outbox import store
 from wmsd.outbox.schema import Event, EventQuery
@@ -33,7 +33,7 @@ def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage
         known = store.sequence_of(tx, query.after)
         if known is None:
             if (cut := store.cut_of(tx, query.after)) is not None:
-                raise HistoryCut("after", cut, cut.last)
+                raise PlaceGone("after", cut, cut.last)
             raise invalid({"after": ["is not the id of an event of the last 90 days"]})
         position = known
     return store.after(tx, query, position)

@@ -130,3 +130,19 @@ def test_numbers_need_not_leap_where_nothing_was_written_after_the_backup(site: 
         assert integrator.has_all_events_of(server)
     assert sql(site.file, "SELECT max(sequence), count(*) FROM webhook_deliveries") == [(11, 11)]
     assert is_right(site.home)
+
+
+def test_an_import_can_be_undone_after_a_restore_while_nothing_was_built_on_it(site: Site) -> None:
+    """A restore gives every record a new place, and that is no change of it."""
+    acme = Tenant(site.home, "ACME")
+    assert acme.take("articles", "code,name\nA,A\nGOODS,Goods otherwise\n") == (1, 1, 0)
+    restore(site.home, back_up(site.home), "--company", "ACME")
+    site.home.ok("import", "undo", "--company", "ACME", "--yes")
+    assert sql(site.file, "SELECT code, name FROM articles") == [("GOODS", "Goods")]
+    assert acme.take("articles", "code,name\nB,B\n") == (1, 0, 0)
+    with site.serving() as server:
+        found = {each["code"]: each["id"] for each in ask(server, "GET", ARTICLES).body["data"]}
+        assert ask(server, "PATCH", f"{ARTICLES}/{found['B']}", {"name": "x"}).status == 200
+    restore(site.home, back_up(site.home), "--company", "ACME")
+    assert "B" in site.home.refused("import", "undo", "--company", "ACME", "--yes")
+    assert is_right(site.home)

@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from wmsd.base.history import HistoryCut
 from wmsd.base.listing import Query
 from wmsd.base.operation import Operation
 from wmsd.base.route import Route
-from wmsd.db.epochs import REASONS
 from wmsd.interfaces.openapi import headers
 from wmsd.interfaces.openapi.schemas import Schema, objects, reference
 
@@ -34,7 +34,6 @@ CURSORS: Final = {
         "there, also when it ended and more has come since.",
     },
 }
-MOMENT: Final = {"type": ["string", "null"], "format": "date-time"}
 CUTS: Final = {
     "epoch": {
         "type": "string",
@@ -42,20 +41,9 @@ CUTS: Final = {
     },
     "cuts": {
         "type": "array",
-        "items": reference("HistoryCut"),
+        "items": reference(HistoryCut.__name__),
         "description": "The cuts between the records of this page, the oldest first.",
     },
-}
-HISTORY_CUT: Final = {
-    **objects(
-        {
-            "epoch": {"type": "string", "description": "The epoch that begins there."},
-            "reason": {"type": "string", "enum": list(REASONS)},
-            "kept_up_to": {**MOMENT, "description": "What happened later in the epoch before may be gone."},
-            "restored_at": {**MOMENT, "description": "When that was done."},
-        }
-    ),
-    "description": "A place in a history where what followed is gone, since the company was restored.",
 }
 CHOSEN: Final = {
     "type": "object",

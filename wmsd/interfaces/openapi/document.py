@@ -7,11 +7,12 @@ from pydantic import BaseModel
 
 from wmsd.app.event_data import EVENT_DATA
 from wmsd.base.access import ABILITIES, EVERYTHING, needed_ability
+from wmsd.base.history import HistoryCut
 from wmsd.base.operation import Operation
 from wmsd.base.route import Route
 from wmsd.base.tags import TAGS
 from wmsd.interfaces.openapi import events, headers, problems
-from wmsd.interfaces.openapi.answers import HISTORY_CUT, PAGE_META, successes
+from wmsd.interfaces.openapi.answers import PAGE_META, successes
 from wmsd.interfaces.openapi.examples import add_examples
 from wmsd.interfaces.openapi.schemas import Schema, Schemas, reference, used
 
@@ -40,7 +41,9 @@ def document(
     of what webhooks send.
     """
     data = EVENT_DATA.values() if has_events else ()
-    schemas = Schemas([*_bodies(routes), problems.Problem, problems.Rfc9457Problem], [*_answers(routes), *data])
+    schemas = Schemas(
+        [*_bodies(routes), problems.Problem, problems.Rfc9457Problem], [*_answers(routes), HistoryCut, *data]
+    )
     # Parameters name choices of their own, so operations are described before the components are listed.
     paths: dict[str, Schema] = {}
     for route in routes:
@@ -51,7 +54,6 @@ def document(
             "schemas": {
                 **schemas.components,
                 "PageMeta": PAGE_META,
-                "HistoryCut": HISTORY_CUT,
                 **(events.schemas() if has_events else {}),
             },
             "headers": headers.ANSWERED,
