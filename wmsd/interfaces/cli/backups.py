@@ -17,6 +17,7 @@ from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import BackedUpFile, brings_back
+from wmsd.app.backups.platform_alone import PlatformRestore
 from wmsd.app.backups.present import made_elsewhere, made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
@@ -35,6 +36,7 @@ from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option,
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
 from wmsd.interfaces.cli.listed_backups import columns, described, note_companies, row_of
 from wmsd.interfaces.cli.new_folder import refuse_strangers
+from wmsd.interfaces.cli.platform_restored import restore_platform
 from wmsd.interfaces.cli.progress_bar import shown, to_server
 from wmsd.interfaces.cli.restored import KEYS_SHOWN, question, sentence_of_replaced, sentences_of_missing, told
 
@@ -268,6 +270,7 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 @backup_command.command("restore")
 @click.argument("archive", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--company", "code", metavar="CODE", help="Only this one, while the others work.")
+@click.option("--only-platform", is_flag=True, help="Only platform.db; the companies' files stay as they are.")
 @click.option("--anyway", is_flag=True, help="Also what the examination finds not to be right.")
 @click.option("--new-keys", is_flag=True, help="Make the keys anew where the passphrase of the backup is lost.")
 @yes_option
@@ -278,13 +281,14 @@ def restore(
     command_line: CommandLine,
     archive: Path,
     code: str | None,
+    only_platform: bool,
     anyway: bool,
     new_keys: bool,
     yes: bool,
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Restore the backup FILE: everything, or one company.
+    """Restore the backup FILE: everything, one company, or platform.db alone.
 
     Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
     company is restored while the server works: only that company waits for a moment. Every file is unpacked,
@@ -293,9 +297,18 @@ def restore(
 
     Numbers of events, deliveries and documents go on where the replaced files had come to, and tokens that were
     revoked since the backup stay revoked. It says what was written after the backup, and so is missing.
+
+    With --only-platform the companies' files stay as they are: for a data folder that has lost platform.db alone.
+    Companies that were created after the backup are served again from their own files. Stop the server first.
     """
+    if only_platform and code is not None:
+        raise click.UsageError("Give either --company or --only-platform.")
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.say_folder()
+    if only_platform:
+        alone = PlatformRestore(archive, command_line.folder, passphrase, anyway, new_keys)
+        say(restore_platform(command_line, alone, is_asked(yes), as_json), as_json)
+        return
     work = Restore(archive, command_line.folder, passphrase, anyway, new_keys)
     if code is None:
         say(_everything(command_line, work, is_asked(yes), as_json), as_json)

@@ -6,8 +6,9 @@ from typing import Final
 
 from wmsd.app.backups.carrying_on import Missing, ShutOut
 from wmsd.app.backups.manifest import BackedUpFile, LeftOut
-from wmsd.app.backups.newest import UNKNOWN, newest_with
+from wmsd.app.backups.newest import newest_with
 from wmsd.app.backups.restoring import Restore, Restored
+from wmsd.app.platform_lost import UNKNOWN
 from wmsd.base.counts import counted, first_few
 
 MOST_NAMED: Final = 20
@@ -68,13 +69,13 @@ def told(done: Restored, data: Path, backups: Path) -> list[str]:
             f"are in {done.replaced}."
         )
     sentences += [_left_out(each, data, backups, done.manifest.installation) for each in done.manifest.left_out]
-    sentences += _shut_out(done.shut_out)
+    sentences += sentences_of_shut_out(done.shut_out)
     if done.replaced:
         sentences.append(sentence_of_replaced(done.replaced))
     return [*sentences, KEYS[done.keys]]
 
 
-def _shut_out(found: ShutOut) -> list[str]:
+def sentences_of_shut_out(found: ShutOut) -> list[str]:
     sentences = [
         f"{counted(number, what)} that {was} revoked or disabled after the backup {stays} so."
         for what, number in found.counts.items()
