@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -13,16 +14,17 @@ from wmsd import __version__
 from wmsd.app.alerts.kept import as_of, read_kept
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
-from wmsd.app.backups.newest import newest_with
 from wmsd.app.backups.present import made_there
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import REMEDY, verdict
+from wmsd.app.clock_verdict import REMEDY as CLOCK_REMEDY
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
-from wmsd.app.platform_file import companies_of, damage_of
+from wmsd.app.platform_file import clock_of, companies_of, damage_of
+from wmsd.app.platform_lost import restoring_platform
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.base.counts import counted, first_few
@@ -97,6 +99,7 @@ def _status(command_line: CommandLine) -> Status:
     wrong = [
         *_of_silence(silent),
         *([] if server is not None else _of_damage(command_line)),
+        *([] if server is not None else _of_clock(folder)),
         *_of_missing_files(folder, known),
         *_of_alerts(folder, server is not None),
         *_of_replica(command_line, shown),
@@ -115,8 +118,14 @@ def _of_damage(command_line: CommandLine) -> Iterator[str]:
     """What every request would meet. A server that runs tells it by an alert."""
     folder = command_line.folder
     if damage := damage_of(folder):
-        newest = newest_with(folder.path, Path(command_line.settings.backup.folder))
-        yield f"{folder.platform_file} is damaged: {damage}. Restore it: wmsd backup restore {newest}"
+        restoring = restoring_platform(folder.path, command_line.backups)
+        yield f"{folder.platform_file} is damaged: {damage}. Restore it: {restoring}"
+
+
+def _of_clock(folder: DataFolder) -> Iterator[str]:
+    """What every integrator will meet when the server starts. A server that runs tells it itself."""
+    if (found := clock_of(folder, datetime.now(UTC))) is not None:
+        yield f"{found.sentence} {CLOCK_REMEDY}"
 
 
 def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Iterator[str]:
