@@ -12,6 +12,7 @@ import click
 
 from wmsd import __version__
 from wmsd.app.alerts.kept import as_of, read_kept
+from wmsd.app.alerts.mail_trial import state_of
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.present import made_there
@@ -94,6 +95,7 @@ def _status(command_line: CommandLine) -> Status:
         "disk": f"{size(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
         "backup folder": _backup_folder(command_line),
+        "alerts go to": _told_of_alerts(command_line),
         **_remembered(folder, server is not None),
     }
     wrong = [
@@ -102,6 +104,7 @@ def _status(command_line: CommandLine) -> Status:
         *([] if server is not None else _of_clock(folder)),
         *_of_missing_files(folder, known),
         *_of_alerts(folder, server is not None),
+        *filter(None, [state_of(folder.path, command_line.settings.alerts).sentence]),
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
         *_of_disk(folder, disk),
@@ -180,6 +183,18 @@ def _of_alerts(folder: DataFolder, is_served: bool) -> Iterator[str]:
     else:
         were = counted(count, "alert was", "alerts were")
         yield f"{were} open for the last server{as_of(folder.path)}: {which} Start the server, which looks again."
+
+
+def _told_of_alerts(command_line: CommandLine) -> str:
+    settings = command_line.settings.alerts
+    mail = state_of(command_line.folder.path, settings)
+    confirmed = f"confirmed {mail.at}" if mail.is_confirmed else "not confirmed yet"
+    ways = [
+        f"{', '.join(mail.to)} ({confirmed})" if mail.to else "",
+        "the receiver of alerts.url" if settings.url else "",
+        "the program of alerts.command" if settings.command else "",
+    ]
+    return ", ".join(filter(None, ways)) or "nobody: the guide says how, /docs/monitoring"
 
 
 def _remembered(folder: DataFolder, is_served: bool) -> dict[str, str]:
