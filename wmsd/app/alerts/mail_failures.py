@@ -17,16 +17,16 @@ BY_ERRNO: Final = {
     errno.ENETUNREACH: "{relay} cannot be reached: there is no way to its network.",
     errno.ETIMEDOUT: "{relay} did not answer at port {port}.",
 }
-NOT_TRUSTED: Final = (
-    "The certificate of {relay} is from an authority that is not known here. If it is your own, name the file of "
-    "that authority, or of a self-signed certificate, in alerts.ca_file."
-)
 BY_VERIFY_CODE: Final = {
     9: "The certificate of {relay} is not valid yet.",
     10: "The certificate of {relay} has expired.",
     62: "The certificate of {relay} is for another host name. alerts.mail_relay must be the name in it.",
     64: "The certificate of {relay} is for another address. alerts.mail_relay must be the name in it.",
-    **dict.fromkeys((2, 18, 19, 20, 21), NOT_TRUSTED),
+    **dict.fromkeys(
+        (2, 18, 19, 20, 21),
+        "The certificate of {relay} is from an authority that is not known here. If it is your own, name the file "
+        "of that authority, or of a self-signed certificate, in alerts.ca_file.",
+    ),
 }
 """By OpenSSL's X509_V_ERR_… codes."""
 NO_TLS: Final = (

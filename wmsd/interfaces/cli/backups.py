@@ -4,7 +4,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.app.new_place import new_place
 from wmsd.app.platform_file import installation_of
-from wmsd.base.counts import counted, first_few
+from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
@@ -38,7 +38,14 @@ from wmsd.interfaces.cli.listed_backups import columns, described, note_companie
 from wmsd.interfaces.cli.new_folder import refuse_strangers
 from wmsd.interfaces.cli.platform_restored import restore_platform
 from wmsd.interfaces.cli.progress_bar import shown, to_server
-from wmsd.interfaces.cli.restored import KEYS_SHOWN, question, sentence_of_replaced, sentences_of_missing, told
+from wmsd.interfaces.cli.restored import (
+    KEYS_SHOWN,
+    question,
+    sentence_of_replaced,
+    sentences_of_missing,
+    sentences_of_unread,
+    told,
+)
 
 LOW_PRIORITY: Final = 10
 KEYS_SAID: Final = {
@@ -331,7 +338,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
         "restored": str(work.archive),
         "made_at": done.manifest.began_at,
         "companies": sum(file.company_id is not None for file in done.files),
-        "missing_events": _missing(done.missing.values(), done.files, done.replaced),
+        "missing_events": _missing(done.missing, done.files, done.replaced),
         "replaced": str(done.replaced) if done.replaced else None,
         "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
     }
@@ -360,21 +367,20 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
         "restored": code,
         "from": str(work.archive),
         "made_at": work.manifest.began_at,
-        "missing_events": _missing([missing] if missing else [], [file], replaced),
+        "missing_events": _missing({code: missing} if missing else {}, [file], replaced),
         "replaced": str(replaced) if replaced.exists() else None,
     }
 
 
-def _missing(found: Collection[Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
-    """How many events came after the backup. None, and said, where nothing tells it."""
+def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
+    """How many events came after the backup, by company. None, and said, where nothing tells it."""
     companies = [file for file in files if file.code]
     unknown = [
         each.code or "" for each in companies if replaced is None or read_numbers(replaced / each.path) is None
     ]
-    if unknown:
-        codes = ", ".join(first_few(unknown))
-        note(f"What {codes} had after the backup is not known: no file was there that could be read.")
-    return None if unknown and not found else sum(each.events for each in found)
+    for sentence in sentences_of_unread(unknown, found):
+        note(sentence)
+    return None if unknown and not found else sum(each.events for each in found.values())
 
 
 def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:

@@ -124,3 +124,20 @@ def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
         elif changed:
             sentences.append(f"{code}: what changed after the backup is missing.{changed}")
     return sentences
+
+
+def sentences_of_unread(codes: Iterable[str], missing: Mapping[str, Missing]) -> list[str]:
+    """Of companies whose replaced file could not be read. `missing`: what platform.db knew of some of them."""
+    unread = set(codes)
+    known, unknown = sorted(unread & missing.keys()), sorted(unread - missing.keys())
+    sentences = []
+    if known:
+        sentences.append(
+            f"The last minute of {_some(known)} may be missing too: no file was there that could be read, so the "
+            "numbers are those that platform.db noted."
+        )
+    if unknown:
+        sentences.append(
+            f"What {_some(unknown)} had after the backup is not known: no file was there that could be read."
+        )
+    return sentences

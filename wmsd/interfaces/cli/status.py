@@ -15,6 +15,8 @@ from wmsd.app.alerts.kept import as_of, read_kept
 from wmsd.app.alerts.mail_trial import state_of
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
+from wmsd.app.backups.other_server import REMEDY as OTHER_REMEDY
+from wmsd.app.backups.other_server import SAYS, told_other
 from wmsd.app.backups.present import made_there
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import REMEDY, verdict
@@ -111,6 +113,8 @@ def _status(command_line: CommandLine) -> Status:
     ]
     if not backups.ok:
         wrong.append(f"Backups: {backups.text} {REMEDY}")
+    if (other := told_other(read_record(folder.path))) is not None:
+        wrong.append(f"{SAYS.format(archive=other.archive)} {OTHER_REMEDY}")
     if figures is not None:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
