@@ -19,25 +19,24 @@ TOKENS: Final = """
 REMEDY: Final = (
     "Set the clock, best by NTP (timedatectl set-ntp true). If the clock is right, run wmsd clock confirm."
 )
-SET: Final = "The clock of this machine says {now}, and it was set {direction} by {step} while wmsd ran."
+SAYS: Final = "The clock of this machine says {now}. {why}"
+SET: Final = "The clock was set {direction} by {step} while wmsd ran."
 FORWARD: Final = "forward"
 BACK: Final = "back"
-BEHIND: Final = "The clock of this machine says {now}, and wmsd ran here at {seen}, which is later."
+BEHIND: Final = "The last moment at which wmsd ran here is later: {seen}."
 EXPIRED: Final = (
-    "The clock of this machine says {now}, and wmsd last ran here at {seen}. All API tokens that were valid then "
-    "are refused as expired now: {tokens}."
+    "The last moment at which wmsd ran here is {seen}, and all API tokens that were valid then are refused as "
+    "expired now: {tokens}."
 )
 
 
 class WrongClock(NamedTuple):
-    """`says` is one of the texts of this module, with places for the facts."""
-
-    says: str
-    facts: dict[str, str]
+    now: str
+    why: str
 
     @property
     def sentence(self) -> str:
-        return self.says.format_map(self.facts)
+        return SAYS.format_map(self._asdict())
 
 
 class Tokens(NamedTuple):
@@ -66,13 +65,13 @@ def stored(tx: Transaction, now: datetime) -> WrongClock | None:
 
 def wrong_clock(known: Known, tokens: Tokens, now: datetime) -> WrongClock | None:
     """None while nothing shows that the clock is wrong."""
-    facts = {"now": timestamps.to_text(now)}
+    shown = timestamps.to_text(now)
     if known.doubted_since is not None and known.step is not None and abs(known.step) >= LARGE_STEP:
         direction = FORWARD if known.step > timedelta() else BACK
-        return WrongClock(SET, {**facts, "direction": direction, "step": in_words(abs(known.step))})
+        return WrongClock(shown, SET.format(direction=direction, step=in_words(abs(known.step))))
     if known.seen_at > now + FAR_AHEAD:
-        return WrongClock(BEHIND, {**facts, "seen": timestamps.to_text(known.seen_at)})
+        return WrongClock(shown, BEHIND.format(seen=timestamps.to_text(known.seen_at)))
     if now - known.steady_at > LONGEST_STOP and tokens.are_all_expired:
         seen = timestamps.to_text(known.steady_at)
-        return WrongClock(EXPIRED, {**facts, "seen": seen, "tokens": str(tokens.when_seen)})
+        return WrongClock(shown, EXPIRED.format(seen=seen, tokens=tokens.when_seen))
     return None

@@ -152,6 +152,23 @@ def test_a_company_that_was_deleted_after_the_backup_does_not_come_back(installa
         assert server.get("/api/health")[1]["checks"]["database"]["ok"]
 
 
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_what_a_deletion_that_was_cut_off_has_left_is_no_company(installation: Home, is_lost: bool) -> None:
+    """Whether the backup or the replaced file knows of the end of that deletion."""
+    installation.ok("company", "create", "GONE", "--name", "Gone", "--all-modules")
+    file = installation.data / "companies" / "2.db"
+    content = file.read_bytes()
+    before = back_up(installation, "before.tar.gz")
+    installation.ok("company", "delete", "GONE", "--yes")
+    archive = back_up(installation, "after.tar.gz") if is_lost else before
+    file.write_bytes(content)
+    if is_lost:
+        lose(installation)
+    said = only_platform(installation, archive)
+    assert (said["adopted"], set(companies_of(installation))) == ([], {"ACME"})
+    assert file.read_bytes() == content
+
+
 def test_a_missing_file_without_a_deletion_is_told_with_both_ways(installation: Home) -> None:
     installation.ok("company", "create", "LOST", "--name", "Lost", "--all-modules")
     archive = back_up(installation)

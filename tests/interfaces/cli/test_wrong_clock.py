@@ -11,8 +11,8 @@ from wmsd.app.clock_verdict import REMEDY
 
 YEARS = timedelta(days=3650)
 OFF = {
-    "forward": (YEARS, "All API tokens that were valid then are refused as expired now: 1."),
-    "back": (-timedelta(days=30), "which is later."),
+    "forward": (YEARS, "all API tokens that were valid then are refused as expired now: 1."),
+    "back": (-timedelta(days=30), "The last moment at which wmsd ran here is later: 20"),
 }
 
 

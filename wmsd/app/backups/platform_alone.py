@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from wmsd.app import company_deletion
 from wmsd.app.backups.carrying_on import ShutOut, keep_shut_out
 from wmsd.app.backups.company_in_file import owner_in
 from wmsd.app.backups.manifest import PLATFORM, BackedUpFile, Manifest
@@ -100,6 +101,6 @@ class PlatformRestore(Restore):
         try:
             with closing(pin(self._data.platform_file)) as state:
                 found = {each.id: each for each in state.read(companies.every_company)}
+                return Lost(found, state.read(company_deletion.ended), marks, is_whole)
         except (StorageError, sqlite3.Error, OSError):
-            found = {}
-        return Lost(found, marks, is_whole)
+            return Lost({}, (), marks, is_whole=False)

@@ -33,6 +33,8 @@ class Lost(NamedTuple):
 
     companies: Mapping[int, Company]
     """Empty where the file cannot be read."""
+    ended: Collection[int]
+    """The companies whose deletion had ended there: a deletion that was cut off has left the file."""
     marks: Mapping[int, HighWaterMark]
     is_whole: bool
     """Whether all its numbers could be read."""
@@ -74,7 +76,8 @@ class Settling:
         with _opened(platform, self._who) as tx:
             known = store.codes(tx)
             there = {path: int(path.stem) for path in self._files()}
-            strangers = {path: each for path, each in there.items() if each not in known}
+            gone = {*self._lost.ended, *deletion.ended(tx)}
+            strangers = {path: each for path, each in there.items() if each not in known and each not in gone}
             found = {path: company_in(path) for path in strangers}
             own = {
                 path: each
@@ -83,7 +86,8 @@ class Settling:
             }
             missing = {each: code for each, code in known.items() if each not in there.values()}
             codes = {each.owner.code for each in own.values()}
-            deleted = {each: code for each, code in missing.items() if self._is_deleted(each, code, codes)}
+            deleted = {each: code for each, code in known.items() if each in gone}
+            deleted |= {each: code for each, code in missing.items() if self._is_deleted(each, code, codes)}
             for company in store.every_company(tx):
                 if company.id in deleted:
                     _end(tx, company)

@@ -45,7 +45,7 @@ DOUBTED: Final = FindingKind(
 CLOCK_OFF: Final = FindingKind(
     "clock-off",
     "wrong",
-    "{sentence}",
+    clock_verdict.SAYS,
     clock_verdict.REMEDY,
     words=(
         *(clock_verdict.SET, clock_verdict.BEHIND, clock_verdict.EXPIRED),
@@ -60,7 +60,7 @@ def look(at: Situation) -> Found:
     if not EARLIEST <= at.now < LATEST:
         yield YEAR_WRONG.of(now=now)
     elif at.wrong_clock is not None:
-        yield CLOCK_OFF.of(sentence=at.wrong_clock.sentence)
+        yield CLOCK_OFF.of(**at.wrong_clock._asdict())
     for path in at.files:
         changed = _changed(path)
         if changed is not None and changed > at.now + FAR_AHEAD:
