@@ -69,9 +69,9 @@ def wrong_clock(known: Known, tokens: Tokens, now: datetime) -> WrongClock | Non
     if known.doubted_since is not None and known.step is not None and abs(known.step) >= LARGE_STEP:
         direction = FORWARD if known.step > timedelta() else BACK
         return WrongClock(shown, SET.format(direction=direction, step=in_words(abs(known.step))))
-    if known.seen_at > now + FAR_AHEAD:
-        return WrongClock(shown, BEHIND.format(seen=timestamps.to_text(known.seen_at)))
+    seen = timestamps.to_text(known.steady_at)  # what was seen while the clock was doubted shows nothing
+    if known.steady_at > now + FAR_AHEAD:
+        return WrongClock(shown, BEHIND.format(seen=seen))
     if now - known.steady_at > LONGEST_STOP and tokens.are_all_expired:
-        seen = timestamps.to_text(known.steady_at)
         return WrongClock(shown, EXPIRED.format(seen=seen, tokens=tokens.when_seen))
     return None
