@@ -44,6 +44,7 @@ WHOLE: Final = frozenset(
         "wmsd/accounts/passwords.py",
         "wmsd/app/access_cache.py",
         "wmsd/app/alerts/looks.py",
+        "wmsd/app/alerts/mail_failures.py",
         "wmsd/app/alerts/ways.py",
         "wmsd/base/strict_json.py",
         "wmsd/db/failures.py",

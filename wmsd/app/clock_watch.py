@@ -61,7 +61,7 @@ def sentence(doubted_since: datetime, step: timedelta | None) -> str:
     if step is None:
         what = "wmsd did not run for more than a day, or the clock was set meanwhile"
     else:
-        what = f"the clock was set {'forward' if step > timedelta() else 'back'} by {_in_words(abs(step))}"
+        what = f"the clock was set {'forward' if step > timedelta() else 'back'} by {in_words(abs(step))}"
     until = timestamps.to_text(doubted_since + STEADY_AFTER)
     return (
         f"{what}: nothing old is deleted before {until}, when it has been steady for a day. "
@@ -69,7 +69,7 @@ def sentence(doubted_since: datetime, step: timedelta | None) -> str:
     )
 
 
-def _in_words(duration: timedelta) -> str:
+def in_words(duration: timedelta) -> str:
     seconds = round(duration.total_seconds())
     if seconds >= 2 * 86_400:
         return f"{round(seconds / 86_400)} days"
@@ -122,6 +122,11 @@ class ClockWatch:
     def step(self) -> timedelta | None:
         """By how much the clock was set; None where it was not."""
         return self._steadiness.step
+
+    @property
+    def known(self) -> Known:
+        """What a stop would store now."""
+        return self._steadiness.known
 
     @property
     def was_set(self) -> bool:

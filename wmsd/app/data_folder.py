@@ -14,6 +14,7 @@ from typing import IO, NamedTuple
 from wmsd import __version__
 from wmsd.app import swapping
 from wmsd.app.disk_thresholds import disk_of
+from wmsd.app.platform_lost import is_lost, way_on
 from wmsd.app.private_files import new_private
 from wmsd.app.settings import Server
 from wmsd.app.swapping import sync
@@ -90,14 +91,16 @@ class DataFolder:
         self.check_writable()
         create(self.platform_file, PLATFORM)
 
-    def check_platform(self) -> None:
-        """Raises StorageError where companies are left without it."""
+    def check_platform(self, backups: Path | None = None) -> None:
+        """Raises StorageError where companies are left without it. `backups`: the folder whose newest backup is
+        named.
+        """
         orphans = [] if self.is_made else sorted(self.companies.glob("*.db"))
         if orphans:
             raise StorageError(
                 f"{self.path} holds companies ({orphans[0].name} …) but no platform.db. Nothing was changed. Put "
-                "back platform.db if you have a copy of it with its log, or restore a backup: wmsd backup restore "
-                "FILE. Or choose another folder with --data."
+                "back platform.db if you have a copy of it with its log, or choose another folder with --data. "
+                f"{way_on(self.path, backups)}"
             )
 
     def make_place(self) -> None:
@@ -113,10 +116,17 @@ class DataFolder:
         except OSError as error:
             raise StorageError(f"The data folder {self.path} cannot be made: {_reason(error)}.") from None
 
-    def open(self, before_migration: Before = only_by_a_server) -> None:
-        """Checks `platform.db` and migrates it to this program's version. Raises StorageError."""
+    def open(self, before_migration: Before = only_by_a_server, backups: Path | None = None) -> None:
+        """Checks `platform.db` and migrates it to this program's version. Raises StorageError. `backups`: as for
+        `check_platform`.
+        """
         self.release_reserve(ROOM_TO_OPEN)
-        migrate(self.platform_file, PLATFORM, before=before_migration)
+        try:
+            migrate(self.platform_file, PLATFORM, before=before_migration)
+        except StorageError as error:
+            if is_lost(self.platform_file, error):
+                raise StorageError(f"{error} {way_on(self.path, backups)}") from error
+            raise
         connection = connect(self.platform_file)
         try:
             verdict = connection.execute(QUICK_CHECK).fetchone()[0]
@@ -126,7 +136,7 @@ class DataFolder:
             connection.close()
         if verdict != "ok":
             raise StorageError(
-                f"{self.platform_file} is damaged: {verdict}. Nothing was changed. Restore it from a backup."
+                f"{self.platform_file} is damaged: {verdict}. Nothing was changed. {way_on(self.path, backups)}"
             )
 
     def check_writable(self) -> None:

@@ -20,7 +20,7 @@ def check_usable(folder: DataFolder, backups: Path) -> None:
             raise StorageError(f"The data folder {folder.path} cannot be written: {_reason(refused)}.")
     else:
         check_folder(folder.path)
-        folder.check_platform()
+        folder.check_platform(backups)
         check_new(folder, backups)
         place = folder.path.absolute()
         there = next(each for each in (place, *place.parents) if each.exists())

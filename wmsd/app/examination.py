@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from wmsd.app import clock_watch
+from wmsd.app import clock_verdict, clock_watch
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.doctor import IS_NEWEST, LAST_CHANGE, Difference, Findings, examine, examine_file
 from wmsd.app.swapped_files import swapped_with
@@ -87,6 +88,10 @@ class Examination:
     def clock(self) -> Known | None:
         """The stored state of the clock; None when there is none or `platform.db` cannot be read."""
         return self._of_platform(clock_watch.known)
+
+    def wrong_clock(self, now: datetime) -> clock_verdict.WrongClock | None:
+        """What shows that the clock is wrong. None also where `platform.db` cannot be read."""
+        return self._of_platform(lambda tx: clock_verdict.stored(tx, now))
 
     def _of_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
         try:

@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from wmsd.app.backups.running import Seen
+from wmsd.app.clock_verdict import WrongClock, tokens_of
+from wmsd.app.clock_verdict import wrong_clock as judged
 from wmsd.app.disk_thresholds import Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
@@ -36,7 +38,7 @@ async def health(
         "job_queue": _job_queue(jobs),
         "disk": _disk(installation, is_known),
         "webhooks": _webhooks(jobs),
-        "clock": _clock(installation, jobs, is_known),
+        "clock": await _clock(installation, jobs, is_known),
         "backup": _backup(None if jobs.backups is None else await jobs.backups.seen(), is_known),
     }
     if installation.settings.replica.enabled:
@@ -102,11 +104,22 @@ def _webhooks(jobs: Jobs) -> dict[str, Any]:
     return {"ok": False, "degraded": True, "switched_off": off} if off else {"ok": True}
 
 
-def _clock(installation: Installation, jobs: Jobs, is_known: bool) -> dict[str, Any]:
+async def wrong_clock(installation: Installation, jobs: Jobs) -> WrongClock | None:
+    """None too where `platform.db` cannot be read, which another check tells."""
+    known, now = jobs.clock_watch.known, installation.clock.now()
+    try:
+        tokens = await installation.platform.read(lambda tx: tokens_of(tx, known, now))
+    except STORAGE_FAILURES:
+        return None
+    return judged(known, tokens, now)
+
+
+async def _clock(installation: Installation, jobs: Jobs, is_known: bool) -> dict[str, Any]:
     """What is ahead of a clock that is right is told, and no trouble: it ends by itself."""
     watch, found = jobs.clock_watch, dict[str, Any](ok=True)
     if watch.doubted_since is not None:
-        found = {"ok": not watch.was_set, "doubted_since": timestamps.to_text(watch.doubted_since)}
+        is_wrong = watch.was_set or await wrong_clock(installation, jobs) is not None
+        found = {"ok": not is_wrong, "doubted_since": timestamps.to_text(watch.doubted_since)}
     if not found["ok"]:
         found["degraded"] = True
     if is_known and (ahead := installation.marks.ahead()):

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from wmsd.app import clock_verdict
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.lending import Session, Verb, asking
 from wmsd.companies import store as companies
@@ -43,6 +45,11 @@ def installation_of(folder: DataFolder) -> str | None:
 def companies_of(folder: DataFolder) -> dict[int, str]:
     """The codes by id. Empty where the file cannot be read, or a server has it."""
     return _read(folder, companies.codes) or {}
+
+
+def clock_of(folder: DataFolder, now: datetime) -> clock_verdict.WrongClock | None:
+    """What shows that the clock is wrong. None also where the file cannot be read, or a server has it."""
+    return _read(folder, lambda tx: clock_verdict.stored(tx, now))
 
 
 def damage_of(folder: DataFolder) -> str | None:

@@ -42,7 +42,10 @@ class OutOfTime(Exception):
 
 
 STORAGE_FAILURES = (sqlite3.Error, FileMoved, OutcomeUnknown)
-CANNOT_BE_READ = "This company's data cannot be read now."
+CANNOT_BE_READ = (
+    "This company's data cannot be read now. Try again in a minute. If it stays so, ask the administrator of this "
+    "installation, who finds the reason, and how the company is restored, with wmsd doctor."
+)
 MAY_HAVE_HAPPENED = (
     "it may have been done, or not. Look before you send it again, or repeat it with the same Idempotency-Key."
 )

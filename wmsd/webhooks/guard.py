@@ -128,6 +128,18 @@ class Guard:
             or self._about_self(ip, port)
         )
 
+    def objection_to_address(self, address: str, port: int) -> str | None:
+        """As `objection`, for another protocol at a port that the settings name."""
+        try:
+            ip = ip_address(address)
+        except ValueError:
+            return f"{address} is not an address."
+        return self._about_address(ip, port) or self._about_self(ip, port)
+
+    def lists(self, address: str) -> bool:
+        """Whether `allow_networks` has the address."""
+        return self._is_listed(ip_address(address))
+
     def objection_to_port(self, port: int) -> str | None:
         """As `objection`, for any address."""
         if port in ports.NEVER:

@@ -14,4 +14,4 @@ def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
     """The service's loop starts programs in its own way; Python's tells what was left open."""
-    return LOOPS if item.path.stem == "test_commands" else {"asyncio": asyncio.new_event_loop}
+    return LOOPS if item.path.stem in ("test_commands", "test_mail") else {"asyncio": asyncio.new_event_loop}

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from wmsd.app.alerts.kept import Notice
-from wmsd.app.alerts.ways import LONGEST_SHOWN, Outcome, ToCommand, read_secret
+from wmsd.app.alerts.outcome import Outcome
+from wmsd.app.alerts.ways import LONGEST_SHOWN, ToCommand, read_secret
 from wmsd.app.own_program import environment_of_others
 
 AT = "2026-11-24T12:00:00.000Z"

@@ -92,7 +92,7 @@ def test_the_command_names_the_newest_backup_with_the_company(data: Path) -> Non
     assert finding.remedy == f"Restore the company from a backup: wmsd backup restore {older} --company B"
     (data / "platform.db").unlink()
     remedies = {each.kind.name: each.remedy for each in folder.look(situation(data))}
-    assert f"wmsd backup restore {newer}. Only" in remedies["platform-missing"]
+    assert f"wmsd backup restore {newer} --only-platform. Only" in remedies["platform-missing"]
 
 
 def test_a_platform_in_the_place_of_a_company(data: Path) -> None:

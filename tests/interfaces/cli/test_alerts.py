@@ -1,6 +1,7 @@
 """`wmsd alerts`: what is open, and whether a test alert is taken."""
 
 import json
+import re
 import sys
 import threading
 import time
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import Home
+from tests.support.mail_relay import MailRelay, mail_relay
 from wmsd.app.alerts.kept import Failure, Kept, OpenAlert, read_kept, write_kept
 from wmsd.webhooks.receiving.signatures import is_from_wmsd
 
@@ -95,7 +97,9 @@ def test_a_test_that_is_not_taken_fails_and_says_why(home: Home, receiver: Recei
 
 
 def test_where_nobody_is_told_a_test_says_what_to_set(home: Home) -> None:
-    assert "alerts.url with alerts.secret_file, or alerts.command" in home.refused("alerts", "test")
+    assert "alerts.mail_relay, alerts.url with alerts.secret_file, or alerts.command" in home.refused(
+        "alerts", "test"
+    )
 
 
 @pytest.mark.parametrize(
@@ -151,3 +155,75 @@ def test_a_running_server_tells_of_a_damaged_company(home: Home, receiver: Recei
     told = [json.loads(body)["data"] for _, body in receiver.received]
     assert [(each["kind"], each["facts"]["company"]) for each in told] == [("company-down", "ACME")]
     assert Path(told[0]["data_folder"]) == home.data.resolve()
+
+
+def mailing(home: Home, relay: MailRelay, to: str = "admin@example.com") -> None:
+    home.write(
+        "config.toml",
+        f"""
+        [alerts]
+        mail_to = ["{to}"]
+        mail_relay = "127.0.0.1"
+        mail_port = {relay.port}
+        mail_tls = "none"
+        allow_networks = ["127.0.0.1/32"]
+        """.encode(),
+    )
+
+
+def test_an_e_mail_counts_as_set_up_when_its_code_was_typed(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    assert "nobody: the guide says how" in home.run("status").out
+    with mail_relay() as relay:
+        mailing(home, relay)
+        unconfirmed = "Alerts are to go to admin@example.com by e-mail, and nobody has confirmed"
+        status = home.run("status")
+        assert (status.code, "admin@example.com (not confirmed yet)" in status.out) == (1, True)
+        assert unconfirmed in status.err
+        done = home.ok("alerts", "test")
+        assert "An e-mail with a code is on its way to admin@example.com." in done.err
+        [code] = re.findall(r"wmsd alerts confirm (\d{6})", relay.mail().get_content())
+        assert unconfirmed in home.ok("alerts").err
+        wrong = "111111" if code != "111111" else "222222"
+        assert f"{wrong} is not the code of the last test" in home.refused("alerts", "confirm", wrong)
+        assert "Confirmed: alerts come to admin@example.com." in home.ok("alerts", "confirm", code).err
+        status = home.run("status")
+        assert "admin@example.com (confirmed 20" in status.out
+        assert "by e-mail" not in status.err
+        assert code not in (home.data / "alerts-mail.json").read_text()
+        mailing(home, relay, "other@example.com")  # what was confirmed is another way
+        assert "other@example.com (not confirmed yet)" in home.run("status").out
+        assert "is not the code" in home.refused("alerts", "confirm", code)
+
+
+def test_a_relay_that_does_not_take_the_test_confirms_nothing(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    with mail_relay(refuses=("admin@example.com",)) as relay:
+        mailing(home, relay)
+        done = home.run("alerts", "test")
+    assert (done.code, done.wrong) == (1, ["The test was not taken by alerts.mail."])
+    assert "127.0.0.1 refused the sender." in done.out
+    assert not (home.data / "alerts-mail.json").exists()
+
+
+def test_where_no_e_mail_is_set_nothing_is_confirmed(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    assert "No e-mail is set: name addresses in alerts.mail_to" in home.refused("alerts", "confirm", "123456")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('mail_to = ["a@example.com"]', "name its host in alerts.mail_relay"),
+        ('mail_to = ["no address"]\nmail_relay = "r"', "which is no e-mail address such as admin@example.com"),
+        ('mail_to = ["a@example.com\\r\\nBcc: b@example.com"]\nmail_relay = "r"', "which is no e-mail address"),
+        ('mail_to = [""]\nmail_relay = "r"', "which is no e-mail address"),
+        ('mail_to = ["a@example.com"]\nmail_relay = "r:587"', "without a port, such as smtp.example.com"),
+        ('mail_to = ["a@example.com"]\nmail_relay = "r"\nmail_tls = "ssl"', "alerts.mail_tls"),
+        ('mail_to = ["a@example.com"]\nmail_relay = "r"\nmail_port = 0', "alerts.mail_port"),
+        ('mail_to = ["a@example.com"]\nmail_relay = "r"\nmail_user = "u"', "in alerts.mail_password_file"),
+    ],
+)
+def test_wrong_settings_of_e_mail_are_named(home: Home, text: str, said: str) -> None:
+    home.write("config.toml", f"[alerts]\n{text}\n".encode())
+    assert said in home.refused("alerts", "test")

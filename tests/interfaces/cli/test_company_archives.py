@@ -63,14 +63,13 @@ def test_a_restore_leads_to_the_import(home: Home, archive: str, options: tuple[
 
 
 @pytest.mark.parametrize("options", [(), ("--company", "ACME")])
-def test_where_the_platform_is_damaged_a_restore_of_everything_is_advised(
-    home: Home, options: tuple[str, ...]
-) -> None:
+def test_where_the_platform_is_damaged_it_is_to_be_restored_first(home: Home, options: tuple[str, ...]) -> None:
     """Nothing tells then whether the company is in the installation."""
     home.ok("company", "export", "ACME", "acme.tar.gz")
     (home.data / "platform.db").write_bytes(b"noise" * 1000)
     assert home.refused("backup", "restore", "acme.tar.gz", *options) == (
-        "data/platform.db cannot be read, and a company needs it. Restore everything instead."
+        "data/platform.db cannot be read, and a company needs it. Restore platform.db first, which leaves the "
+        "companies' files as they are: wmsd backup restore FILE --only-platform"
     )
 
 

@@ -74,6 +74,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "allow_http": False,
         "ca_file": "",
         "command": [],
+        "mail_to": [],
+        "mail_from": "",
+        "mail_relay": "",
+        "mail_port": 587,
+        "mail_tls": "starttls",
+        "mail_user": "",
+        "mail_password_file": "",
     },
     "log": {
         "format": "human",

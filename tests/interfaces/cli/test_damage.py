@@ -116,8 +116,10 @@ def test_companies_without_their_platform(copy: Home) -> None:
     for command in (("serve",), ("company", "create", "NEW", "--name", "New", "--init"), ("company", "list")):
         assert copy.refused(*command) == (
             "data holds companies (1.db …) but no platform.db. Nothing was changed. Put back platform.db if you "
-            "have a copy of it with its log, or restore a backup: wmsd backup restore FILE. Or choose another "
-            "folder with --data."
+            "have a copy of it with its log, or choose another folder with --data. There is no backup of this "
+            f"installation in {copy.folder / 'backups'}. Look for one elsewhere, and keep the companies' files: "
+            "they hold all records. Restore platform.db alone, which leaves the companies' files as they are: "
+            "wmsd backup restore FILE --only-platform"
         )
     assert hashes(copy.data) == before
 

@@ -27,6 +27,7 @@ ROWS: Final = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
 BEGAN: Final = "2026-11-24T00:00:00.000Z"
 MADE_ELSEWHERE: Final = {
     "upgrade-….log": "tests/interfaces/cli/test_changed_over.py",
+    "alerts-mail.json": "tests/interfaces/cli/test_alerts.py",
     "backup-folders.json": "tests/interfaces/cli/test_backup_disk.py",
 }
 """Names that need more than a command, and the test that makes each."""

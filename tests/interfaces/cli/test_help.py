@@ -276,6 +276,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("backup", "restore"): (
         "FILE",
         "--company CODE",
+        "--only-platform",
         "--anyway",
         "--yes",
         "--passphrase-file FILE",
@@ -287,6 +288,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("tls", "export"): ("FILE", *PLACE),
     ("alerts", "list"): ("--json", *PLACE),
     ("alerts", "test"): ("--json", *PLACE),
+    ("alerts", "confirm"): ("CODE", *PLACE),
     ("logs",): (
         *("--since TIME", "--level [debug|info|warning|error]", "--company CODE", "--request ID"),
         *("--lines", "--follow", "--json"),

@@ -74,6 +74,16 @@ def test_what_is_missing_is_said_once(installation: Home, saved: Path) -> None:
         assert done.err.count("Data folder: ") == 1
 
 
+def test_what_is_missing_by_what_the_platform_noted_is_not_called_unknown(installation: Home, saved: Path) -> None:
+    """The file itself cannot be read, and platform.db has noted how far it had come."""
+    (installation.data / "companies" / "1.db").write_bytes(b"no database" * 1000)
+    done = installation.ok("backup", "restore", saved, "--json")
+    assert done.json["missing_events"] == 1
+    assert "ACME: 1 event (2) came after the backup and is missing." in done.err
+    assert "The last minute of ACME may be missing too: no file was there that could be read" in done.err
+    assert "not known" not in done.err
+
+
 def test_a_folder_for_what_was_replaced_is_named_only_where_there_is_one(installation: Home, saved: Path) -> None:
     (installation.data / "companies" / "1.db").unlink()
     done = installation.ok("backup", "restore", saved, "--company", "ACME", "--json")

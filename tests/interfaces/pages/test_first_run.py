@@ -8,12 +8,13 @@ import pytest
 
 from tests.interfaces.pages.administering import audit, shown_once
 from tests.interfaces.pages.test_acting import sent
-from tests.interfaces.pages.test_browsing import signed_in, text_of
+from tests.interfaces.pages.test_browsing import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, World, open_world
 from wmsd.accounts import demo_link, first_admin
 from wmsd.accounts import store as accounts
 from wmsd.app import demo
+from wmsd.app.alerts import mail_trial
 
 FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
 
@@ -179,6 +180,30 @@ async def test_the_steps_lead_to_a_program_with_a_token(fresh: World) -> None:
     assert "There is A1 , First." in text_of(seen.text)
     answer = await fresh.send("GET", "/api/articles", token=made["token"])
     assert [each["code"] for each in answer.body["data"]] == ["A1"]
+
+
+MAILING = {"alerts": {"mail_to": ["admin@example.com"], "mail_relay": "relay.example.com"}}
+
+
+async def test_the_steps_say_how_somebody_is_told_that_something_is_wrong(tmp_path: Path) -> None:
+    """E-mail is done when somebody has typed the code that came."""
+    step = "Be told when something is wrong"
+    async with open_world(tmp_path / "data") as world:
+        seen = await (await signed_in(world)).get("/start")
+        assert (step in text_of(seen.text), step in steps_done(seen)) == (True, False)
+        assert "is told to nobody yet" in text_of(seen.text)
+        assert "mail_relay" in seen.text
+    async with open_world(tmp_path / "data", MAILING) as world:
+        data, alerts, now = world.installation.folder.path, world.installation.settings.alerts, world.clock.now()
+        visitor = Visitor(world)
+        await visitor.sign_in(EMAIL, PASSWORD)
+        assert "nobody has tried whether an e-mail comes there" in text_of((await visitor.get("/start")).text)
+        mail_trial.note_sent(data, alerts, "123456", now)
+        assert "An e-mail with a code went to admin@example.com" in text_of((await visitor.get("/start")).text)
+        assert mail_trial.confirm(data, alerts, "123456", now)
+        seen = await visitor.get("/start")
+        assert step in steps_done(seen)
+        assert "Alerts go to admin@example.com by e-mail, confirmed" in text_of(seen.text)
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 256, "a\nb"])

@@ -146,7 +146,7 @@ async def test_a_check_that_fails_says_why_and_what_to_do(admin: Visitor) -> Non
 async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(admin: Visitor) -> None:
     text = text_of((await admin.get("/admin/health")).text)
     assert "Nothing is open." in text
-    assert "neither alerts.url nor alerts.command is set" in text
+    assert "no e-mail, receiver or program is set" in text
     admin.world.jobs.disk_watch.note(Disk(2**20, 2**40))
     await admin.world.jobs.alerts.look()
     text = text_of((await admin.get("/admin/health")).text)

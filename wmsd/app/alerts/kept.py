@@ -13,7 +13,7 @@ from wmsd.base import timestamps
 FILE: Final = "alerts.json"
 MOST_READ: Final = 4 * 1024 * 1024
 """Bytes of a file that is read. A larger one is none of ours."""
-WayName = Literal["url", "command"]
+WayName = Literal["url", "command", "mail"]
 Event = Literal["alert.begun", "alert.over", "alert.test"]
 
 

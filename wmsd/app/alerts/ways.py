@@ -1,4 +1,4 @@
-"""The two ways by which alerts leave the house: a signed request, and a program of the admin's.
+"""The ways by which alerts leave the house: a signed request, a program of the admin's, and e-mail (`mail.py`).
 
 Neither raises for what a receiver or a program does: what came of it is a sentence.
 """
@@ -10,11 +10,13 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from wmsd.app import own_program
 from wmsd.app.alerts.kept import Notice, WayName
+from wmsd.app.alerts.mail import ToMail
 from wmsd.app.alerts.messages import as_bytes
+from wmsd.app.alerts.outcome import Outcome
 from wmsd.app.installation import new_guard
 from wmsd.app.one_word import word_in
 from wmsd.app.settings import Settings
@@ -35,13 +37,6 @@ NO_BASE64: Final = "The secret in {file} begins with whsec_, and what follows is
 NOTHING: Final = "nothing"
 
 
-class Outcome(NamedTuple):
-    """`said`: what came back, for whoever tries it; `error` is None where the alert was taken."""
-
-    error: str | None
-    said: str = ""
-
-
 class Way(Protocol):
     name: WayName
 
@@ -50,13 +45,15 @@ class Way(Protocol):
     async def close(self) -> None: ...
 
 
-def ways_of(settings: Settings, data: Path, clock: Clock) -> list[Way]:
-    """Those that the settings name."""
+def ways_of(settings: Settings, data: Path, clock: Clock, code: str = "") -> list[Way]:
+    """Those that the settings name. `code`: for the trial of the e-mail."""
     found: list[Way] = []
     if settings.alerts.url:
         found.append(ToReceiver(settings, data, clock))
     if settings.alerts.command:
         found.append(ToCommand(settings.alerts.command, data))
+    if settings.alerts.mail_to:
+        found.append(ToMail(settings.alerts, data, code))
     return found
 
 

@@ -10,11 +10,10 @@ from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.manifest import PLATFORM
 from wmsd.app.backups.record import read_record
+from wmsd.app.platform_lost import UNKNOWN
 from wmsd.base.counts import counted, first_few
 from wmsd.db.failures import StorageError
 
-UNKNOWN: Final = "FILE"
-"""Stands in a command where there is no such backup."""
 MOST_READ: Final = 100
 
 

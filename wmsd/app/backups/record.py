@@ -46,6 +46,15 @@ class FailedBackup(Part):
     error: str
 
 
+class OtherServer(Part):
+    """Another server that makes scheduled backups of this installation into the same folder."""
+
+    archive: str
+    """The last one that came between two own backups."""
+    turns: int
+    """How many times in a row one did."""
+
+
 class BackupRecord(Part):
     """`failed` is None when the last attempt went well."""
 
@@ -56,6 +65,9 @@ class BackupRecord(Part):
     """When the archives were made that were proven without a problem: the newest proofs last."""
     faulty: list[str] = []
     """When those were made of which the proof found problems."""
+
+    other_server: OtherServer | None = None
+    """None when no archive of another server came between the last two own backups."""
 
     def with_proof(self, proven: ProvenBackup) -> "BackupRecord":
         return self.model_copy(update={"proven": proven})

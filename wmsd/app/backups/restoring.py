@@ -5,6 +5,7 @@ that with these very bytes. Only then are the files put in their places, all or 
 those that were there are moved to `replaced-<moment>`.
 """
 
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,6 +25,7 @@ from wmsd.app.backups.record import read_record
 from wmsd.app.backups.unpacking import compare, secrets_of, unpack
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_space import check_room
+from wmsd.app.platform_lost import UNKNOWN
 from wmsd.app.private_files import new_private_folder
 from wmsd.app.swapping import Rename, finish, is_begun, replaced_folder, swap, with_sides
 from wmsd.base import timestamps
@@ -103,8 +105,11 @@ class Restore:
             )
 
     def _without_platform(self) -> StorageError:
+        has_it = self.manifest.file(PLATFORM) is not None
+        backup = shlex.quote(str(self.archive)) if has_it else UNKNOWN
         return StorageError(
-            f"{self._data.platform_file} cannot be read, and a company needs it. Restore everything instead."
+            f"{self._data.platform_file} cannot be read, and a company needs it. Restore platform.db first, which "
+            f"leaves the companies' files as they are: wmsd backup restore {backup} --only-platform"
         )
 
     def check_everything(self) -> Installed | None:

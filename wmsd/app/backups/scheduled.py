@@ -14,6 +14,7 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.creating import Made
 from wmsd.app.backups.due import is_backup_due, is_proof_due_now
 from wmsd.app.backups.manifest import Manifest
+from wmsd.app.backups.other_server import SAYS, between, told_other
 from wmsd.app.backups.present import from_here, here, made_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
@@ -77,9 +78,13 @@ class Scheduled:
     def _do(self) -> None:
         made, record = None, read_record(self._data.path)
         if self._now or is_backup_due(self._settings, record):
+            before = record.made
             made = self._make()
             noted = _as_made(made)
-            record = self._noted(lambda known: known.model_copy(update={"made": noted}))
+            other = between(self._folder, record, None if before is None else Path(before.path), made.path)
+            record = self._noted(lambda known: known.model_copy(update={"made": noted, "other_server": other}))
+            if (found := told_other(record)) is not None:
+                LOG.error("%s", SAYS.format(archive=found.archive))
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
         last = made_there(self._settings, record)
         if last is not None and (self._now or is_proof_due_now(self._settings, record)):

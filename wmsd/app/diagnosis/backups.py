@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from wmsd.app.backups import other_server
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.mounted import NOT_THERE, STAYING, missing_mount
 from wmsd.app.backups.record import read_record
@@ -28,13 +29,17 @@ IN_DATA: Final = FindingKind(
     "The folder of the backups, {file}, is in the data folder: what takes the data takes the backups too.",
     "Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
 )
-KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA)
+TWO_SERVERS: Final = FindingKind("two-servers", "wrong", other_server.SAYS, other_server.REMEDY)
+KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA, TWO_SERVERS)
 
 
 def look(at: Situation) -> Found:
-    judged = verdict(at.settings.backup, read_record(at.data), at.now.astimezone())
+    record = read_record(at.data)
+    judged = verdict(at.settings.backup, record, at.now.astimezone())
     if not judged.ok:
         yield NO_BACKUP.of(sentence=judged.text)
+    if (other := other_server.told_other(record)) is not None:
+        yield TWO_SERVERS.of(archive=other.archive)
     yield from look_before_start(at)
 
 

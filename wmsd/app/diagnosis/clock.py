@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from wmsd.app import clock_watch
+from wmsd.app import clock_verdict, clock_watch
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.base import timestamps
@@ -42,13 +42,25 @@ DOUBTED: Final = FindingKind(
     "{sentence}",
     "Look whether the clock is right. When it is, run wmsd clock confirm.",
 )
-KINDS: Final = (YEAR_WRONG, FROM_FUTURE, CHANGES_FROM_FUTURE, DOUBTED)
+CLOCK_OFF: Final = FindingKind(
+    "clock-off",
+    "wrong",
+    clock_verdict.SAYS,
+    clock_verdict.REMEDY,
+    words=(
+        *(clock_verdict.SET, clock_verdict.BEHIND, clock_verdict.EXPIRED),
+        *(clock_verdict.FORWARD, clock_verdict.BACK),
+    ),
+)
+KINDS: Final = (YEAR_WRONG, CLOCK_OFF, FROM_FUTURE, CHANGES_FROM_FUTURE, DOUBTED)
 
 
 def look(at: Situation) -> Found:
     now = timestamps.to_text(at.now)
     if not EARLIEST <= at.now < LATEST:
         yield YEAR_WRONG.of(now=now)
+    elif at.wrong_clock is not None:
+        yield CLOCK_OFF.of(**at.wrong_clock._asdict())
     for path in at.files:
         changed = _changed(path)
         if changed is not None and changed > at.now + FAR_AHEAD:

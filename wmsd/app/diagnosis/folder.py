@@ -8,6 +8,7 @@ from wmsd.app.data_names import is_own
 from wmsd.app.data_place import check_usable
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.platform_lost import restoring_platform
 from wmsd.app.swapped_files import swapped_with
 from wmsd.app.swapping import JOURNAL
 from wmsd.base.counts import first_few
@@ -18,8 +19,8 @@ from wmsd.db.unwritten import Content, content_of, owner_of
 
 NOBODY: Final = "nobody"
 OF_PLATFORM: Final = (
-    "Stop the server. Put back platform.db of this installation if you have a copy of it with its log; otherwise "
-    "restore a backup with wmsd backup restore {backup}. Only platform.db knows users, tokens and companies."
+    "Stop the server. Put back platform.db of this installation if you have a copy of it with its log. Otherwise "
+    "restore it from a backup: {command}. Only platform.db knows users and tokens."
 )
 OF_COMPANY: Final = "Restore the company from a backup: wmsd backup restore {backup} --company {code}"
 
@@ -116,10 +117,10 @@ def _platform(at: Situation) -> Found:
         names = [each.name for each in at.files]
         if names:
             yield PLATFORM_MISSING.of(
-                path, companies=", ".join(first_few(names)), backup=newest_with(at.data, at.backups)
+                path, companies=", ".join(first_few(names)), command=restoring_platform(at.data, at.backups)
             )
     elif content in kinds:
-        yield kinds[content].of(path, backup=newest_with(at.data, at.backups))
+        yield kinds[content].of(path, command=restoring_platform(at.data, at.backups))
 
 
 def _companies(at: Situation) -> Found:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app import key_file, own_program
+from wmsd.app.alerts.mail import NO_PASSWORD, PASSWORD_TOO_LONG, password_in
 from wmsd.app.alerts.ways import NO_BASE64, read_secret
 from wmsd.app.backups import passphrases
 from wmsd.app.diagnosis.finding import REASONS, Finding, FindingKind, Found, reason_of
@@ -55,7 +56,7 @@ UNFIT: Final = FindingKind(
     "Put into the file what it must hold, or correct {setting}.",
     words=(
         *(key_file.UNUSABLE, key_file.NO_TEXT, key_file.NO_SECRET, passphrases.NO_TEXT, passphrases.TOO_SHORT),
-        *(NOT_ONE_WORD, TOO_LONG, NO_BASE64, NO_AUTHORITIES, NO_CLIENT_SECRET),
+        *(NOT_ONE_WORD, TOO_LONG, NO_BASE64, NO_AUTHORITIES, NO_CLIENT_SECRET, NO_PASSWORD, PASSWORD_TOO_LONG),
     ),
 )
 NOT_FOR_OWNER: Final = FindingKind(
@@ -113,6 +114,7 @@ READ_BY: Final[dict[str, Callable[[Path], object]]] = {
     "backup.passphrase_file": passphrases.read_passphrase,
     "metrics.token_file": token_in,
     "alerts.secret_file": read_secret,
+    "alerts.mail_password_file": password_in,
 }
 """The settings that name a file to read, and what reads it. It raises OSError, ValueError and StorageError."""
 

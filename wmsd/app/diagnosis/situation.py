@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from wmsd.app.clock_verdict import WrongClock
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.diagnosis.file_systems import FileSystem, file_system_of
 from wmsd.app.settings import Settings
@@ -30,6 +31,8 @@ class Situation:
     marks: Mapping[int, HighWaterMark] = field(default_factory=dict)
     """How far companies' files have come, as far as `platform.db` has noted it."""
     clock: Known | None = None
+    wrong_clock: WrongClock | None = None
+    """What shows that the clock is wrong."""
     server: Serving | None = None
     """The server that runs in the folder."""
     config_file: Path | None = None

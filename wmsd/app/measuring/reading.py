@@ -11,6 +11,7 @@ from pathlib import Path
 from wmsd import __version__
 from wmsd.accounts import sessions
 from wmsd.app.backups.running import Seen
+from wmsd.app.health import wrong_clock
 from wmsd.app.installation import Installation
 from wmsd.app.measuring.counting import RequestMeasures
 from wmsd.app.measuring.live import LiveFigures
@@ -73,6 +74,7 @@ class _Reading:
             sessions=await self._sessions(),
             event_streams=jobs.changes.streams,
             jobs_failing=sum(each.error is not None for each in jobs.log.jobs.values()),
+            clock_wrong=None if (clock := await wrong_clock(installation, jobs)) is None else clock.sentence,
         )
 
     async def _sessions(self) -> int | None:

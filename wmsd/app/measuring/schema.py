@@ -96,3 +96,5 @@ class ServerFigures(Model):
     sessions: int | None
     event_streams: int
     jobs_failing: int
+    clock_wrong: str | None = None
+    """Why the clock must be wrong; None where nothing shows it."""

@@ -79,7 +79,7 @@ class AlertShown(Model):
 class AlertWay(Model):
     """A way that alerts take. `error` is null where it takes them; `waiting` are not taken yet."""
 
-    name: Literal["url", "command"]
+    name: Literal["url", "command", "mail"]
     waiting: int
     failing_since: Timestamp | None
     error: str | None

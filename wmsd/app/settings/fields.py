@@ -13,6 +13,10 @@ ORIGIN: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a
 URL: Final = re.compile(r"https?://[^\s#@]{1,2000}", re.ASCII)
 TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 
+MAIL_ADDRESS: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}", re.ASCII)
+"""As browsers take it: https://html.spec.whatwg.org/#valid-e-mail-address"""
+HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:]{2,45}", re.ASCII)
+
 TLS: Final = ("off", "lan", "files")
 
 
@@ -80,6 +84,25 @@ def check_time_of_day(value: str) -> str:
     return value
 
 
+def check_mail_address(value: str) -> str:
+    if value and not MAIL_ADDRESS.fullmatch(value):
+        raise ValueError(f"holds {value!r}, which is no e-mail address such as admin@example.com")
+    return value
+
+
+def check_mail_addresses(values: list[str]) -> list[str]:
+    for value in values:
+        check_mail_address(value or " ")
+    return values
+
+
+def check_host(value: str) -> str:
+    if value and not HOST.fullmatch(value):
+        raise ValueError("must be the name or the address of a host, without a port, such as smtp.example.com")
+    return value
+
+
+MailAddresses = Annotated[list[str], AfterValidator(check_mail_addresses)]
 Networks = Annotated[list[str], AfterValidator(check_networks)]
 Ports = Annotated[
     list[Annotated[int | str, SkipValidation]],  # so that one sentence covers all errors

@@ -7,7 +7,9 @@ import click
 
 from wmsd.app.alerts.kept import Kept, Notice, OpenAlert, as_of, read_kept
 from wmsd.app.alerts.kinds import BY_NAME, remedy, sentence
-from wmsd.app.alerts.ways import Outcome, Way, ways_of
+from wmsd.app.alerts.mail_trial import MailState, confirm, new_code, note_sent, state_of
+from wmsd.app.alerts.outcome import Outcome
+from wmsd.app.alerts.ways import Way, ways_of
 from wmsd.app.logs import escaped
 from wmsd.base import timestamps
 from wmsd.base.clock import SystemClock
@@ -15,8 +17,8 @@ from wmsd.base.ids import RandomIds
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 
 NONE_SET = (
-    "Nobody is told of alerts: set alerts.url with alerts.secret_file, or alerts.command. "
-    "The guide says how: /docs/monitoring."
+    "Nobody is told of alerts: set alerts.mail_to with alerts.mail_relay, alerts.url with alerts.secret_file, or "
+    "alerts.command. The guide says how: /docs/monitoring."
 )
 
 
@@ -28,8 +30,8 @@ def alerts_command(context: click.Context, as_json: bool) -> None:
 
     A running server looks every 15 seconds at the disk, the backups, the replica, the companies' files, deliveries
     that were given up, tokens that expire within 14 days and the certificate. It tells each trouble once when it
-    begins and once when it is over: a receiver (alerts.url), a program (alerts.command), or both. Without a
-    command it lists them.
+    begins and once when it is over: by e-mail (alerts.mail_to), to a receiver (alerts.url), to a program
+    (alerts.command), or by several of these. Without a command it lists them.
     """
     if context.invoked_subcommand is None:
         with list_alerts.make_context("list", ["--json"] if as_json else [], parent=context) as listing:
@@ -66,6 +68,8 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
         note(f"No server runs: this is what the last one knew{as_of(command_line.folder.path)}.")
     if not ways_of(command_line.settings, command_line.folder.path, SystemClock()):
         note(NONE_SET)
+    if (unconfirmed := _mail_of(command_line).sentence) is not None:
+        note(unconfirmed)
 
 
 @alerts_command.command("test", short_help="Send a test alert now.")
@@ -74,11 +78,13 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
 def test_alerts(command_line: CommandLine, as_json: bool) -> None:
     """Send a test alert now, by every way that is set, and say what came back.
 
-    The command itself sends it, once: a server may run or not. It exits with 1 when a way did not take it.
+    The command itself sends it, once: a server may run or not. It exits with 1 when a way did not take it. An
+    e-mail carries a code: e-mail counts as set up when somebody has typed that code, with wmsd alerts confirm.
     """
     command_line.say_folder()
-    clock = SystemClock()
-    ways = ways_of(command_line.settings, command_line.folder.path, clock)
+    clock, code = SystemClock(), new_code()
+    folder = command_line.folder.path
+    ways = ways_of(command_line.settings, folder, clock, code if folder.is_dir() else "")
     if not ways:
         fail([NONE_SET])
     at = timestamps.to_text(clock.now())
@@ -91,9 +97,42 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
         for name, outcome in outcomes.items()
     ]
     say(rows, as_json)
+    mail = outcomes.get("mail")
+    if mail is not None and mail.error is None and folder.is_dir():
+        note_sent(folder, command_line.settings.alerts, code, clock.now())
+        note(
+            f"An e-mail with a code is on its way to {', '.join(command_line.settings.alerts.mail_to)}. When the "
+            f"e-mail has come: wmsd alerts confirm CODE{command_line.data_option}"
+        )
     refused = [row["way"] for row in rows if not row["taken"]]
     if refused:
         fail([f"The test was not taken by {' and '.join(refused)}."])
+
+
+@alerts_command.command("confirm", short_help="Confirm that the e-mail of a test came.")
+@click.argument("code", metavar="CODE")
+@installed
+def confirm_mail(command_line: CommandLine, code: str) -> None:
+    """Confirm that the e-mail of `wmsd alerts test` came, by the code that is in it.
+
+    When the address, the relay or its sign-in change in the settings, e-mail has to be tried anew.
+    """
+    command_line.find()
+    settings, folder = command_line.settings.alerts, command_line.folder.path
+    if not settings.mail_to:
+        fail(["No e-mail is set: name addresses in alerts.mail_to, and a relay in alerts.mail_relay."])
+    if not confirm(folder, settings, code, SystemClock().now()):
+        fail(
+            [
+                f"{escaped(code)} is not the code of the last test by these settings. wmsd alerts test sends "
+                "another e-mail."
+            ]
+        )
+    note(f"Confirmed: alerts come to {', '.join(settings.mail_to)}.")
+
+
+def _mail_of(command_line: CommandLine) -> MailState:
+    return state_of(command_line.folder.path, command_line.settings.alerts)
 
 
 async def _sent(ways: list[Way], test: Notice) -> dict[str, Outcome]:

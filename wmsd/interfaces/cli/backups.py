@@ -4,7 +4,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import BackedUpFile, brings_back
 from wmsd.app.backups.new_epoch import Missing
 from wmsd.app.backups.numbers import read_numbers
+from wmsd.app.backups.platform_alone import PlatformRestore
 from wmsd.app.backups.present import made_elsewhere, made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
@@ -28,7 +29,7 @@ from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.app.new_place import new_place
 from wmsd.app.platform_file import installation_of
-from wmsd.base.counts import counted, first_few
+from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
@@ -36,8 +37,16 @@ from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option,
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
 from wmsd.interfaces.cli.listed_backups import columns, described, note_companies, row_of
 from wmsd.interfaces.cli.new_folder import refuse_strangers
+from wmsd.interfaces.cli.platform_restored import restore_platform
 from wmsd.interfaces.cli.progress_bar import shown, to_server
-from wmsd.interfaces.cli.restored import KEYS_SHOWN, question, sentence_of_replaced, sentences_of_missing, told
+from wmsd.interfaces.cli.restored import (
+    KEYS_SHOWN,
+    question,
+    sentence_of_replaced,
+    sentences_of_missing,
+    sentences_of_unread,
+    told,
+)
 
 LOW_PRIORITY: Final = 10
 KEYS_SAID: Final = {
@@ -269,6 +278,7 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 @backup_command.command("restore")
 @click.argument("archive", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--company", "code", metavar="CODE", help="Only this one, while the others work.")
+@click.option("--only-platform", is_flag=True, help="Only platform.db; the companies' files stay as they are.")
 @click.option("--anyway", is_flag=True, help="Also what the examination finds not to be right.")
 @click.option("--new-keys", is_flag=True, help="Make the keys anew where the passphrase of the backup is lost.")
 @click.option("--nothing-after", is_flag=True, help="Nothing was written after the backup: numbers need not leap.")
@@ -280,6 +290,7 @@ def restore(
     command_line: CommandLine,
     archive: Path,
     code: str | None,
+    only_platform: bool,
     anyway: bool,
     new_keys: bool,
     nothing_after: bool,
@@ -287,7 +298,7 @@ def restore(
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Restore the backup FILE: everything, or one company.
+    """Restore the backup FILE: everything, one company, or platform.db alone.
 
     Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
     company is restored while the server works: only that company waits for a moment. Every file is unpacked,
@@ -298,9 +309,18 @@ def restore(
     that is not known, as in an empty data folder, they leap by 10 000 or more; --nothing-after says that the
     server was stopped before the backup was made, as in a move to another machine. Tokens that were revoked since
     the backup stay revoked. It says what was written after the backup, and so is missing.
+
+    With --only-platform the companies' files stay as they are: for a data folder that has lost platform.db alone.
+    Companies that were created after the backup are served again from their own files. Stop the server first.
     """
+    if only_platform and code is not None:
+        raise click.UsageError("Give either --company or --only-platform.")
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.say_folder()
+    if only_platform:
+        alone = PlatformRestore(archive, command_line.folder, passphrase, anyway, new_keys)
+        say(restore_platform(command_line, alone, is_asked(yes), as_json), as_json)
+        return
     work = Restore(archive, command_line.folder, passphrase, anyway, new_keys, nothing_after)
     if code is None:
         say(_everything(command_line, work, is_asked(yes), as_json), as_json)
@@ -323,7 +343,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
         "restored": str(work.archive),
         "made_at": done.manifest.began_at,
         "companies": sum(file.company_id is not None for file in done.files),
-        "missing_events": _missing(done.missing.values(), done.files, done.replaced),
+        "missing_events": _missing(done.missing, done.files, done.replaced),
         "replaced": str(done.replaced) if done.replaced else None,
         "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
     }
@@ -354,21 +374,20 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
         "restored": code,
         "from": str(work.archive),
         "made_at": work.manifest.began_at,
-        "missing_events": _missing([missing] if missing else [], [file], replaced),
+        "missing_events": _missing({code: missing} if missing else {}, [file], replaced),
         "replaced": str(replaced) if replaced.exists() else None,
     }
 
 
-def _missing(found: Collection[Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
-    """How many events came after the backup. None, and said, where nothing tells it."""
+def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
+    """How many events came after the backup, by company. None, and said, where nothing tells it."""
     companies = [file for file in files if file.code]
     unknown = [
         each.code or "" for each in companies if replaced is None or read_numbers(replaced / each.path) is None
     ]
-    if unknown:
-        codes = ", ".join(first_few(unknown))
-        note(f"What {codes} had after the backup is not known: no file was there that could be read.")
-    return None if unknown and not found else sum(each.events for each in found)
+    for sentence in sentences_of_unread(unknown, found):
+        note(sentence)
+    return None if unknown and not found else sum(each.events for each in found.values())
 
 
 def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:

@@ -59,6 +59,11 @@ class CommandLine:
     """In the settings, which are what could be read of them."""
 
     @property
+    def backups(self) -> Path:
+        """The folder of the backups."""
+        return Path(self.settings.backup.folder)
+
+    @property
     def data_option(self) -> str:
         """What a command that is told has to name too, where this one was given it."""
         given = next((each for each in self.layers if each.kind == "command line"), None)
@@ -90,7 +95,7 @@ class CommandLine:
             yield None if loan is None else loan.borrow
 
     def run_with(self, borrow: Borrow | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        self.folder.open()
+        self.folder.open(backups=self.backups)
 
         async def opened() -> Result:
             opening = open_installation(self.settings, self.folder, borrow=borrow, who=at_the_command_line())
@@ -111,7 +116,7 @@ class CommandLine:
 
     def check_made(self) -> None:
         """Raises StorageError when the data folder holds no data."""
-        self.folder.check_platform()
+        self.folder.check_platform(self.backups)
         if not self.folder.is_made:
             path = self.folder.path
             check_folder(path)
@@ -136,7 +141,7 @@ class CommandLine:
             return
         from wmsd.app.data_place import check_not_lost  # imported here, as above
 
-        folder.check_platform()
+        folder.check_platform(self.backups)
         check_not_lost(folder, Path(self.settings.backup.folder))
         folder.make_place()
         folder.lock("no address")  # two who make it would each take the other's unfinished files for remains

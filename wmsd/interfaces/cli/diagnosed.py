@@ -23,14 +23,15 @@ NOTHING_ELSE: Final = "nothing else found"
 
 def situation_of(command_line: CommandLine, examination: Examination) -> Situation:
     """Read after `examination.companies`, as far as that could be read."""
-    folder = command_line.folder
+    folder, now = command_line.folder, datetime.now(UTC)
     return Situation(
         folder=folder,
         settings=command_line.settings,
-        now=datetime.now(UTC),
+        now=now,
         codes=examination.codes,
         marks=examination.marks,
         clock=examination.clock(),
+        wrong_clock=examination.wrong_clock(now),
         server=folder.server() if examination.is_beside_a_server else None,
         config_file=command_line.config_file,
         mistakes=command_line.mistakes,

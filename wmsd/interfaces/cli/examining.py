@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
@@ -19,6 +18,7 @@ from wmsd.app.examination import Examination, Report
 from wmsd.app.looking import looking
 from wmsd.app.oversight.kept_findings import PLATFORM, examined
 from wmsd.app.oversight.kept_findings import diagnosed as kept
+from wmsd.app.platform_lost import restoring_platform
 from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.sqlite import bytes_on_disk
@@ -248,6 +248,8 @@ def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
 
 def _restoring(command_line: CommandLine, report: Report) -> str:
     """The command. Without its code a company can only be restored with all others."""
+    data, backups = command_line.folder.path, command_line.backups
+    if report.file == command_line.folder.platform_file:
+        return restoring_platform(data, backups)
     only = "" if report.company is None else f" --company {report.company}"
-    data, backups = command_line.folder.path, Path(command_line.settings.backup.folder)
     return f"wmsd backup restore {newest_with(data, backups, report.company or PLATFORM)}{only}"

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from wmsd.app.clock_verdict import REMEDY
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.base.sizes import size
 
@@ -53,6 +54,8 @@ def wrong(figures: ServerFigures) -> list[str]:
             f"Webhooks that were switched off, because their receivers failed for days: "
             f"{figures.deliveries.switched_off}. The pages of their companies show which."
         )
+    if figures.clock_wrong is not None:
+        sentences.append(f"{figures.clock_wrong} {REMEDY}")
     if figures.loop.lag_seconds > SLOW_LOOP_SECONDS:
         sentences.append(f"Requests wait: the event loop is {figures.loop.lag_seconds:.1f} s late.")
     return sentences

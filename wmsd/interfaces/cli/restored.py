@@ -7,8 +7,9 @@ from typing import Final
 from wmsd.app.backups.carrying_on import ShutOut
 from wmsd.app.backups.manifest import BackedUpFile, LeftOut
 from wmsd.app.backups.new_epoch import Missing
-from wmsd.app.backups.newest import UNKNOWN, newest_with
+from wmsd.app.backups.newest import newest_with
 from wmsd.app.backups.restoring import Restore, Restored
+from wmsd.app.platform_lost import UNKNOWN
 from wmsd.base.counts import counted, first_few
 
 MOST_NAMED: Final = 20
@@ -69,13 +70,13 @@ def told(done: Restored, data: Path, backups: Path) -> list[str]:
             f"are in {done.replaced}."
         )
     sentences += [_left_out(each, data, backups, done.manifest.installation) for each in done.manifest.left_out]
-    sentences += _shut_out(done.shut_out)
+    sentences += sentences_of_shut_out(done.shut_out)
     if done.replaced:
         sentences.append(sentence_of_replaced(done.replaced))
     return [*sentences, KEYS[done.keys]]
 
 
-def _shut_out(found: ShutOut) -> list[str]:
+def sentences_of_shut_out(found: ShutOut) -> list[str]:
     sentences = [
         f"{counted(number, what)} that {was} revoked or disabled after the backup {stays} so."
         for what, number in found.counts.items()
@@ -123,4 +124,21 @@ def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
             sentences.append(f"{code}: {_events(lost)}{changed}")
         elif changed:
             sentences.append(f"{code}: what changed after the backup is missing.{changed}")
+    return sentences
+
+
+def sentences_of_unread(codes: Iterable[str], missing: Mapping[str, Missing]) -> list[str]:
+    """Of companies whose replaced file could not be read. `missing`: what platform.db knew of some of them."""
+    unread = set(codes)
+    known, unknown = sorted(unread & missing.keys()), sorted(unread - missing.keys())
+    sentences = []
+    if known:
+        sentences.append(
+            f"The last minute of {_some(known)} may be missing too: no file was there that could be read, so the "
+            "numbers are those that platform.db noted."
+        )
+    if unknown:
+        sentences.append(
+            f"What {_some(unknown)} had after the backup is not known: no file was there that could be read."
+        )
     return sentences

@@ -108,6 +108,7 @@ def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started
     folder, settings = command_line.folder, command_line.settings
     check_files(settings.server)
     may_be_made(command_line, create)
+    folder.check_platform(command_line.backups)
     if not folder.is_made:  # nothing is made for a server that cannot listen
         try_listening_as_set(settings)
     folder.make_place()
@@ -121,7 +122,7 @@ def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started
             folder.make()
         with manager.working("Bringing platform.db up to date."):
             trial = trials.begin(folder)
-            folder.open(KeptCopies(folder).keep)
+            folder.open(KeptCopies(folder).keep, command_line.backups)
         folder.make_reserve()
         served_tls = ServedTls(settings.server, folder.path, SystemClock()) if settings.server.has_tls else None
         return uvloop.run(_serve(command_line, served_tls, with_demo, trial, manager, is_started))

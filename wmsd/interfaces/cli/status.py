@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -11,18 +12,22 @@ import click
 
 from wmsd import __version__
 from wmsd.app.alerts.kept import as_of, read_kept
+from wmsd.app.alerts.mail_trial import state_of
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
-from wmsd.app.backups.newest import newest_with
+from wmsd.app.backups.other_server import REMEDY as OTHER_REMEDY
+from wmsd.app.backups.other_server import SAYS, told_other
 from wmsd.app.backups.present import made_there
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import REMEDY, verdict
+from wmsd.app.clock_verdict import REMEDY as CLOCK_REMEDY
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
-from wmsd.app.platform_file import companies_of, damage_of
+from wmsd.app.platform_file import clock_of, companies_of, damage_of
+from wmsd.app.platform_lost import restoring_platform
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.base.counts import counted, first_few
@@ -92,19 +97,24 @@ def _status(command_line: CommandLine) -> Status:
         "disk": f"{size(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
         "backup folder": _backup_folder(command_line),
+        "alerts go to": _told_of_alerts(command_line),
         **_remembered(folder, server is not None),
     }
     wrong = [
         *_of_silence(silent),
         *([] if server is not None else _of_damage(command_line)),
+        *([] if server is not None else _of_clock(folder)),
         *_of_missing_files(folder, known),
         *_of_alerts(folder, server is not None),
+        *filter(None, [state_of(folder.path, command_line.settings.alerts).sentence]),
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
         *_of_disk(folder, disk),
     ]
     if not backups.ok:
         wrong.append(f"Backups: {backups.text} {REMEDY}")
+    if (other := told_other(read_record(folder.path))) is not None:
+        wrong.append(f"{SAYS.format(archive=other.archive)} {OTHER_REMEDY}")
     if figures is not None:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
@@ -115,8 +125,14 @@ def _of_damage(command_line: CommandLine) -> Iterator[str]:
     """What every request would meet. A server that runs tells it by an alert."""
     folder = command_line.folder
     if damage := damage_of(folder):
-        newest = newest_with(folder.path, Path(command_line.settings.backup.folder))
-        yield f"{folder.platform_file} is damaged: {damage}. Restore it: wmsd backup restore {newest}"
+        restoring = restoring_platform(folder.path, command_line.backups)
+        yield f"{folder.platform_file} is damaged: {damage}. Restore it: {restoring}"
+
+
+def _of_clock(folder: DataFolder) -> Iterator[str]:
+    """What every integrator will meet when the server starts. A server that runs tells it itself."""
+    if (found := clock_of(folder, datetime.now(UTC))) is not None:
+        yield f"{found.sentence} {CLOCK_REMEDY}"
 
 
 def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Iterator[str]:
@@ -171,6 +187,18 @@ def _of_alerts(folder: DataFolder, is_served: bool) -> Iterator[str]:
     else:
         were = counted(count, "alert was", "alerts were")
         yield f"{were} open for the last server{as_of(folder.path)}: {which} Start the server, which looks again."
+
+
+def _told_of_alerts(command_line: CommandLine) -> str:
+    settings = command_line.settings.alerts
+    mail = state_of(command_line.folder.path, settings)
+    confirmed = f"confirmed {mail.at}" if mail.is_confirmed else "not confirmed yet"
+    ways = [
+        f"{', '.join(mail.to)} ({confirmed})" if mail.to else "",
+        "the receiver of alerts.url" if settings.url else "",
+        "the program of alerts.command" if settings.command else "",
+    ]
+    return ", ".join(filter(None, ways)) or "nobody: the guide says how, /docs/monitoring"
 
 
 def _remembered(folder: DataFolder, is_served: bool) -> dict[str, str]:

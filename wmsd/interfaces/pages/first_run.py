@@ -1,5 +1,6 @@
 """Into a new installation: the link of the first admin, the link of the demo, and the first steps."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -7,6 +8,8 @@ from typing import Any, Final
 from wmsd.accounts import demo_link, first_admin
 from wmsd.accounts import token_administration as tokens
 from wmsd.accounts.strength import SHORTEST
+from wmsd.app.alerts.mail_trial import state_of
+from wmsd.app.settings import Alerts
 from wmsd.articles import actions as articles
 from wmsd.base.operation import Operation
 from wmsd.companies import administration as companies
@@ -27,8 +30,8 @@ FIELDS: Final = (
 
 
 class FirstRun:
-    def __init__(self, door: Door, folder: Path) -> None:
-        self._door, self._folder = door, folder
+    def __init__(self, door: Door, folder: Path, alerts: Alerts) -> None:
+        self._door, self._folder, self._alerts = door, folder, alerts
 
     async def show_first_admin(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
@@ -119,6 +122,8 @@ class FirstRun:
             folder=self._folder,
             article=article,
             token=next(iter(has_token), None),
+            mail=await asyncio.to_thread(state_of, self._folder, self._alerts),
+            is_told_otherwise=bool(self._alerts.url or self._alerts.command),
         )
 
 

@@ -129,7 +129,11 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
     acting = Acting(door)
-    rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door, installation.folder.path.resolve())
+    rights, welcome, first_run = (
+        Rights(door),
+        Welcome(door),
+        FirstRun(door, installation.folder.path.resolve(), installation.settings.alerts),
+    )
     signing_on, trying, trust = SigningOn(door), Trying(door), Trust(installation)
     oversight = Oversight(door)
     importing = Importing(door)
