@@ -10,6 +10,7 @@ LOG_HEADER: Final = struct.Struct("> 8x I 4x 8s 8x")
 """The page size, and the salts that are repeated in each frame."""
 FRAME_HEADER: Final = struct.Struct("> I I 8s 8x")
 """The page, the pages of the file after a commit (0 in a frame that ends none), and the salts."""
+PAGE_SIZES: Final = frozenset(1 << power for power in range(9, 17))
 LOG_HEADER_BYTES: Final = LOG_HEADER.size
 FRAME_HEADER_BYTES: Final = FRAME_HEADER.size
 
@@ -23,6 +24,8 @@ def pages_in(log: BinaryIO) -> Iterator[tuple[int, bytes]]:
     if len(header) < LOG_HEADER_BYTES:
         return
     page_bytes, salts = LOG_HEADER.unpack(header)
+    if page_bytes not in PAGE_SIZES:
+        return
     while len(frame := log.read(FRAME_HEADER_BYTES + page_bytes)) == FRAME_HEADER_BYTES + page_bytes:
         number, _, found = FRAME_HEADER.unpack(frame[:FRAME_HEADER_BYTES])
         if found != salts:
