@@ -36,6 +36,9 @@ KINDS: Final = """() => {
   return [...new Set(kinds.values())];
 }"""
 """Each element with all that it stands in, by what style sheets go by, and whether it has text of its own."""
+TELLS_READY: Final = """addEventListener("load", () => { document.documentElement.dataset.ready = "" })"""
+"""Scripts are deferred, so a page is there before they listen to it: they have run when it is loaded."""
+NOT_READY: Final = "html:not([data-ready])"
 SERIOUS: Final = ("serious", "critical")
 MOST_TRIES: Final = 5
 HEAVIEST: Final = 100_000
@@ -59,6 +62,9 @@ def chromium() -> Iterator[Browser]:
 def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
     """A page in a context of its own. At the end, nothing may have gone wrong in it."""
     context = browser.new_context(base_url=address, **options)
+    if options.get("java_script_enabled", True):
+        context.add_init_script(TELLS_READY)
+        context.on("page", wait_for_scripts)
     try:
         page = context.new_page()
         told = watch(page)
@@ -66,6 +72,11 @@ def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
         assert told == []
     finally:
         context.close()
+
+
+def wait_for_scripts(page: Page) -> None:
+    """Has every later click, key and look at the page wait until its scripts have run, whatever led to it."""
+    page.add_locator_handler(page.locator(NOT_READY), lambda: None)
 
 
 def watch(page: Page) -> list[str]:

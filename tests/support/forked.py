@@ -43,14 +43,31 @@ class Done:
 class Fork(subprocess.Popen[str]):
     """A process that was forked, not started: its exit code is told, as it is a child of another."""
 
-    def __init__(self, arguments: Sequence[str], answers: IO[bytes], stdout: IO[str] | None) -> None:
-        self._answers = answers
-        self.pid = int(answers.readline())
+    def __init__(self, arguments: Sequence[str], answers: int, stdout: IO[str] | None) -> None:
+        """`answers`: a descriptor. A file would warn of itself when it is collected before its fork."""
+        self._answers: int | None = answers
+        self._heard = b""
         self.args, self.returncode = arguments, None
         self.stdin, self.stdout, self.stderr = None, stdout, None
+        self.pid = self._next_answer()
 
     def __del__(self) -> None:
-        self._answers.close()
+        self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        answers, self._answers = self._answers, None
+        if answers is not None:
+            os.close(answers)
+
+    def _next_answer(self) -> int:
+        while b"\n" not in self._heard:
+            assert self._answers is not None
+            heard = os.read(self._answers, 100)
+            if not heard:
+                raise EOFError("the process that forks has ended")
+            self._heard += heard
+        answer, _, self._heard = self._heard.partition(b"\n")
+        return int(answer)
 
     def poll(self) -> int | None:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -59,9 +76,11 @@ class Fork(subprocess.Popen[str]):
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
-            if not select.select([self._answers], [], [], timeout)[0]:
+            assert self._answers is not None
+            if b"\n" not in self._heard and not select.select([self._answers], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
-            self.returncode = int(self._answers.readline())
+            self.returncode = self._next_answer()
+            self._stop_listening()
         return self.returncode
 
 
@@ -140,7 +159,7 @@ class Program:
         with os.fdopen(writable, "wb") as answer:
             descriptors = [file.fileno() for file in (*standard, answer)]
             socket.send_fds(self._requests, [json.dumps(request).encode()], descriptors)
-        return Fork(arguments, os.fdopen(readable, "rb", buffering=0), stdout)
+        return Fork(arguments, readable, stdout)
 
     def end(self) -> None:
         self._requests.close()

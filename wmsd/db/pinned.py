@@ -16,25 +16,26 @@ from wmsd.base.clock import OrderedClock, SystemClock
 from wmsd.base.context import PROGRAM
 from wmsd.base.ids import RandomIds
 from wmsd.db.failures import StorageError, is_delay
+from wmsd.db.log_frames import FRAME_HEADER_BYTES, LOG_HEADER_BYTES
 from wmsd.db.sqlite import BUSY_SECONDS, connect, sqlite3
 from wmsd.db.standing import READ, Identity, identity
 from wmsd.db.transaction import Transaction
-from wmsd.db.write_ahead_log import LOOK
+from wmsd.db.write_ahead_log import LOOK, NAME_COPY
 
 Result = TypeVar("Result")
-LOG_HEADER_BYTES: Final = 32
-FRAME_HEADER_BYTES: Final = 24
-"""The file format, section 4.1: https://sqlite.org/fileformat.html#the_write_ahead_log"""
+NAME_PAGE: Final = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'log'"
 AGAIN_SECONDS: Final = 0.005
 
 
 class Extent(NamedTuple):
     """The bytes that make up a state: the whole file, and `log_bytes` from the beginning of its log, whose pages
-    replace those of the file. 0: the log is not part of it.
+    replace those of the file. 0: the log is not part of it. `name_page` is the page with the name of the log; 0
+    where there is none.
     """
 
     file: Identity
     log_bytes: int
+    name_page: int = 0
 
 
 class Pinned:
@@ -62,7 +63,7 @@ class Pinned:
 
     def copy_without(self, path: Path, statements: Iterable[str]) -> None:
         """Writes a copy to `path`, after the statements have deleted from it: no trace of that is in it. The file
-        is made in memory first. Raises as `read` does.
+        is made in memory first, and has a name of its own. Raises as `read` does.
         """
         memory = sqlite3.connect(":memory:", isolation_level=None)
         try:
@@ -70,7 +71,7 @@ class Pinned:
                 if self._connection is None:
                     raise StorageError(f"The state of {self.path} is not held any more.")
                 self._connection.backup(memory)
-            for statement in statements:
+            for statement in (*statements, *([NAME_COPY] if self.extent.name_page else [])):
                 memory.execute(statement)
             path.touch(0o600, exist_ok=False)
             try:
@@ -103,7 +104,9 @@ def pin(path: Path, *, alone: bool = False) -> Pinned:
     connection = connect(path, alone=alone)
     try:
         connection.execute("PRAGMA query_only = ON")
-        held = Pinned(path, connection, Extent(found, _begin(connection, path, alone)))
+        log_bytes = _begin(connection, path, alone)
+        [name_page] = connection.execute(NAME_PAGE).fetchone() or (0,)
+        held = Pinned(path, connection, Extent(found, log_bytes, name_page))
         if identity(path) != found:
             raise StorageError(f"{path} was replaced while its state was taken.")
         return held

@@ -78,11 +78,16 @@ def is_in_use(path: Path) -> bool:
     with unopened(path) as is_unopened:
         if not is_unopened:
             return True
-        check_regular(path)
-        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            asked = FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, *SHARED, 0)
-            in_the_way, *_ = FLOCK.unpack(fcntl.fcntl(opened, fcntl.F_GETLK, asked))
-        finally:
-            os.close(opened)
+        return is_locked(path)
+
+
+def is_locked(path: Path) -> bool:
+    """As `is_in_use`, of other processes. Call it within `unopened`."""
+    check_regular(path)
+    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        asked = FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, *SHARED, 0)
+        in_the_way, *_ = FLOCK.unpack(fcntl.fcntl(opened, fcntl.F_GETLK, asked))
+    finally:
+        os.close(opened)
     return bool(in_the_way != fcntl.F_UNLCK)

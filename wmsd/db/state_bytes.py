@@ -1,4 +1,8 @@
-"""Reads the bytes of a pinned state as one file: the pages of the log stand in their places."""
+"""Reads the bytes of a pinned state as one file: the pages of the log stand in their places.
+
+Such a copy has a name of its own where the file has that of its log. So a copy that somebody puts in the place of
+the file belongs to no log, whatever log is beside that place (see `write_ahead_log.py`).
+"""
 
 import os
 import struct
@@ -10,15 +14,13 @@ from typing import Final
 
 from wmsd.base.regular_files import check_regular
 from wmsd.db.failures import StorageError
-from wmsd.db.pinned import FRAME_HEADER_BYTES, LOG_HEADER_BYTES, Extent
+from wmsd.db.log_frames import FRAME_HEADER, FRAME_HEADER_BYTES, LOG_HEADER, LOG_HEADER_BYTES
+from wmsd.db.log_row import named_anew
+from wmsd.db.pinned import Extent
 
 PIECE_BYTES: Final = 1024 * 1024
 FILE_HEADER: Final = struct.Struct("> 16x H 10x I")
 """The page size and the number of pages."""
-LOG_HEADER: Final = struct.Struct("> 8x I 4x 8s 8x")
-"""The page size, and the salts that are repeated in each frame."""
-FRAME_HEADER: Final = struct.Struct("> I I 8s 8x")
-"""The page, the pages of the file after a commit (0 in a frame that ends none), and the salts."""
 
 
 class StateBytes:
@@ -34,6 +36,7 @@ class StateBytes:
         self._pages: dict[int, int] = {}
         """Of the log: where the content of each page stands, by the page's number."""
         self._page_bytes = 0
+        self._name_page = 0
         with _as_sentences(path), ExitStack() as opened:
             check_regular(path)
             self._file = opened.enter_context(FileIO(path))
@@ -58,7 +61,7 @@ class StateBytes:
         self._page_bytes = 65_536 if self._page_bytes == 1 else self._page_bytes
         if extent.log_bytes:
             pages = self._find_pages(extent.log_bytes)
-        self.bytes = pages * self._page_bytes
+        self.bytes, self._name_page = pages * self._page_bytes, extent.name_page
 
     def _find_pages(self, log_bytes: int) -> int:
         """Notes the last content of each page in the log. Returns the number of pages of the state."""
@@ -100,6 +103,9 @@ class StateBytes:
             if len(page) < size:
                 raise StorageError(f"{_log(self.path)} was cut while it was copied.")
             piece[at : at + size] = page
+        if first <= self._name_page <= last:
+            at = (self._name_page - first) * size
+            piece[at : at + size] = named_anew(bytes(piece[at : at + size]))
         return bytes(piece)
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ from wmsd.db.owner import FIND, Owner, check
 from wmsd.db.raw_files import first_bytes, is_in_use
 from wmsd.db.sqlite import connect_as_it_is, log_bytes, sqlite3
 from wmsd.db.transaction import Transaction
+from wmsd.db.write_ahead_log import check_log
 
 SCRATCH: Final = "wmsd-doctor-"
 """How the names of the folders for copies begin."""
@@ -130,6 +131,7 @@ def _copied(path: Path, opened: ExitStack) -> Path:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise StorageError(f"{path} cannot be read, or not copied to {scratch}: {reason}.") from None
+    check_log(path, scratch / file.name)
     return scratch / file.name
 
 

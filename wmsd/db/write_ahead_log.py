@@ -4,15 +4,17 @@ SQLite replays whatever log stands beside a file. When the file was exchanged me
 mixture of both. So each log has a name, written into the table `log` by the first transaction in it, together with
 the name of the log before. A log begins anew only when the whole of the log before it is in the file. So the file,
 read without its log, has the name of the log or of the one before; with any other name, the two do not belong
-together.
+together. Each copy that wmsd makes gets a name of its own, so it belongs to no log. A copy that somebody else has
+made may have the right name: `exchanged.py` detects it.
 """
 
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from wmsd.db.exchanged import Found, find, rows_of_log, was_exchanged
 from wmsd.db.failures import StorageError
-from wmsd.db.raw_files import unopened
+from wmsd.db.raw_files import is_locked, unopened
 from wmsd.db.sqlite import connect_as_it_is, log_bytes, sqlite3
 from wmsd.db.standing import Standing
 
@@ -23,8 +25,13 @@ WRITE_BACK: Final = "PRAGMA wal_checkpoint(PASSIVE)"
 """Both answer whether another connection was in the way, the pages in the log, and how many of them are in the
 file.
 """
-BEGIN_ANEW: Final = "UPDATE log SET previous = id, id = random()"
+BEGIN_ANEW: Final = """
+    UPDATE log SET
+        previous = id, id = random(), found_file = ?, found_modified = ?, found_changed = ?, found_log = ?
+"""
+NAME_COPY: Final = "UPDATE log SET id = random()"
 NAMES: Final = "SELECT id, previous FROM log"
+UNKNOWN: Final = (None, None, None, None)
 
 
 class WriteAheadLog:
@@ -49,7 +56,13 @@ class WriteAheadLog:
     def name(self, connection: sqlite3.Connection) -> None:
         """Call it in the transaction: it may be the first one of a new log."""
         if self._may_begin_anew and _data_version(connection) == self._data_version:
-            connection.execute(BEGIN_ANEW)
+            connection.execute(BEGIN_ANEW, self._found())
+
+    def _found(self) -> Found | tuple[None, ...]:
+        try:
+            return find(self._standing.path)
+        except OSError:  # the next look at the file says so
+            return UNKNOWN
 
     def committed(self, connection: sqlite3.Connection) -> None:
         """Writes a long log back into the file. A failure changes nothing, and is kept."""
@@ -70,28 +83,49 @@ def _data_version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def check_log(path: Path) -> None:
+def check_log(path: Path, copy: Path | None = None) -> None:
     """Raises WrongLog when the log beside the file is not the file's. Call it before the file is opened: nothing
     is checked while this process has it open. A file whose names cannot be read is left to the other checks, as is
-    one from before the table `log`.
+    one from before the table `log`. `copy` of both is read instead where nothing may be written beside the file.
     """
-    if not log_bytes(path.resolve()):
+    file = path.resolve()
+    if not log_bytes(file):
         return
-    with unopened(path.resolve()) as is_unopened, suppress(sqlite3.Error):
-        if is_unopened and not _belong_together(path):
-            raise WrongLog(path)
+    with unopened(file) as is_unopened, suppress(sqlite3.Error, OSError):
+        if is_unopened:
+            name = _checked_name(path, copy or path)
+            if name is not None and not is_locked(file):
+                _check_rows(path, name)
 
 
-def _belong_together(path: Path) -> bool:
-    """Other processes may be at work in the file. As long as somebody reads with the log, it does not begin anew,
+def _checked_name(path: Path, read: Path) -> int | None:
+    """The name that the file has without its log; None where it has none. Raises WrongLog.
+
+    Other processes may be at work in the file. As long as somebody reads with the log, it does not begin anew,
     and no more of it comes into the file than is read here. The file without its log is closed last, as that drops
     all locks.
     """
-    with closing(connect_as_it_is(path, without_log=True)) as file, closing(connect_as_it_is(path)) as whole:
+    with closing(connect_as_it_is(read, without_log=True)) as file, closing(connect_as_it_is(read)) as whole:
         whole.execute("BEGIN")
-        names = whole.execute(NAMES).fetchone()
-        in_file = file.execute(NAMES).fetchone()
-    return in_file is None or in_file[0] in names
+        names, in_file = whole.execute(NAMES).fetchone(), file.execute(NAMES).fetchone()
+    if names is None or in_file is None:
+        return None
+    if in_file[0] not in names:
+        raise WrongLog(path)
+    name: int = in_file[0]
+    return name
+
+
+def _check_rows(path: Path, name: int) -> None:
+    """By what the log itself says. Raises WrongLog and OSError."""
+    rows = rows_of_log(path)
+    if not rows or any(row.id == name for row in rows):
+        return
+    after = [row for row in rows if row.previous == name]
+    if not after:
+        raise WrongLog(path)
+    if was_exchanged(path, after[-1]):
+        raise Exchanged(path)
 
 
 class WrongLog(StorageError):
@@ -103,4 +137,18 @@ class WrongLog(StorageError):
             f"{path} and its log {log} do not belong together: one of them was put there since wmsd last wrote "
             f"them. Both were left as they are. To serve the file without the log, move {log} elsewhere; "
             "otherwise put back the file that belongs to the log, or restore it from a backup."
+        )
+
+
+class Exchanged(WrongLog):
+    """The log would fit, and undo what somebody has put the file there for."""
+
+    def __init__(self, path: Path) -> None:
+        log = f"{path.name}-wal"
+        StorageError.__init__(
+            self,
+            f"{path} was put there, or written by another program, after wmsd had begun its log {log}. Both were "
+            f"left as they are. To serve the file as it is, move {log} elsewhere: what was written since the file "
+            f"was copied is in that log alone. To serve the file with all that the log holds, copy the log: "
+            f"cp {log} {log}.copy && mv {log}.copy {log}",
         )

@@ -253,7 +253,9 @@ def test_what_was_never_finished_is_told_and_deleted(data: Path, name: str) -> N
     assert names(leftovers.look(at)) == [], "it may be under way"
     os.utime(path, (at.now.timestamp() - 4000, at.now.timestamp() - 4000))
     (finding,) = leftovers.look(at)
-    assert finding.sentence == f"{path} was begun at 2026-11-20 11:23 UTC and never finished. Nobody uses it."
+    assert finding.sentence == (
+        f"{path} was last written at 2026-11-20 11:23 UTC and never finished. It takes 1 B, and nobody uses it."
+    )
     assert mend(finding) is None
     assert not path.exists()
 
@@ -265,7 +267,7 @@ def test_scratch_that_a_killed_backup_and_a_killed_doctor_have_left(data: Path) 
     left[0].write_bytes(b"x")
     left[1].mkdir()
     (left[1] / "platform.db").write_bytes(b"x")
-    for path in left:
+    for path in (*left, left[1] / "platform.db"):
         os.utime(path, (0, 0))
     found = list(leftovers.look(at))
     assert [finding.path for finding in found] == left

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from polib import pofile
 
@@ -51,6 +51,7 @@ def test_a_translation_has_the_values_of_its_sentence() -> None:
         assert parts == [""] * count or sorted(parts) == [str(place) for place in range(count)], each.msgid
 
 
+@example("There is no such {} as {}.", ["{}"] * 8)
 @given(st.sampled_from(WITH_VALUES), st.lists(st.sampled_from(HOSTILE) | UNLIKE_WORDS, min_size=8, max_size=8))
 def test_whatever_values_a_sentence_has_they_come_back(sentence: str, values: list[str]) -> None:
     before = language.current.set("ro")
@@ -61,6 +62,12 @@ def test_whatever_values_a_sentence_has_they_come_back(sentence: str, values: li
         assert all(value in seen for value in values[: len(pieces) - 1])
     finally:
         language.current.reset(before)
+
+
+def test_values_that_are_spelled_as_places_stand_in_every_sentence() -> None:
+    """Such a sentence is spelled as its entry in the catalogue."""
+    for sentence in WITH_VALUES:
+        assert told(sentence).count(PLACE) == sentence.count(PLACE), sentence
 
 
 def test_a_crafted_sentence_is_searched_once_for_each_piece() -> None:

@@ -77,7 +77,8 @@ class Holder:
             await ends.enter_async_context(_watched(state))
             session.kept[HELD] = Held(state, database, ends.pop_all())
         session.ends.push_async_callback(self._release, session, None)
-        return {"file": list(state.extent.file), "log_bytes": state.extent.log_bytes}
+        file, log_bytes, name_page = state.extent
+        return {"file": list(file), "log_bytes": log_bytes, "name_page": name_page}
 
     async def _figures(self, session: Session, argument: Any) -> dict[str, Any]:
         held: Held = session.kept[HELD]

@@ -27,6 +27,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_space import check_room
 from wmsd.app.installation import Installation
 from wmsd.app.private_files import new_private, new_private_folder
+from wmsd.app.scratch import in_use
 from wmsd.app.swapping import sync
 from wmsd.base import timestamps
 from wmsd.base.context import Company
@@ -234,7 +235,8 @@ def _scratch(data: DataFolder) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
     new_private_folder(folder)
     try:
-        yield folder
+        with in_use(folder):
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -27,6 +27,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_space import check_room
 from wmsd.app.platform_lost import UNKNOWN
 from wmsd.app.private_files import new_private_folder
+from wmsd.app.scratch import in_use
 from wmsd.app.swapping import Rename, finish, is_begun, replaced_folder, swap, with_sides
 from wmsd.base import timestamps
 from wmsd.companies import store as companies
@@ -254,7 +255,8 @@ class Restore:
         try:
             new_private_folder(folder)
             new_private_folder(folder / "companies")
-            yield folder
+            with in_use(folder):
+                yield folder
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise StorageError(f"{self._data.path} cannot be written: {reason}. Nothing was changed.") from error

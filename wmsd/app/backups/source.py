@@ -93,7 +93,7 @@ class FromServer:
 
 def _extent(said: dict[str, Any]) -> Extent:
     device, inode = said["file"]
-    return Extent((device, inode), said["log_bytes"])
+    return Extent((device, inode), said["log_bytes"], said.get("name_page", 0))  # an older server does not say it
 
 
 class FromFolder:

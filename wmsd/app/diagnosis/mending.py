@@ -5,7 +5,6 @@ with a second name is left alone.
 """
 
 import os
-import shutil
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Final, NamedTuple
 from wmsd.app import swapping
 from wmsd.app.diagnosis.finding import Finding
 from wmsd.app.diagnosis.folder import RESTORE_UNFINISHED
-from wmsd.app.diagnosis.leftovers import LEFTOVER
+from wmsd.app.diagnosis.leftovers import LEFTOVER, delete
 from wmsd.app.diagnosis.permissions import FOLDER_OPEN, FOR_OTHERS, OPEN_TO_OTHERS, OTHER_OWNER
 from wmsd.db.failures import StorageError
 
@@ -47,14 +46,6 @@ def give_to_owner(path: Path) -> None:
         os.fchown(opened, owner.st_uid, owner.st_gid)
     finally:
         os.close(opened)
-
-
-def delete(path: Path) -> None:
-    """Raises OSError."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
 
 
 def finish_restore(journal: Path) -> None:

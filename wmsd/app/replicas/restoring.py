@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,6 +19,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.private_files import new_private_folder
 from wmsd.app.replicas.configuration import COMPANIES, url_of
 from wmsd.app.replicas.litestream import restore
+from wmsd.app.scratch import in_use
 from wmsd.app.swapping import Rename, swap
 from wmsd.base import timestamps
 from wmsd.base.folder_owner import give_to_owner_of
@@ -79,7 +80,9 @@ class Replica:
         shutil.rmtree(self._scratch, ignore_errors=True)
         for folder in (self._scratch, self._scratch / COMPANIES):
             new_private_folder(folder)
+        used = ExitStack()
         try:
+            used.enter_context(in_use(self._scratch))
             platform = self._data.platform_file.name
             restore(self._program, f"{self._url}/{platform}", self._scratch / platform)
             owners, marks = self._known(self._scratch / platform)
@@ -95,6 +98,7 @@ class Replica:
             swap(self._data.path, [Rename(f"{SCRATCH}/{name}", name) for name in sorted(names)])
         finally:
             shutil.rmtree(self._scratch, ignore_errors=True)
+            used.close()
         return TakenOver(
             [each for each in found if isinstance(each, Taken)],
             [each for each in found if isinstance(each, NotTaken)],

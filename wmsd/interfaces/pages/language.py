@@ -74,9 +74,9 @@ def told(sentence: str) -> str:
     language = current.get()
     if language == DEFAULT:
         return sentence
-    found = _catalogue(language).pgettext(ERROR, sentence)
-    if found != sentence or len(sentence) > LONGEST_TOLD:
-        return found
+    found = _plain(language, sentence)
+    if found is not None or len(sentence) > LONGEST_TOLD:
+        return found or sentence
     parts = BETWEEN_SENTENCES.split(sentence)
     each_told = [_one_told(language, each) for each in parts]
     if None not in each_told:
@@ -85,20 +85,26 @@ def told(sentence: str) -> str:
 
 
 def _one_told(language: str, sentence: str) -> str | None:
-    found = _catalogue(language).pgettext(ERROR, sentence)
-    return found if found != sentence else _patterns(language).told(sentence, partial(_value, language))
+    return _plain(language, sentence) or _patterns(language).told(sentence, partial(_value, language))
 
 
 def _value(language: str, text: str) -> str:
     """What stands in a sentence may be a word of ours, such as the name of a kind of record, or a sentence."""
-    found = _catalogue(language).pgettext(ERROR, text) if text else text
-    if found != text:
-        return found
-    return _patterns(language).told(text, partial(_word, language)) or text
+    return _plain(language, text) or _patterns(language).told(text, partial(_word, language)) or text
 
 
 def _word(language: str, text: str) -> str:
-    return _catalogue(language).pgettext(ERROR, text) if text else text
+    return _plain(language, text) or text
+
+
+def _plain(language: str, text: str) -> str | None:
+    """The translation of a text without values; None when the catalogue lacks it. A text with `{}` is never
+    looked up: one whose values are `{}` is spelled as its entry, whose translation still has its places.
+    """
+    if not text or PLACE in text:
+        return None
+    found = _catalogue(language).pgettext(ERROR, text)
+    return None if found == text else found
 
 
 @cache

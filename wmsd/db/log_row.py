@@ -1,0 +1,85 @@
+"""The one row of the table `log`, read and changed in the bytes of its page: where SQLite would look for that page
+in a schema that may be of another file.
+
+The page is a leaf of a b-tree with one cell: the file format, sections 1.6 and 2.1
+(https://sqlite.org/fileformat.html#b_tree_pages).
+"""
+
+import os
+from typing import Final, NamedTuple
+
+LEAF: Final = 0x0D
+"""The first byte of such a page."""
+CELLS: Final = slice(3, 5)
+CELL_AT: Final = slice(8, 10)
+BYTES_OF_TYPE: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
+"""How many bytes an integer has in a record, by its serial type."""
+ID: Final = 1
+"""Its place among the columns."""
+
+
+class LogRow(NamedTuple):
+    """The columns, without the first one. All are known."""
+
+    id: int
+    previous: int
+    found_file: int
+    found_modified: int
+    found_changed: int
+    found_log: int
+
+
+class Value(NamedTuple):
+    type: int
+    begin: int
+    end: int
+
+    def of(self, page: bytes) -> int:
+        constant = {8: 0, 9: 1}.get(self.type)
+        return constant if constant is not None else int.from_bytes(page[self.begin : self.end], signed=True)
+
+
+def row_in(page: bytes) -> LogRow | None:
+    """The row, where the page may be that of the table: another table's may look like it."""
+    values = _values(page)
+    if len(values) != 1 + len(LogRow._fields) or values[0].type or not all(value.type for value in values[1:]):
+        return None
+    return LogRow(*(value.of(page) for value in values[1:]))
+
+
+def named_anew(page: bytes) -> bytes:
+    """The page with another `id` in its row. A page that is no such leaf is damaged, and stays as it is."""
+    values = _values(page)
+    if len(values) <= ID:
+        return page
+    _, begin, end = values[ID]
+    return page[:begin] + os.urandom(end - begin) + page[end:]
+
+
+def _values(page: bytes) -> list[Value]:
+    """Those of a page with one row of integers; none of any other page."""
+    if page[0] != LEAF or int.from_bytes(page[CELLS]) != 1:
+        return []
+    _, at = _varint(page, int.from_bytes(page[CELL_AT]))
+    _, header = _varint(page, at)
+    header_bytes, at = _varint(page, header)
+    begin, values = header + header_bytes, list[Value]()
+    while at < header + header_bytes:
+        kind, at = _varint(page, at)
+        if kind not in BYTES_OF_TYPE or begin + BYTES_OF_TYPE[kind] > len(page):
+            return []
+        values.append(Value(kind, begin, begin + BYTES_OF_TYPE[kind]))
+        begin = values[-1].end
+    return values
+
+
+def _varint(page: bytes, at: int) -> tuple[int, int]:
+    """The number that begins there, and where it has ended. It is of fewer than nine bytes, as all lengths are; of
+    a damaged page it is any number.
+    """
+    number = 0
+    for byte in page[at : at + 8]:
+        number, at = number << 7 | byte & 0x7F, at + 1
+        if byte < 0x80:
+            return number, at
+    return number, at + 1
