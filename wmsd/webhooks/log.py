@@ -28,6 +28,9 @@ COLUMNS: Final = {
     "entity_id": "delivery.entity_id",
     "event_id": EVENT.format("id"),
     "event": EVENT.format("event"),
+    "waits_because": """iif(delivery.status IN ('pending', 'held') AND (
+        SELECT credentials_missing_since FROM webhook_subscriptions WHERE id = delivery.subscription_id
+    ) IS NOT NULL, 'credentials_missing', NULL)""",
     "due_at": "strftime('%Y-%m-%dT%H:%M:%fZ', due_at / 1000.0, 'unixepoch')",
 }
 ATTEMPTS: Final = """(

@@ -115,6 +115,11 @@ METRICS: Final = (
         lambda each: each.deliveries.waiting,
     ),
     gauge(
+        "wmsd_webhook_deliveries_without_credentials",
+        "Those of them that wait until the credentials of their webhooks are set again.",
+        lambda each: each.deliveries.without_credentials,
+    ),
+    gauge(
         "wmsd_webhook_delivery_oldest_seconds",
         "How long the first of them has waited; absent when none waits.",
         lambda each: each.deliveries.oldest_seconds,

@@ -86,6 +86,7 @@ class _Reading:
         oldest = min((each.oldest_waiting for each in figures if each.oldest_waiting is not None), default=None)
         return DeliveryFigures(
             waiting=sum(each.waiting for each in figures),
+            without_credentials=sum(each.without_credentials for each in figures),
             oldest_seconds=None if oldest is None else _age(oldest, self._clock.now()),
             given_up=sum(each.given_up for each in figures),
             switched_off=self._jobs.webhooks_switched_off,

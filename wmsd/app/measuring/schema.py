@@ -35,9 +35,12 @@ class CompanyCounts(Model):
 
 
 class DeliveryFigures(Model):
-    """`waiting` are to be sent. `given_up` are those of receivers that are there still."""
+    """`waiting` are to be sent, `without_credentials` those of them that wait for credentials. `given_up` are those of
+    receivers that are there still.
+    """
 
     waiting: int
+    without_credentials: int
     oldest_seconds: float | None
     given_up: int
     switched_off: int
