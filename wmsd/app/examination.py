@@ -8,6 +8,7 @@ from typing import TypeVar
 from wmsd.app import clock_watch
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.doctor import IS_NEWEST, LAST_CHANGE, Difference, Findings, examine, examine_file
+from wmsd.app.recovery.store import Recovery, recovery
 from wmsd.app.swapped_files import swapped_with
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
@@ -87,6 +88,10 @@ class Examination:
     def clock(self) -> Known | None:
         """The stored state of the clock; None when there is none or `platform.db` cannot be read."""
         return self._of_platform(clock_watch.known)
+
+    def recovery(self) -> Recovery | None:
+        """The list of the day after; None when `platform.db` cannot be read."""
+        return self._of_platform(recovery)
 
     def _of_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
         try:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.recovery.listing import is_unlisted, list_losses
+from wmsd.app.recovery.listing import list_losses
+from wmsd.app.recovery.store import is_unlisted
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.lending import Session, Verb, asking
+from wmsd.app.recovery import store as recovery
 from wmsd.companies import store as companies
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import pin
@@ -43,6 +44,11 @@ def installation_of(folder: DataFolder) -> str | None:
 def companies_of(folder: DataFolder) -> dict[int, str]:
     """The codes by id. Empty where the file cannot be read, or a server has it."""
     return _read(folder, companies.codes) or {}
+
+
+def open_recovery_of(folder: DataFolder) -> int:
+    """How many entries of the list of the day after are open. 0 where the file cannot be read, or a server has it."""
+    return _read(folder, recovery.open_count) or 0
 
 
 def damage_of(folder: DataFolder) -> str | None:

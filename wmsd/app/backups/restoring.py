@@ -22,6 +22,7 @@ from wmsd.app.backups.unpacking import compare, secrets_of, unpack
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_space import check_room
 from wmsd.app.private_files import new_private_folder
+from wmsd.app.recovery.restored import note_restore
 from wmsd.app.swapping import Rename, finish, is_begun, replaced_folder, swap, with_sides
 from wmsd.companies import store as companies
 from wmsd.db import migrations
@@ -55,6 +56,8 @@ class Restored(NamedTuple):
     """Whom the replaced platform.db had shut out since."""
     keys: str
     """Where the keys come from: a key of `KEYS_FROM`."""
+    access_unknown_after: str | None
+    """The moment after which nobody knows whom somebody shut out; None where all is known."""
 
 
 class Restore:
@@ -162,6 +165,9 @@ class Restore:
                 if known is None
                 else keep_shut_out(folder / PLATFORM, self._data.platform_file)
             )
+            is_known = known is not None and shut_out.is_known
+            replaced_file = self._data.platform_file if is_known else None
+            unknown_after = note_restore(folder / PLATFORM, replaced_file, self.manifest.began_at)
             strays = self._strays()
             renames = [
                 *(each for path in strays for each in self._aside(path)),
@@ -177,6 +183,7 @@ class Restore:
             strays,
             shut_out,
             keys,
+            unknown_after,
         )
 
     def company_file(self, code: str) -> BackedUpFile:

@@ -11,6 +11,7 @@ from typing import Final
 
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.diagnosis.file_systems import FileSystem, file_system_of
+from wmsd.app.recovery.store import Recovery
 from wmsd.app.settings import Settings
 from wmsd.base.dataclass import dataclass
 from wmsd.base.steadiness import Known
@@ -30,6 +31,8 @@ class Situation:
     marks: Mapping[int, HighWaterMark] = field(default_factory=dict)
     """How far companies' files have come, as far as `platform.db` has noted it."""
     clock: Known | None = None
+    recovery: Recovery | None = None
+    """The list of the day after; None where `platform.db` cannot be read, or is of an older version."""
     server: Serving | None = None
     """The server that runs in the folder."""
     config_file: Path | None = None

@@ -134,6 +134,11 @@ METRICS: Final = (
         "Webhooks that the server has switched off, because their receivers failed for days.",
         lambda each: each.deliveries.switched_off,
     ),
+    gauge(
+        "wmsd_recovery_open",
+        "What a restore has lost or brought back and nobody has settled yet.",
+        lambda each: each.recovery_open,
+    ),
     gauge("wmsd_log_bytes", "Write-ahead logs of the open files together.", lambda each: each.logs.bytes),
     gauge("wmsd_log_largest_bytes", "The largest of them.", lambda each: each.logs.largest_bytes),
     gauge(

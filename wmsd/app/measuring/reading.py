@@ -27,6 +27,7 @@ from wmsd.app.measuring.schema import (
     ServerFigures,
     SurfaceFigures,
 )
+from wmsd.app.recovery import store as recovery
 from wmsd.base import timestamps
 from wmsd.base.context import Company
 from wmsd.base.memory import resident_memory
@@ -72,12 +73,19 @@ class _Reading:
             disk=outside.disk,
             sessions=await self._sessions(),
             event_streams=jobs.changes.streams,
+            recovery_open=await self._recovery_open(),
             jobs_failing=sum(each.error is not None for each in jobs.log.jobs.values()),
         )
 
     async def _sessions(self) -> int | None:
         try:
             return await self._installation.platform.read(sessions.number)
+        except STORAGE_FAILURES:
+            return None
+
+    async def _recovery_open(self) -> int | None:
+        try:
+            return await self._installation.platform.read(recovery.open_count)
         except STORAGE_FAILURES:
             return None
 

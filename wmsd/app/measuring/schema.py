@@ -98,4 +98,6 @@ class ServerFigures(Model):
     disk: DiskFigures | None
     sessions: int | None
     event_streams: int
+    recovery_open: int | None
+    """Open entries of the list of the day after."""
     jobs_failing: int

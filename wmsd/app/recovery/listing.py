@@ -4,9 +4,9 @@ anew. It is one transaction with the new keys, so that nothing is forgotten.
 
 from typing import Final
 
+from wmsd.app.recovery.store import is_unlisted
 from wmsd.db.transaction import Transaction
 
-UNLISTED: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE NOT is_listed)"
 WAS_USED: Final = "SELECT EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM companies)"
 BEGIN: Final = "INSERT INTO recoveries (began_at) VALUES (:now)"
 NEWEST: Final = """
@@ -73,11 +73,6 @@ PLATFORM_TOKENS: Final = f"""
     FROM kernel_tokens WHERE revoked_at IS NULL AND coalesce(expires_at > :now, TRUE)
     {OPEN_ALREADY}
 """
-
-
-def is_unlisted(tx: Transaction) -> bool:
-    """Whether there was a restore whose list has not been made yet."""
-    return bool(tx.value(UNLISTED))
 
 
 def list_losses(tx: Transaction, *, lost_signing_keys: bool, lost_vault: bool) -> None:

@@ -1,7 +1,7 @@
 """The SQL of the list of the day after. An entry is open until it is done; its row stays."""
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
@@ -15,13 +15,16 @@ How = Literal["renewed", "dismissed", "confirmed", "ended", "gone"]
 MOST_SHOWN: Final = 500
 """Entries that are done, the newest first."""
 
-COUNT: Final = "SELECT count(*) FROM recovery_entries WHERE done_at IS NULL"
-OPEN_KINDS: Final = "SELECT kind, count(*) FROM recovery_entries WHERE done_at IS NULL GROUP BY kind"
+COUNT: Final = """
+    SELECT (SELECT count(*) FROM recovery_entries WHERE done_at IS NULL)
+        + (SELECT count(*) FROM recoveries WHERE NOT is_listed)
+"""
 COLUMNS: Final = """
     recovery_entries.id, kind, user_id, recovery_entries.company_id, record_id, subject, recovery_entries.name, host,
     last_used_at, found_at, done_at, done_as, done_by, access_unknown_after
 """
 SOURCE: Final = "recovery_entries JOIN recoveries ON recoveries.id = recovery_id"
+UNLISTED: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE NOT is_listed)"
 OPEN: Final = f"""
     SELECT {COLUMNS}, iif(kind = 'user', (
         SELECT count(*) FROM tokens
@@ -38,7 +41,8 @@ SOME: Final = f"""
     SELECT {COLUMNS} FROM {SOURCE} WHERE recovery_entries.id IN (SELECT value FROM json_each(?))
 """
 UNKNOWN_AFTER: Final = f"""
-    SELECT min(access_unknown_after) FROM {SOURCE} WHERE done_at IS NULL AND kind IN ({", ".join(f"'{each}'" for each in ACCESS)})
+    SELECT min(access_unknown_after) FROM {SOURCE}
+    WHERE done_at IS NULL AND kind IN (SELECT value FROM json_each(?))
 """
 FINISH: Final = """
     UPDATE recovery_entries SET done_at = :now, done_as = :how, done_by = :by
@@ -51,15 +55,26 @@ OF_WEBHOOKS: Final = """
 Entry = dict[str, Any]
 
 
+class Recovery(NamedTuple):
+    """The open entries, and whether there was a restore whose entries are not made yet."""
+
+    entries: list[Entry]
+    is_unlisted: bool
+
+
+def recovery(tx: Transaction) -> Recovery:
+    return Recovery(open_entries(tx), is_unlisted(tx))
+
+
+def is_unlisted(tx: Transaction) -> bool:
+    """Whether there was a restore whose list has not been made yet."""
+    return bool(tx.value(UNLISTED))
+
+
 def open_count(tx: Transaction) -> int:
-    """How many entries are open."""
+    """How many entries are open. A restore whose entries are not made yet counts as one."""
     found: int = tx.value(COUNT)
     return found
-
-
-def open_kinds(tx: Transaction) -> dict[str, int]:
-    """How many entries of each kind are open."""
-    return dict(tx.rows(OPEN_KINDS))
 
 
 def open_entries(tx: Transaction) -> list[Entry]:
@@ -78,7 +93,7 @@ def entries(tx: Transaction, ids: Iterable[int]) -> dict[int, Entry]:
 
 def access_unknown_after(tx: Transaction) -> str | None:
     """The earliest moment after which nobody knows whom somebody shut out, as long as such entries are open."""
-    found: str | None = tx.value(UNKNOWN_AFTER)
+    found: str | None = tx.value(UNKNOWN_AFTER, (dumps(ACCESS),))
     return found
 
 

@@ -31,6 +31,7 @@ def situation_of(command_line: CommandLine, examination: Examination) -> Situati
         codes=examination.codes,
         marks=examination.marks,
         clock=examination.clock(),
+        recovery=examination.recovery(),
         server=folder.server() if examination.is_beside_a_server else None,
         config_file=command_line.config_file,
         mistakes=command_line.mistakes,

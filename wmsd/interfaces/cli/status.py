@@ -22,7 +22,9 @@ from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
-from wmsd.app.platform_file import companies_of, damage_of
+from wmsd.app.platform_file import companies_of, damage_of, open_recovery_of
+from wmsd.app.recovery.words import REMEDY as REMEDY_AFTER
+from wmsd.app.recovery.words import open_sentence
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.base.counts import counted, first_few
@@ -99,6 +101,7 @@ def _status(command_line: CommandLine) -> Status:
         *([] if server is not None else _of_damage(command_line)),
         *_of_missing_files(folder, known),
         *_of_alerts(folder, server is not None),
+        *_of_recovery(folder, figures, shown),
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
         *_of_disk(folder, disk),
@@ -171,6 +174,13 @@ def _of_alerts(folder: DataFolder, is_served: bool) -> Iterator[str]:
     else:
         were = counted(count, "alert was", "alerts were")
         yield f"{were} open for the last server{as_of(folder.path)}: {which} Start the server, which looks again."
+
+
+def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[str, Any]) -> Iterator[str]:
+    number = open_recovery_of(folder) if figures is None else figures.recovery_open or 0
+    if number:
+        shown["day after"] = f"{number} open: see wmsd recovery list"
+        yield f"{open_sentence(number)} {REMEDY_AFTER}"
 
 
 def _remembered(folder: DataFolder, is_served: bool) -> dict[str, str]:
