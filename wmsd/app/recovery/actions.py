@@ -1,6 +1,6 @@
 """The operations of the list of the day after: reading it, and ticking off what nothing else ticks off."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from wmsd.transport_sites import administration as sites
 
 for_platform_admins = partial(operation, tag="Administration", scope="installation", role="platform-admin")
 ADMIN: Final = "platform-admin"
+NOT_CHOSEN: Final = "must have ids, unless every is true"
 UNKNOWN: Final = "is no entry of the list; look at the list again"
 OF_LOST: Final = "is about something that is lost, which can be made anew or dismissed"
 OF_ACCESS: Final = "is about access, which can be confirmed or ended"
@@ -45,14 +46,14 @@ def _shown(entry: Entry) -> Entry:
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def dismiss_lost(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
     """Say that what is lost is not needed any more."""
-    done = _settled(tx, _chosen(tx, body.entries, store.LOST, OF_ACCESS), "dismissed", "recovery.dismiss")
+    done = _settled(tx, _chosen(tx, body, store.LOST, OF_ACCESS), "dismissed", "recovery.dismiss")
     return {"message": f"Entries that were dismissed: {done}.", "entries": done}
 
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
     """Remove second factors that are lost, so that the password alone signs in until they are set up again."""
-    chosen = _chosen(tx, body.entries, ("second-factor",), "is not about a second factor")
+    chosen = _chosen(tx, body, ("second-factor",), "is not about a second factor")
     for entry in chosen:
         second_step.remove_second_factor(tx, entry["subject"])
     return {"message": f"Second factors that were removed: {len(chosen)}.", "entries": len(chosen)}
@@ -61,7 +62,7 @@ def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[st
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def confirm_access(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
     """Say that access is right as it is."""
-    done = _settled(tx, _chosen(tx, body.entries, store.ACCESS, OF_LOST), "confirmed", "recovery.confirm")
+    done = _settled(tx, _chosen(tx, body, store.ACCESS, OF_LOST), "confirmed", "recovery.confirm")
     return {"message": f"Entries that were confirmed: {done}.", "entries": done}
 
 
@@ -71,8 +72,8 @@ def end_access(tx: Transaction, caller: Caller, body: EndedAccess) -> dict[str, 
 
     With `keep_users` a user may sign in again: only its tokens are revoked, and its sessions end.
     """
-    chosen = _chosen(tx, body.entries, store.ACCESS, OF_LOST)
-    if body.entries is None:
+    chosen = _chosen(tx, body, store.ACCESS, OF_LOST)
+    if body.every:
         chosen = [entry for entry in chosen if not (entry["kind"] == "user" and _is_admin(tx, entry))]
     for entry in chosen:
         _end(tx, caller, entry, body.keep_users)
@@ -95,11 +96,14 @@ def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> Non
             kernel_tokens.revoke_kernel_token.action(tx, entry["record_id"])
 
 
-def _chosen(tx: Transaction, ids: Sequence[int] | None, kinds: Iterable[str], otherwise: str) -> list[Entry]:
-    """The chosen entries that are open; None chooses all of these kinds. Raises Problem (422) for an id that is
-    none, and for one of another kind.
+def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:
+    """The chosen entries that are open. Raises Problem (422) for an id that is none, for one of another kind, and
+    where nothing is chosen.
     """
-    if ids is None:
+    ids = choice.entries
+    if bool(ids) == choice.every:
+        raise invalid({"entries": [NOT_CHOSEN]})
+    if choice.every:
         return [entry for entry in store.open_entries(tx) if entry["kind"] in kinds]
     known = store.entries(tx, ids)
     errors: FieldErrors = {}

@@ -45,16 +45,14 @@ class RecoveryList(Model):
 
 
 class RecoveryChoice(Input):
-    """Which entries to tick off."""
+    """Which entries to tick off: some by their ids, or every one that this can be said of."""
 
-    entries: Annotated[
-        list[Id] | None,
-        Field(min_length=1, max_length=MOST_AT_ONCE, description="Their ids; null: all that this can be said of."),
-    ] = None
+    entries: Annotated[list[Id], Field(max_length=MOST_AT_ONCE, description="Their ids.")] = []
+    every: Annotated[bool, Field(description="Every open one, in place of ids.")] = False
 
 
 class EndedAccess(RecoveryChoice):
-    """Whose access to end. Without `entries`, that of all but platform admins."""
+    """Whose access to end. `every` spares platform admins."""
 
     keep_users: Annotated[
         bool,

@@ -132,7 +132,7 @@ def end(command_line: CommandLine, ids: tuple[int, ...], is_every: bool, keep_us
 def _choice(ids: Sequence[int], is_every: bool) -> dict[str, Any]:
     if bool(ids) == is_every:
         raise click.UsageError("Name entries by their IDs (`wmsd recovery list`), or give --all.")
-    return {"entries": None if is_every else list(ids)}
+    return {"entries": list(ids), "every": is_every}
 
 
 def _settle(command_line: CommandLine, operation: Operation, body: RecoveryChoice) -> None:
@@ -141,7 +141,7 @@ def _settle(command_line: CommandLine, operation: Operation, body: RecoveryChoic
         number: int = done["entries"]
         return number
 
-    values = {"entries": [str(id) for id in body.entries or ()]}
+    values = {"entries": [str(id) for id in body.entries]}
     with told_by_options({"entries": "ID"}, values):
         number = command_line.run(work)
     note(SETTLED.format(number) if number else NONE_LEFT)

@@ -25,6 +25,7 @@ ACTS: Final = {
     "end-tokens": recovery.end_access,
 }
 """By the names of the buttons."""
+LONGEST_ID: Final = 15
 EVERY: Final = "all"
 """In place of the id of an entry."""
 
@@ -45,7 +46,7 @@ class DayAfter:
         if act not in ACTS:
             raise invalid({"act": ["is not what this page can do"]})
         with self._sent_once.of(at, sent.get(KEY)) as key:
-            answer = await at.ask(ACTS[act], body=_body(act, sent.get("entry", "")))
+            answer = await at.ask(ACTS[act], document=_document(act, sent.get("entry", "")))
             key.is_done = answer.is_good
         if answer.is_good:
             return go_to(f"{at.address}/{DAY_AFTER.name}?done={act}")
@@ -67,9 +68,10 @@ class DayAfter:
         )
 
 
-def _body(act: str, entry: str) -> dict[str, Any]:
+def _document(act: str, entry: str) -> dict[str, Any]:
     """`entry` is an id, or says that all are meant."""
-    chosen: dict[str, Any] = {} if entry == EVERY else {"entries": [int(entry) if entry.isdecimal() else entry]}
+    is_id = entry.isascii() and entry.isdecimal() and len(entry) <= LONGEST_ID
+    chosen: dict[str, Any] = {"every": True} if entry == EVERY else {"entries": [int(entry) if is_id else entry]}
     return {**chosen, "keep_users": True} if act == "end-tokens" else chosen
 
 
