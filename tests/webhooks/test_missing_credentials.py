@@ -2,17 +2,20 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.support.receivers import Received
 from tests.webhooks.hooks import SECRET, Hooks
+from wmsd.app.today.figures import read as read_figures
 from wmsd.base.validation import check
 from wmsd.base.vault import Vault
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries, missing_credentials
 from wmsd.webhooks.checks import CHECKS
+from wmsd.webhooks.figures import list_webhook_figures
 from wmsd.webhooks.receiving.actions import make_webhook_receiver
 from wmsd.webhooks.receiving.schema import NewReceiver
 
@@ -62,7 +65,7 @@ async def test_deliveries_wait_use_no_attempt_and_go_out_in_order(hooks: Hooks) 
     await hooks.received_count(6)
     await hooks.settled()
     assert {each.headers["x-webhook-attempt"] for each in hooks.received} == {"1"}
-    assert told(hooks.received) == dict.fromkeys(orders, ["sales_order.created", "sales_order.status_changed"])
+    assert told(hooks.received) == {key: ["sales_order.created", "sales_order.status_changed"] for key in orders}
     assert [(each["status"], each["waits_because"]) for each in await hooks.log()] == 6 * [("delivered", None)]
 
 
@@ -104,8 +107,22 @@ async def test_the_counts_know_the_reason(hooks: Hooks) -> None:
     database = await hooks.world.database()
     [missing] = await database.read(missing_credentials.missing)
     assert missing == (1, "ERP", hooks.receiver.url("").removeprefix("https://").rstrip("/"), FOUND_AT)
+    found = await database.read(lambda tx: read_figures(tx, "2026-11-20", "2026-11"))
+    assert (found.waiting, found.without_credentials, found.given_up) == (2, 2, 0)
+    [fares] = json.loads(await database.read(lambda tx: str(list_webhook_figures.action(tx))))["data"]
+    assert (fares["pending"], fares["held"], fares["exhausted"]) == (1, 1, 0)
+    assert fares["credentials_missing_since"] == FOUND_AT
+    await hooks.world.jobs.keep_today()
+    shown = await hooks.world.installation.platform.read(
+        lambda tx: tx.rows("SELECT kind, subject, name FROM recovery_entries WHERE done_at IS NULL")
+    )
+    assert shown == [("webhook", "ACME", "ERP")]
     for each in CHECKS:
-        assert await database.read(lambda tx, each=each: list(tx.rows(each.differing))) == []
+        assert await database.read(partial(differing, each.differing)) == []
+
+
+def differing(tx: Transaction, statement: str) -> list[Any]:
+    return list(tx.rows(statement))
 
 
 async def test_a_wait_survives_a_restart(hooks: Hooks) -> None:
@@ -175,7 +192,10 @@ async def test_a_delivery_that_is_sent_again_waits_too(hooks: Hooks) -> None:
 
 
 async def test_a_test_receiver_gets_a_new_secret_by_itself(hooks: Hooks) -> None:
-    body, company = check(NewReceiver, {"events": ["sales_order.created"]}), (await hooks.world.installation.access.companies())[1]
+    body, company = (
+        check(NewReceiver, {"events": ["sales_order.created"]}),
+        (await hooks.world.installation.access.companies())[1],
+    )
     database = await hooks.world.database()
     made = await database.write(lambda tx: make_webhook_receiver.action(tx, body, company))
     await seal_with_lost_key(hooks, made.id)

@@ -47,7 +47,9 @@ def companies_of(folder: DataFolder) -> dict[int, str]:
 
 
 def open_recovery_of(folder: DataFolder) -> int:
-    """How many entries of the list of the day after are open. 0 where the file cannot be read, or a server has it."""
+    """How many entries of the list of the day after are open. 0 where the file cannot be read, or a server has
+    it.
+    """
     return _read(folder, recovery.open_count) or 0
 
 

@@ -225,7 +225,6 @@ class DueScanner:
         if new:
             await database.write(lambda tx: switch_off.note_audited(tx, [each.id for each in new]))
 
-
     async def _tell_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
         """Where it cannot be told, sending goes on, and the next scan tells it."""
         if found == self._missing.get(company.id, []):

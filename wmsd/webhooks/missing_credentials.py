@@ -1,7 +1,7 @@
 """Webhooks whose credentials this installation cannot open, as after a restore without the keys.
 
-The subscription keeps the moment when that was found. From then on nothing of it is due, so its deliveries wait and
-use up no attempt. Setting the credentials again ends it, and the deliveries go out in their order.
+The subscription keeps the moment when that was found. From then on nothing of it is due, so its deliveries wait
+and use up no attempt. Setting the credentials again ends it, and the deliveries go out in their order.
 """
 
 import json
@@ -58,8 +58,8 @@ def opened(vault: Vault, sealed: str) -> dict[str, Any] | None:
 
 
 def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> None:
-    """Notes that these sealed credentials cannot be opened, unless others were set meanwhile. A test receiver gets a
-    new secret: nobody else keeps it.
+    """Notes that these sealed credentials cannot be opened, unless others were set meanwhile. A test receiver
+    gets a new secret: nobody else keeps it.
     """
     given = {"id": subscription_id, "credentials": credentials}
     if url == ADDRESS:

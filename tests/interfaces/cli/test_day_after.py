@@ -224,7 +224,9 @@ def test_what_is_ticked_off_twice_is_ticked_off_once(site: Home) -> None:
         done = [*both.map(lambda _: site.ok("recovery", "confirm", entry).err, range(2))]
     assert sorted("Ticked off: 1." in each for each in done) == [False, True]
     assert sorted("somebody has settled them already" in each for each in done) == [False, True]
-    [[audited]] = sql(site.data / "platform.db", "SELECT count(*) FROM audit WHERE action LIKE 'recovery.confirm%'")
+    [[audited]] = sql(
+        site.data / "platform.db", "SELECT count(*) FROM audit WHERE action LIKE 'recovery.confirm%'"
+    )
     assert audited == 1
 
 

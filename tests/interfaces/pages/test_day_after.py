@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from tests.interfaces.pages.administering import LEAD, audit
-from tests.interfaces.pages.test_browsing import EMAIL, rows, signed_in, text_of
+from tests.interfaces.pages.test_browsing import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World
 from wmsd.accounts import actions as accounts
@@ -75,7 +75,9 @@ def buttons_of(row: str) -> list[dict[str, str]]:
 
 async def open_entries(world: World) -> set[tuple[str, str]]:
     return await world.installation.platform.read(
-        lambda tx: {(row[0], row[1]) for row in tx.rows("SELECT kind, subject FROM recovery_entries WHERE done_at IS NULL")}
+        lambda tx: {
+            (row[0], row[1]) for row in tx.rows("SELECT kind, subject FROM recovery_entries WHERE done_at IS NULL")
+        }
     )
 
 
@@ -107,7 +109,7 @@ async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -
     await world.call("PATCH", "/api/webhooks/1", {"secret": "m" * 40})
     await world.jobs.look_at_credentials()
     assert (await press(admin, "remove-second-factor")).goes_to == "/admin/day-after?done=remove-second-factor"
-    while "value=\"dismiss\"" in (await admin.get("/admin/day-after")).text:
+    while 'value="dismiss"' in (await admin.get("/admin/day-after")).text:
         await press(admin, "dismiss")
     seen = await press(admin, "end", LEAD)
     assert "The access is ended." in (await admin.get(seen.goes_to)).text
@@ -145,7 +147,14 @@ async def test_the_same_button_is_pressed_on_two_pages(admin: Visitor) -> None:
 async def test_what_the_page_cannot_do_changes_nothing(admin: Visitor) -> None:
     before = await open_entries(admin.world)
     form = next(each for each in buttons(await admin.get("/admin/day-after")) if each["act"] == "confirm")
-    for wrong in ({"act": "burn"}, {"act": ""}, {"entry": "999"}, {"entry": "x"}, {"entry": ""}, {"entry": "9" * 400}):
+    for wrong in (
+        {"act": "burn"},
+        {"act": ""},
+        {"entry": "999"},
+        {"entry": "x"},
+        {"entry": ""},
+        {"entry": "9" * 400},
+    ):
         seen = await admin.post("/admin/day-after", {**form, **wrong})
         assert seen.status in (422, 400), (wrong, seen.status)
     lost = next(each for each in buttons(await admin.get("/admin/day-after")) if each["act"] == "dismiss")
@@ -160,7 +169,9 @@ async def test_the_bearer_of_a_site_is_listed_and_ended(world: World) -> None:
     visitor = await signed_in(world)
     database = await world.database()
     warehouse_id = await database.read(lambda tx: tx.value("SELECT id FROM warehouses"))
-    await world.installation.platform.write(lambda tx: sites.create_site(tx, "ACME", warehouse_id, "MAIN", NewSite(name="Dock")))
+    await world.installation.platform.write(
+        lambda tx: sites.create_site(tx, "ACME", warehouse_id, "MAIN", NewSite(name="Dock"))
+    )
     await disaster(world)
     assert ("site", "ACME") in await open_entries(world)
     await press(visitor, "end", "Dock")

@@ -35,8 +35,8 @@ class CompanyCounts(Model):
 
 
 class DeliveryFigures(Model):
-    """`waiting` are to be sent, `without_credentials` those of them that wait for credentials. `given_up` are those of
-    receivers that are there still.
+    """`waiting` are to be sent, `without_credentials` those of them that wait for credentials. `given_up` are
+    those of receivers that are there still.
     """
 
     waiting: int

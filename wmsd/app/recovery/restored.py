@@ -1,5 +1,5 @@
-"""Notes a restore in the restored platform.db, before it comes to its place: from then on its list of the day after
-cannot be forgotten. The list itself is made at the first opening (`listing.py`), which knows the keys.
+"""Notes a restore in the restored platform.db, before it comes to its place: from then on its list of the day
+after cannot be forgotten. The list itself is made at the first opening (`listing.py`), which knows the keys.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,8 @@ ADD_RECOVERY: Final = """
     VALUES (?, ?, ?, ?, ?)
 """
 COLUMNS: Final = """
-    kind, key, user_id, company_id, record_id, subject, name, host, last_used_at, found_at, done_at, done_as, done_by
+    kind, key, user_id, company_id, record_id, subject, name, host, last_used_at, found_at, done_at, done_as,
+    done_by
 """
 ENTRIES: Final = f"SELECT recovery_id, {COLUMNS} FROM recovery_entries WHERE kind NOT IN ('webhook', 'company')"
 HAS_ENTRY: Final = "SELECT 1 FROM recovery_entries WHERE recovery_id = ? AND kind = ? AND key = ?"
@@ -44,8 +45,8 @@ LAST_KNOWN: Final = """
 
 
 def note_restore(restored: Path, replaced: Path | None, as_of: str) -> str | None:
-    """Notes that `restored` is of the moment `as_of`. `replaced`: the platform.db before it, whose revocations were
-    taken over; None where it cannot be read.
+    """Notes that `restored` is of the moment `as_of`. `replaced`: the platform.db before it, whose revocations
+    were taken over; None where it cannot be read.
 
     Returns the moment after which nobody knows whom somebody shut out; None where all is known. Raises
     sqlite3.Error and StorageError.
@@ -94,8 +95,8 @@ def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
 
 
 def _take_over(connection: sqlite3.Connection, recoveries: Iterable[Any], entries: Iterable[Any]) -> None:
-    """What was open stays open, and what somebody has decided stays decided. What was made anew after the backup is
-    not in it: its entry is open again. Webhooks are looked at again anyway.
+    """What was open stays open, and what somebody has decided stays decided. What was made anew after the backup
+    is not in it: its entry is open again. Webhooks are looked at again anyway.
     """
     ids: dict[int, int] = {}
     for *fields, id in recoveries:

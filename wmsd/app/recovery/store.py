@@ -20,8 +20,8 @@ COUNT: Final = """
         + (SELECT count(*) FROM recoveries WHERE NOT is_listed)
 """
 COLUMNS: Final = """
-    recovery_entries.id, kind, user_id, recovery_entries.company_id, record_id, subject, recovery_entries.name, host,
-    last_used_at, found_at, done_at, done_as, done_by, access_unknown_after
+    recovery_entries.id, kind, user_id, recovery_entries.company_id, record_id, subject, recovery_entries.name,
+    host, last_used_at, found_at, done_at, done_as, done_by, access_unknown_after
 """
 SOURCE: Final = "recovery_entries JOIN recoveries ON recoveries.id = recovery_id"
 UNLISTED: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE NOT is_listed)"

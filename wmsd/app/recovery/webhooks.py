@@ -1,5 +1,5 @@
-"""Webhooks whose credentials must be set again, as the list of the day after has them. The companies' files say which
-they are; the list follows them.
+"""Webhooks whose credentials must be set again, as the list of the day after has them. The companies' files say
+which they are; the list follows them.
 """
 
 import logging
@@ -20,7 +20,9 @@ from wmsd.webhooks import missing_credentials
 from wmsd.webhooks.missing_credentials import MissingCredentials
 
 LOG = logging.getLogger("wmsd.recovery")
-BEGIN: Final = "INSERT INTO recoveries (began_at, is_listed) SELECT ?, 1 WHERE NOT EXISTS (SELECT 1 FROM recoveries)"
+BEGIN: Final = (
+    "INSERT INTO recoveries (began_at, is_listed) SELECT ?, 1 WHERE NOT EXISTS (SELECT 1 FROM recoveries)"
+)
 ADD: Final = """
     INSERT INTO recovery_entries
         (recovery_id, kind, key, company_id, record_id, subject, name, host, found_at)

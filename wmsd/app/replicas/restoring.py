@@ -17,7 +17,6 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.private_files import new_private_folder
 from wmsd.app.recovery.restored import note_replica
 from wmsd.app.replicas.configuration import COMPANIES, url_of
-from wmsd.app.recovery.restored import note_replica
 from wmsd.app.replicas.litestream import restore
 from wmsd.app.swapping import Rename, swap
 from wmsd.base import timestamps

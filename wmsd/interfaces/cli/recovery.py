@@ -18,14 +18,14 @@ from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option
 
 NOTHING: Final = "Nothing is open: all that a restore has lost or brought back is settled."
 UNKNOWN_AFTER: Final = (
-    "Revocations and users disabled after {} are not known. Confirm whose access is right (`wmsd recovery confirm`), "
-    "and end the others' (`wmsd recovery end`)."
+    "Revocations and users disabled after {} are not known. Confirm whose access is right (`wmsd recovery "
+    "confirm`), and end the others' (`wmsd recovery end`)."
 )
 SETTLED: Final = "Ticked off: {}."
 NONE_LEFT: Final = "No open entry was chosen; somebody has settled them already. Nothing was changed."
 END_ALL: Final = (
-    "This ends the access of every user in the list who is not a platform admin, of every site and of the platform "
-    "token.\nEnd it?"
+    "This ends the access of every user in the list who is not a platform admin, of every site and of the "
+    "platform token.\nEnd it?"
 )
 chosen_entries = click.argument("ids", metavar="[ID]...", nargs=-1, type=click.IntRange(1, MAX_ID))
 
@@ -38,11 +38,11 @@ def every(what: str) -> Callable[[Any], Any]:
 def recovery_command() -> None:
     """List and settle what a restore has lost, and which access it may have brought back.
 
-    After a restore without the keys, tokens, credentials of webhooks and second factors must be made anew. Where the
-    platform.db of before could not be read, users, sites and platform tokens that somebody shut out after the backup
-    may come in again. Until each entry is settled, `wmsd status` exits with 1 and /api/health is degraded. An entry is
-    ticked off by itself when a token of that name is made, when the credentials are set again, or when the user is
-    disabled.
+    After a restore without the keys, tokens, credentials of webhooks and second factors must be made anew. Where
+    the platform.db of before could not be read, users, sites and platform tokens that somebody shut out after the
+    backup may come in again. Until each entry is settled, `wmsd status` exits with 1 and /api/health is degraded.
+    An entry is ticked off by itself when a token of that name is made, when the credentials are set again, or when
+    the user is disabled.
     """
 
 

@@ -80,8 +80,8 @@ def told(done: Restored, data: Path, backups: Path) -> list[str]:
 def sentence_of_access(moment: str) -> str:
     """`moment`: after which nobody knows whom somebody shut out."""
     return (
-        f"Revocations and users disabled after {moment} are not known: whom somebody shut out since then may come in "
-        "again. `wmsd recovery list` lists who that can be, until you confirm or end each."
+        f"Revocations and users disabled after {moment} are not known: whom somebody shut out since then may come "
+        "in again. `wmsd recovery list` lists who that can be, until you confirm or end each."
     )
 
 

@@ -1,4 +1,6 @@
-"""The page The day after: what a restore has lost, and whose access it may have brought back, with what settles each."""
+"""The page The day after: what a restore has lost, and whose access it may have brought back, with what settles
+each.
+"""
 
 import secrets
 from collections.abc import Mapping
