@@ -109,7 +109,7 @@ async def test_the_counts_know_the_reason(hooks: Hooks) -> None:
     assert missing == (1, "ERP", hooks.receiver.url("").removeprefix("https://").rstrip("/"), FOUND_AT)
     found = await database.read(lambda tx: read_figures(tx, "2026-11-20", "2026-11"))
     assert (found.waiting, found.without_credentials, found.given_up) == (2, 2, 0)
-    [fares] = json.loads(await database.read(lambda tx: str(list_webhook_figures.action(tx))))["data"]
+    [fares] = json.loads((await database.read(lambda tx: list_webhook_figures.action(tx))).json)["data"]
     assert (fares["pending"], fares["held"], fares["exhausted"]) == (1, 1, 0)
     assert fares["credentials_missing_since"] == FOUND_AT
     await hooks.world.jobs.keep_today()
@@ -118,7 +118,7 @@ async def test_the_counts_know_the_reason(hooks: Hooks) -> None:
     )
     assert shown == [("webhook", "ACME", "ERP")]
     for each in CHECKS:
-        assert await database.read(partial(differing, each.differing)) == []
+        assert await database.read(partial(differing, statement=each.differing)) == []
 
 
 def differing(tx: Transaction, statement: str) -> list[Any]:
