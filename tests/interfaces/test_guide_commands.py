@@ -92,9 +92,9 @@ BETWEEN: Final[Mapping[tuple[str, str], Sequence[str]]] = {
         "wmsd serve",
     ),
     ("backup", "wmsd backup restore backups/wmsd-2026-11-23T023000Z.tar.gz  "): STOPS,
-    ("backup", "wmsd recovery list"): (
+    ("backup", "wmsd recovery list  "): (
         "rm -rf data",
-        "test -d data || wmsd backup restore backups/wmsd-2026-11-23T023000Z.tar.gz --new-keys",
+        "wmsd backup restore backups/wmsd-2026-11-23T023000Z.tar.gz --new-keys",
     ),
     ("backup", "wmsd company import"): ("wmsd company rename ACME ACME-OLD",),
     ("backup", "wmsd company clone"): ("wmsd company rename ACME ACME-NEW", "wmsd company rename ACME-OLD ACME"),
