@@ -98,7 +98,7 @@ def is_right(home: Home) -> bool:
 
 
 def is_right_but_for_the_day_after(home: Home) -> bool:
-    """Every file is right, and what is wrong with the installation is what the restore has lost or brought back."""
+    """Every file is right, and all that is wrong is what the restore has lost or brought back."""
     *files, installation = home.run("doctor", "--json").json
     wrong = {each["check"] for each in installation["installation"] if each["severity"] == "wrong"}
     return all(report["ok"] for report in files) and wrong <= {kind.name for kind in recovery.KINDS}
