@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.support.command import Home, Server
 from wmsd.app.backups.backup_folder import MOMENT
+from wmsd.app.diagnosis import recovery
 from wmsd.db.sqlite import sqlite3
 
 PASSPHRASE = "correct horse battery staple"
@@ -94,3 +95,10 @@ def sql(file: Path, statement: str) -> list[Any]:
 
 def is_right(home: Home) -> bool:
     return all(report["ok"] for report in home.ok("doctor", "--json").json)
+
+
+def is_right_but_for_the_day_after(home: Home) -> bool:
+    """Every file is right, and all that is wrong is what the restore has lost or brought back."""
+    *files, installation = home.run("doctor", "--json").json
+    wrong = {each["check"] for each in installation["installation"] if each["severity"] == "wrong"}
+    return all(report["ok"] for report in files) and wrong <= {kind.name for kind in recovery.KINDS}

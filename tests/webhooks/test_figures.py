@@ -48,6 +48,7 @@ async def test_a_subscription_fares_as_its_deliveries_do(hooks: Hooks) -> None:
         "id": 2,
         "is_test_receiver": False,
         "last_success_at": None,
+        "credentials_missing_since": None,
         **dict.fromkeys(("pending", "held", "exhausted", "skipped", "succeeded", "failed"), 0),
     }
     hooks.receiver.script = [MANNERS["/500"]] * 4

@@ -397,20 +397,3 @@ async def test_what_is_open_when_its_event_is_forgotten_is_skipped(hooks: Hooks)
     log = await hooks.log()
     assert [each["skipped_because"] for each in log] == ["Its event is no longer kept."] * 2
     assert len(hooks.received) == 1
-
-
-async def test_credentials_of_another_installation_are_told_of(hooks: Hooks) -> None:
-    """A company's file that was copied here without its installation's key."""
-    await hooks.subscribe("sales_order.created")
-    await (await hooks.world.database()).write(
-        lambda tx: tx.execute("UPDATE webhook_subscriptions SET credentials = 'gAAAAABother'")
-    )
-    await hooks.shop.order()
-    await hooks.settled()
-    error = (await hooks.log())[0]["attempts"][0]["error"]
-    assert error == "Its credentials cannot be read: another installation has sealed them. Send them anew."
-    assert (await hooks.change(active=False)).body["active"] is False
-    await hooks.world.call("PATCH", "/api/webhooks/1", {"token": "t"}, status=422)
-    await hooks.change(secret="n" * 40, active=True)
-    await hooks.later(31)
-    assert await hooks.statuses() == ["delivered"]

@@ -39,6 +39,7 @@ async def test_a_subscription_is_shown_without_its_secret(world: World) -> None:
         "failing_since": None,
         "switched_off_at": None,
         "switched_off_because": None,
+        "credentials_missing_since": None,
         "last_delivery": None,
         "warnings": [],
         "created_at": "2026-11-20T12:00:00.000Z",

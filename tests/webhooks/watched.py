@@ -24,6 +24,7 @@ from wmsd.base.context import Company
 from wmsd.webhooks.answer import Answer
 from wmsd.webhooks.checks import CHECKS
 from wmsd.webhooks.lazy_client import LazyClient
+from wmsd.webhooks.missing_credentials import MissingCredentials
 from wmsd.webhooks.sender import Sender
 
 DAY = 86_400
@@ -114,10 +115,14 @@ class WatchedSender(RuleBasedStateMachine):
         async def audit(action: str, subject: str) -> None:
             pass
 
+        async def tell_missing(company: Company, missing: list[MissingCredentials]) -> None:
+            assert not missing
+
         self.sender = Sender(
             files=self.installation.files,
             companies=companies,
             audit=audit,
+            tell_missing=tell_missing,
             client=cast(LazyClient, self.client),
             vault=self.installation.vault,
             clock=self.world.clock,

@@ -9,6 +9,7 @@ from typing import TypeVar
 from wmsd.app import clock_verdict, clock_watch
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.doctor import IS_NEWEST, LAST_CHANGE, Difference, Findings, examine, examine_file
+from wmsd.app.recovery.store import Recovery, recovery
 from wmsd.app.swapped_files import swapped_with
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
@@ -92,6 +93,10 @@ class Examination:
     def wrong_clock(self, now: datetime) -> clock_verdict.WrongClock | None:
         """What shows that the clock is wrong. None also where `platform.db` cannot be read."""
         return self._of_platform(lambda tx: clock_verdict.stored(tx, now))
+
+    def recovery(self) -> Recovery | None:
+        """The list of the day after; None when `platform.db` cannot be read."""
+        return self._of_platform(recovery)
 
     def _of_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
         try:

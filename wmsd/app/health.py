@@ -14,6 +14,7 @@ from wmsd.app.clock_verdict import wrong_clock as judged
 from wmsd.app.disk_thresholds import Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
+from wmsd.app.recovery import store as recovery
 from wmsd.base import timestamps
 from wmsd.base.access import has_role
 from wmsd.base.context import Caller
@@ -41,6 +42,8 @@ async def health(
         "clock": await _clock(installation, jobs, is_known),
         "backup": _backup(None if jobs.backups is None else await jobs.backups.seen(), is_known),
     }
+    if not_settled := await _open_recovery(installation):
+        checks["recovery"] = {"ok": False, "degraded": True, **({"open": not_settled} if is_known else {})}
     if installation.settings.replica.enabled:
         checks["replica"] = await asyncio.to_thread(_replica, installation, is_known)
     broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
@@ -92,6 +95,14 @@ async def _named(
 def _latest(moments: Iterable[datetime | None]) -> str | None:
     known = [moment for moment in moments if moment is not None]
     return timestamps.to_text(max(known)) if known else None
+
+
+async def _open_recovery(installation: Installation) -> int:
+    """How many entries of the list of the day after are open."""
+    try:
+        return await installation.platform.read(recovery.open_count)
+    except STORAGE_FAILURES:
+        return 0  # the check of the database tells it
 
 
 def _job_queue(jobs: Jobs) -> dict[str, Any]:

@@ -39,6 +39,9 @@ KEEP_TODAY: Final = Words("Figures of Today", "Reads the figures of the page Tod
 CLOSE_UNUSED: Final = Words("Close files", "Closes the files of companies that nobody uses.")
 TRY_FAILED_WRITES: Final = Words("Try failed writes", "Tries whether a disk that failed works again.")
 WRITE_LOGS_BACK: Final = Words("Write logs back", "Writes the logs of the databases back into their files.")
+LOOK_AT_CREDENTIALS: Final = Words(
+    "Credentials after a restore", "Tries after a restore which credentials of webhooks must be set again."
+)
 MAKE_RESERVE: Final = Words("Reserve of the disk", "Makes the file again that is given up when the disk is full.")
 WATCH_DISK: Final = Words("Watch the disk", "Tells the log once when the disk fills up, and when it has room.")
 ALERT: Final = Words(

@@ -27,6 +27,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.job_log import JobLog
 from wmsd.app.job_words import Declared, Job
 from wmsd.app.live_changes import LiveChanges
+from wmsd.app.recovery.webhooks import LostCredentials
 from wmsd.app.scheduling import Every, MonotonicTime
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.base.clock import Clock
@@ -76,6 +77,7 @@ class Jobs:
         self._clock: Clock = installation.clock
         self.clock_watch = ClockWatch(installation.platform, installation.clock)
         self.disk_watch = DiskWatch(installation.folder)
+        self._lost_credentials = LostCredentials(installation)
         self.alerts = Alerts(
             installation.folder.path,
             installation.clock,
@@ -115,6 +117,7 @@ class Jobs:
             Declared(10, files.close_unused, *words.CLOSE_UNUSED),
             Declared(TRY_AGAIN_SECONDS, self.try_failed_writes, *words.TRY_FAILED_WRITES),
             Declared(TRY_AGAIN_SECONDS, self.write_logs_back, *words.WRITE_LOGS_BACK),
+            Declared(TRY_AGAIN_SECONDS, self.look_at_credentials, *words.LOOK_AT_CREDENTIALS),
             Declared(60, self.make_reserve, *words.MAKE_RESERVE),
             Declared(LOOK_SECONDS, self.watch_the_disk, *words.WATCH_DISK),
             Declared(ALERT_SECONDS, self.watch_for_alerts, *words.ALERT),
@@ -187,6 +190,9 @@ class Jobs:
                     if database is not self._installation.platform:
                         await self._installation.files.open.use(database)
                     await database.try_to_write()
+
+    async def look_at_credentials(self) -> None:
+        await self._lost_credentials.look()
 
     async def write_logs_back(self) -> None:
         """Writes logs back into their files. Logs a failure, because otherwise the log would grow unnoticed."""

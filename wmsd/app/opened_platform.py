@@ -6,6 +6,8 @@ from typing import NamedTuple
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.recovery.listing import list_losses
+from wmsd.app.recovery.store import is_unlisted
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
@@ -54,18 +56,21 @@ async def open_platform(
     )
 
     def make(tx: Transaction) -> dict[str, str]:
-        if not accounts.signing_keys(tx):
+        has_keys = bool(accounts.signing_keys(tx))
+        has_vault = accounts.secret(tx, "vault") is not None
+        if not has_keys:
             accounts.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
         for name in accounts.KEY_SECRETS:
             if accounts.secret(tx, name) is None:
                 accounts.set_key_secret(tx, name, tx.ids.secret())
+        list_losses(tx, lost_signing_keys=not has_keys, lost_vault=not has_vault)
         return accounts.key_secrets(tx)
 
     try:
         secrets = await platform.read(accounts.key_secrets)
         if key.is_set and await platform.read(accounts.are_in_clear):
             LOG.warning("The keys in %s are in clear: `wmsd key move FILE` seals them", folder.platform_file)
-        if len(secrets) < len(accounts.KEY_SECRETS):
+        if len(secrets) < len(accounts.KEY_SECRETS) or await platform.read(is_unlisted):
             secrets = await platform.write(make)
         installation, codes, marks = await platform.read(
             lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from wmsd.app import clock_verdict
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.lending import Session, Verb, asking
+from wmsd.app.recovery import store as recovery
 from wmsd.companies import store as companies
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import pin
@@ -50,6 +51,13 @@ def companies_of(folder: DataFolder) -> dict[int, str]:
 def clock_of(folder: DataFolder, now: datetime) -> clock_verdict.WrongClock | None:
     """What shows that the clock is wrong. None also where the file cannot be read, or a server has it."""
     return _read(folder, lambda tx: clock_verdict.stored(tx, now))
+
+
+def open_recovery_of(folder: DataFolder) -> int:
+    """How many entries of the list of the day after are open. 0 where the file cannot be read, or a server has
+    it.
+    """
+    return _read(folder, recovery.open_count) or 0
 
 
 def damage_of(folder: DataFolder) -> str | None:

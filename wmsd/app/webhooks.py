@@ -1,9 +1,11 @@
 """Webhooks in a running service: makes the sender, and sends the test event that waits for its answer."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from wmsd.app.installation import Installation
+from wmsd.app.recovery.webhooks import note_missing
 from wmsd.base.clock import Clock
 from wmsd.base.context import Company
 from wmsd.base.dataclass import dataclass
@@ -38,6 +40,7 @@ def new_sender(installation: Installation, client: LazyClient) -> Sender:
         files=installation.files,
         companies=installation.access.companies,
         audit=audit,
+        tell_missing=partial(note_missing, installation.platform),
         client=client,
         vault=installation.vault,
         clock=installation.clock,
@@ -62,6 +65,7 @@ class WebhookService:
     module="webhooks",
     writes=True,
     off_because=off_because,
+    codes=("INVALID_STATUS",),
 )
 async def test_webhook(
     service: WebhookService, id: int, company: Company, database: Database

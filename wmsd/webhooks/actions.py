@@ -1,6 +1,5 @@
 """The operations of subscriptions and of their log."""
 
-import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault
 from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks import rules, store
+from wmsd.webhooks import missing_credentials, rules, store
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.receiving import rules as receiving
 from wmsd.webhooks.schema import (
@@ -110,6 +109,7 @@ def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company
         store.update(tx, id, values)
         if values["credentials"] != current["credentials"]:
             store.forget_previous_secret(tx, id)
+            missing_credentials.over(tx, id)
     return _one(tx, id, company)
 
 
@@ -145,8 +145,7 @@ def _named(name: str, sentences: list[str]) -> FieldErrors:
 
 def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
     """The credentials. None when another installation has sealed them: then they must be sent anew."""
-    text = tx.service(Vault).unseal(sealed)
-    return None if text is None else dict(json.loads(text))
+    return missing_credentials.opened(tx.service(Vault), sealed)
 
 
 @writing(answer="record", returns=Subscription, audited="webhook.switch_on")

@@ -1,26 +1,23 @@
 """One sending of one delivery."""
 
-import json
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
 from wmsd.base.vault import Vault
-from wmsd.webhooks import shown_headers
+from wmsd.webhooks import missing_credentials, shown_headers
 from wmsd.webhooks.answer import Answer
 from wmsd.webhooks.deliveries import Due, Target
 from wmsd.webhooks.results import Result
 from wmsd.webhooks.signing import headers, telling
 from wmsd.webhooks.ways import Request, Ways
 
-NO_CREDENTIALS: Final = "Its credentials cannot be read: another installation has sealed them. Send them anew."
-
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A target with its credentials unsealed; they are None when this installation has not sealed them."""
+    """A target with its credentials unsealed; they are None when this installation cannot open them."""
 
     subscription_id: int
     url: str
@@ -32,27 +29,25 @@ class Receiver:
 
 
 def opened(target: Target, vault: Vault) -> Receiver:
-    text = vault.unseal(target.credentials)
     return Receiver(
         subscription_id=target.subscription_id,
         url=target.url,
         host=urlsplit(target.url).netloc.lower(),
         auth_type=target.auth_type,
-        credentials=None if text is None else json.loads(text),
+        credentials=missing_credentials.opened(vault, target.credentials),
         previous_secret=vault.unseal(target.previous_secret) if target.previous_secret else None,
         previous_secret_expires_at=target.previous_secret_expires_at,
     )
 
 
 async def attempt(ways: Ways, clock: Clock, receiver: Receiver, due: Due, is_sandbox: bool) -> Result:
-    """What came of it; whatever the receiver does is an answer."""
+    """What came of it; whatever the receiver does is an answer. The receiver's credentials are there."""
+    assert receiver.credentials is not None
     assert due.event_id is not None
     assert due.event is not None
     assert due.body is not None
     now = clock.now()
     at = timestamps.to_text(now)
-    if receiver.credentials is None:
-        return Result(receiver.subscription_id, due.id, due.event, at, 0, None, None, NO_CREDENTIALS, False)
     body = due.body.encode()
     is_previous_valid = (receiver.previous_secret_expires_at or "") > at
     sent = headers(

@@ -29,7 +29,8 @@ class Target(NamedTuple):
 
 TARGET: Final = "id, url, auth_type, credentials, previous_secret, previous_secret_expires_at"
 TARGET_OF_ONE: Final = f"SELECT {TARGET} FROM webhook_subscriptions WHERE id = ?"
-TARGET_OF_ACTIVE: Final = f"{TARGET_OF_ONE} AND active"
+SENDS: Final = "active AND credentials_missing_since IS NULL"
+TARGET_OF_ACTIVE: Final = f"{TARGET_OF_ONE} AND {SENDS}"
 
 
 def target(tx: Transaction, subscription_id: int) -> Target | None:
@@ -43,9 +44,9 @@ def target_of_active(tx: Transaction, subscription_id: int) -> Target | None:
 
 
 OUTLOOKS: Final = f"""
-    SELECT {TARGET}, active AND EXISTS (
+    SELECT {TARGET}, {SENDS} AND EXISTS (
         SELECT 1 FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at <= :now
-    ), iif(active, (
+    ), iif({SENDS}, (
         SELECT min(due_at) FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at > :now
     ), NULL)
     FROM webhook_subscriptions AS subscription
@@ -55,7 +56,8 @@ OUTLOOKS: Final = f"""
 class Outlook(NamedTuple):
     """Whether a subscription has something to send now, and when its next delivery is due after that.
 
-    Times are milliseconds since 1970. An inactive subscription sends nothing.
+    Times are milliseconds since 1970. An inactive subscription sends nothing, and
+    neither does one whose credentials are missing.
     """
 
     target: Target

@@ -12,6 +12,7 @@ from wmsd.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT, DeliveryStatus
 
 ClosedStatus = Literal["delivered", "exhausted", "skipped"]
 CLOSED_STATUSES: Final = get_args(ClosedStatus)
+WaitingReason = Literal["credentials_missing"]
 MOST_ATTEMPTS: Final = 10
 """That one delivery shows in detail: it can be sent again without an end."""
 MOST_RECORDS: Final = 20
@@ -98,6 +99,13 @@ class Delivery(Model):
         ),
     ]
     due_at: Timestamp | None
+    waits_because: Annotated[
+        WaitingReason | None,
+        Field(
+            description="Why it is not sent when it is due. credentials_missing: the credentials of the webhook "
+            "cannot be opened; it is sent once they are set again, and no attempt is used up meanwhile."
+        ),
+    ]
     skipped_because: str | None
     created_at: Timestamp
     attempts: list[Attempt]

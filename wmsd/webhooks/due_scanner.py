@@ -16,8 +16,9 @@ from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks import deliveries, switch_off
+from wmsd.webhooks import deliveries, missing_credentials, switch_off
 from wmsd.webhooks.deliveries import Outlook, Target
+from wmsd.webhooks.missing_credentials import MissingCredentials
 from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.store import has_subscriptions
 from wmsd.webhooks.switch_off import SwitchedOff
@@ -39,6 +40,8 @@ AT_THE_NEXT_TICK: Final = 0
 Companies = Callable[[], Awaitable[Mapping[int, Company]]]
 Audit = Callable[[str, str], Awaitable[None]]
 """Writes down that the service did this to that."""
+TellMissing = Callable[[Company, list[MissingCredentials]], Awaitable[None]]
+"""Is told which subscriptions of a company wait for credentials, whenever that has changed."""
 
 
 class Scan(NamedTuple):
@@ -51,11 +54,19 @@ class Scan(NamedTuple):
 
 class DueScanner:
     def __init__(
-        self, *, files: CompanyFiles, companies: Companies, audit: Audit, clock: Clock, throttle: Throttle
+        self,
+        *,
+        files: CompanyFiles,
+        companies: Companies,
+        audit: Audit,
+        tell_missing: TellMissing,
+        clock: Clock,
+        throttle: Throttle,
     ) -> None:
         self._files = files
         self._companies = companies
         self._audit = audit
+        self._tell_missing = tell_missing
         self._clock = clock
         self._throttle = throttle
         self._wanted: dict[int, None] = {}
@@ -71,6 +82,8 @@ class DueScanner:
         self._latest = clock.now()
         self._to_clamp: set[int] = set()
         self._switched_off: dict[int, int] = {}
+        self._missing: dict[int, list[MissingCredentials]] = {}
+        """As it was told last, by company."""
         self._complaints = Complaints(LOG, STORAGE_FAILURES)
 
     @property
@@ -182,7 +195,7 @@ class DueScanner:
         database = await self._files.get(company_id)
         if is_to_clamp:
             await database.write(deliveries.clamp)
-        outlooks, switched_off = await database.read(_see)
+        outlooks, switched_off, missing = await database.read(_see)
         next_due = min((each.next_due for each in outlooks if each.next_due is not None), default=None)
         due = [each.target for each in outlooks if each.is_due]
         because = off_because(company)
@@ -190,6 +203,7 @@ class DueScanner:
             is_more_to_skip = bool(due) and await _skip_some(database, because)
             due, next_due = [], AT_THE_NEXT_TICK if is_more_to_skip else next_due
         await self._tell_switched_off(company, database, switched_off)
+        await self._tell_missing_credentials(company, missing)
         self._note_due(company_id, next_due)
         (self._subscribed.add if outlooks else self._subscribed.discard)(company_id)
         return Scan(company_id, due, {each.target.subscription_id for each in outlooks})
@@ -211,9 +225,22 @@ class DueScanner:
         if new:
             await database.write(lambda tx: switch_off.note_audited(tx, [each.id for each in new]))
 
+    async def _tell_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
+        """Where it cannot be told, sending goes on, and the next scan tells it."""
+        if found == self._missing.get(company.id, []):
+            return
+        what = f"which webhooks of {company.code} wait for credentials cannot be noted yet"
+        try:
+            await self._tell_missing(company, found)
+        except STORAGE_FAILURES as error:
+            self._complaints.failed(what, error)
+            return
+        self._complaints.over(what)
+        self._missing[company.id] = found
 
-def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff]]:
-    return deliveries.outlooks(tx), switch_off.switched_off(tx)
+
+def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[MissingCredentials]]:
+    return deliveries.outlooks(tx), switch_off.switched_off(tx), missing_credentials.missing(tx)
 
 
 async def _skip_some(database: Database, because: str) -> bool:

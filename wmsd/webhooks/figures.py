@@ -25,6 +25,9 @@ class SubscriptionFigures(Model):
     id: Id
     is_test_receiver: bool
     last_success_at: Timestamp | None
+    credentials_missing_since: Annotated[
+        Timestamp | None, Field(description="Since when all that is pending waits for credentials.")
+    ]
     pending: int
     held: int
     exhausted: Annotated[int, Field(description="Without tests, which have one attempt.")]

@@ -30,6 +30,9 @@ COLUMNS: Final = {
     "event": EVENT.format("event"),
     "epoch": EPOCH_OF,
     "sequence_gap": SEQUENCE_GAP,
+    "waits_because": """iif(delivery.status IN ('pending', 'held') AND (
+        SELECT credentials_missing_since FROM webhook_subscriptions WHERE id = delivery.subscription_id
+    ) IS NOT NULL, 'credentials_missing', NULL)""",
     "due_at": "strftime('%Y-%m-%dT%H:%M:%fZ', due_at / 1000.0, 'unixepoch')",
 }
 ATTEMPTS: Final = """(

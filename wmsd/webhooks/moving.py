@@ -4,6 +4,7 @@ from typing import Final
 
 from wmsd.base.vault import Vault
 from wmsd.db.transaction import Transaction
+from wmsd.webhooks import missing_credentials
 
 SEALED: Final = "SELECT id, credentials, previous_secret FROM webhook_subscriptions"
 SEAL: Final = "UPDATE webhook_subscriptions SET credentials = ?, previous_secret = ? WHERE id = ?"
@@ -36,6 +37,7 @@ def seal_credentials(tx: Transaction, credentials: Credentials) -> None:
     for subscription_id, text, previous in credentials:
         sealed = None if previous is None else vault.seal(str(previous))
         tx.execute(SEAL, (vault.seal(str(text)), sealed, subscription_id))
+        missing_credentials.over(tx, int(str(subscription_id)))
 
 
 def switch_all_off(tx: Transaction) -> int:

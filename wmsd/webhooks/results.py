@@ -178,7 +178,7 @@ def _note_health(tx: Transaction, result: Result, shown: str) -> None:
 
 STILL_FAILING: Final = """
     SELECT id, failing_milliseconds, failing_counted_until FROM webhook_subscriptions
-    WHERE active AND failing_since IS NOT NULL
+    WHERE active AND credentials_missing_since IS NULL AND failing_since IS NOT NULL
 """
 COUNTED: Final = """
     UPDATE webhook_subscriptions SET failing_milliseconds = ?, failing_counted_until = ? WHERE id = ?

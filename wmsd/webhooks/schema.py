@@ -135,7 +135,7 @@ class Subscription(Recorded):
 
     READ_ONLY = Recorded.READ_ONLY | {
         *("has_secret", "previous_secret_expires_at", "failing_since", "switched_off_at"),
-        *("switched_off_because", "last_delivery", "warnings"),
+        *("switched_off_because", "credentials_missing_since", "last_delivery", "warnings"),
     }
 
     name: Name
@@ -144,6 +144,13 @@ class Subscription(Recorded):
     auth_type: AuthType
     active: bool
     has_secret: Annotated[bool, Field(description="Whether it has the credentials of its auth_type.")]
+    credentials_missing_since: Annotated[
+        Timestamp | None,
+        Field(
+            description="Since when its credentials cannot be opened, as after a restore without the keys. Its "
+            "deliveries wait until they are set again, and use up no attempt."
+        ),
+    ]
     previous_secret_expires_at: Annotated[
         Timestamp | None, Field(description="Until then the previous secret signs too.")
     ]

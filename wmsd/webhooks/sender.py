@@ -19,10 +19,11 @@ from wmsd.base.complaints import Complaints
 from wmsd.base.vault import Vault
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.failures import STORAGE_FAILURES
+from wmsd.webhooks import missing_credentials
 from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.concurrency_limits import ConcurrencyLimits, Slot
 from wmsd.webhooks.deliveries import Due
-from wmsd.webhooks.due_scanner import LONGEST_SECONDS, Audit, Companies, DueScanner
+from wmsd.webhooks.due_scanner import LONGEST_SECONDS, Audit, Companies, DueScanner, TellMissing
 from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.recorder import Recorder
 from wmsd.webhooks.rules import off_because
@@ -44,6 +45,7 @@ class Sender:
         files: CompanyFiles,
         companies: Companies,
         audit: Audit,
+        tell_missing: TellMissing,
         client: LazyClient,
         vault: Vault,
         clock: Clock,
@@ -59,7 +61,12 @@ class Sender:
         self._limits = ConcurrencyLimits()
         self._recorder = Recorder(files)
         self._scanner = DueScanner(
-            files=files, companies=companies, audit=audit, clock=clock, throttle=self._throttle
+            files=files,
+            companies=companies,
+            audit=audit,
+            tell_missing=tell_missing,
+            clock=clock,
+            throttle=self._throttle,
         )
         self._queues: dict[int, dict[int, SubscriptionQueue]] = {}
         """By company and subscription."""
@@ -112,7 +119,21 @@ class Sender:
             with self._trying(scan.company_id, CANNOT_SEND):
                 queues = self._queues.setdefault(scan.company_id, {})
                 for queue in update_queues(queues, scan, self._vault):
-                    self._wake(queue)
+                    if queue.receiver.credentials is None:
+                        self._sending.spawn(self._have_wait(queue))
+                    else:
+                        self._wake(queue)
+
+    async def _have_wait(self, queue: SubscriptionQueue) -> None:
+        """Its credentials cannot be opened: nothing of it is due until they are set again."""
+        with self._trying(queue.company_id, CANNOT_SEND, queue):
+            queue.drop()
+            target = queue.target
+            database = await self._files.get(queue.company_id)
+            await database.write(
+                lambda tx: missing_credentials.note(tx, target.subscription_id, target.url, target.credentials)
+            )
+            self._scanner.want(queue.company_id)
 
     def _wake(self, queue: SubscriptionQueue) -> None:
         """Something of the subscription may be due."""
@@ -146,6 +167,10 @@ class Sender:
                 if not queue.ready:
                     await self._load(queue)
                     continue
+                if queue.receiver.credentials is None:  # a restore has put other ones in their place meanwhile
+                    queue.drop()
+                    self._scanner.want(queue.company_id)
+                    return None
                 lane = queue.lane
                 await self._limits.take(slot, lane)
                 await self._throttle.turn(lane.is_proven)

@@ -12,15 +12,17 @@ from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
+from wmsd.webhooks import missing_credentials
 from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.schema import SHORT_SECRET, Subscription
 
 RECORD: Final = record_sql(
     Subscription,
     {
-        "has_secret": "1",
+        "has_secret": "credentials_missing_since IS NULL",
         "previous_secret_expires_at": "iif(previous_secret_expires_at > :now, previous_secret_expires_at, NULL)",
-        "warnings": "iif(has_short_secret, :warnings_of_short, :warnings)",
+        "warnings": "iif(credentials_missing_since IS NULL, iif(has_short_secret, :warnings_of_short, :warnings), "
+        ":warnings_of_missing)",
     },
 )
 KNOWN: Final = re.compile(r":\w+")
@@ -48,6 +50,7 @@ def _record(tx: Transaction, company: Company) -> str:
     known = {
         ":now": tx.timestamp,
         ":warnings_of_short": dumps([SHORT_SECRET, *warnings]),
+        ":warnings_of_missing": dumps([missing_credentials.WARNING, *warnings]),
         ":warnings": dumps(warnings),
     }
     return KNOWN.sub(lambda found: f"'{known[found[0]]}'", RECORD)

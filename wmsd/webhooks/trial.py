@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from wmsd.base.clock import Clock
+from wmsd.base.problems import Problem
 from wmsd.base.results import Record
 from wmsd.base.vault import Vault
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks import deliveries, log, results
-from wmsd.webhooks.attempt import attempt, opened
-from wmsd.webhooks.deliveries import Due, Target
+from wmsd.webhooks import deliveries, log, missing_credentials, results
+from wmsd.webhooks.attempt import Receiver, attempt, opened
+from wmsd.webhooks.deliveries import Due
 from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.ways import ways_of
 
@@ -40,21 +41,33 @@ async def try_test(
     is_sandbox: bool,
     party: int = 0,
 ) -> Callable[[Transaction], Record | None] | None:
-    """As `send_test`, but returns the last unit of work, which writes the result, instead of running it."""
+    """As `send_test`, but returns the last unit of work, which writes the result, instead of running it.
+
+    Raises Problem (409) when its credentials are missing.
+    """
 
     async def opened_already() -> Database:
         return database
 
-    def queue(tx: Transaction) -> tuple[Target, Due] | None:
+    def queue(tx: Transaction) -> tuple[Receiver, Due | None] | None:
         target = deliveries.target(tx, subscription_id)
-        return None if target is None else (target, deliveries.queue_test(tx, subscription_id))
+        if target is None:
+            return None
+        receiver = opened(target, vault)
+        if receiver.credentials is None:
+            missing_credentials.note(tx, subscription_id, target.url, target.credentials)
+            receiver = opened(deliveries.target(tx, subscription_id) or target, vault)  # maybe a test receiver
+        due = None if receiver.credentials is None else deliveries.queue_test(tx, subscription_id)
+        return receiver, due
 
     queued = await database.write(queue)
     if queued is None:
         return None
-    target, due = queued
+    receiver, due = queued
+    if due is None:
+        raise Problem("INVALID_STATUS", missing_credentials.NOT_SENT)
     ways = ways_of(client, clock, opened_already, party)
-    result = await attempt(ways, clock, opened(target, vault), due, is_sandbox)
+    result = await attempt(ways, clock, receiver, due, is_sandbox)
 
     def note(tx: Transaction) -> Record | None:
         results.record(tx, [result])

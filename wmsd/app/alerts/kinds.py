@@ -5,6 +5,7 @@ from typing import Final, Literal, NamedTuple
 
 from wmsd.app.backups.verdict import REMEDY
 from wmsd.app.diagnosis.finding import PLACE, FindingKind
+from wmsd.app.recovery.words import REMEDY as REMEDY_AFTER
 from wmsd.app.tls import verdict
 
 Severity = Literal["warning", "error"]
@@ -48,6 +49,14 @@ BACKUP: Final = AlertKind(
     "There is no backup that can be relied on: %(why)s.",
     "There is a backup again that can be relied on.",
     REMEDY,
+)
+RECOVERY: Final = AlertKind(
+    "recovery",
+    "error",
+    "The day after a restore is not settled",
+    "What a restore has lost or brought back is not settled: there were %(number)s open entries when this began.",
+    "All that a restore has lost or brought back is settled.",
+    REMEDY_AFTER,
 )
 PLATFORM_DOWN: Final = AlertKind(
     "platform-down",
@@ -135,7 +144,7 @@ OF_CERTIFICATE: Final[Mapping[str, AlertKind]] = {
 }
 """By the name of what was found."""
 KINDS: Final = (
-    *(DISK_FULL, DISK_FILLS, BACKUP, REPLICA, PLATFORM_DOWN, COMPANY_DOWN, GIVEN_UP, TOKEN_ENDS),
+    *(DISK_FULL, DISK_FILLS, BACKUP, RECOVERY, REPLICA, PLATFORM_DOWN, COMPANY_DOWN, GIVEN_UP, TOKEN_ENDS),
     *OF_CERTIFICATE.values(),
 )
 BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}

@@ -19,6 +19,7 @@ from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.disk_watch import DiskWatch
 from wmsd.app.installation import Installation
+from wmsd.app.recovery import store as recovery
 from wmsd.app.tls.verdict import judged_by_time
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.base import timestamps
@@ -68,6 +69,7 @@ class Looks:
             ((kinds.DISK_FILLS, kinds.DISK_FULL), self._disks),
             ((kinds.PLATFORM_DOWN,), self._platform),
             ((kinds.BACKUP,), self._of_backups),
+            ((kinds.RECOVERY,), self._recovery),
             ((kinds.REPLICA,), partial(self._of_replica, is_told)),
             ((kinds.COMPANY_DOWN, kinds.GIVEN_UP), partial(self._of_companies, were_down)),
             ((kinds.TOKEN_ENDS,), self._tokens),
@@ -103,6 +105,10 @@ class Looks:
         judged = (await self._backups.seen()).verdict
         if not judged.ok:
             found.troubles.append(Trouble(kinds.BACKUP.name, "", {"why": judged.sentence.rstrip(".")}))
+
+    async def _recovery(self, found: Found) -> None:
+        if number := await self._installation.platform.read(recovery.open_count):
+            found.troubles.append(Trouble(kinds.RECOVERY.name, "", {"number": str(number)}))
 
     async def _of_replica(self, is_told: bool, found: Found) -> None:
         if not self._installation.settings.replica.enabled:

@@ -63,6 +63,8 @@ class ShutOut(NamedTuple):
     """The e-mail addresses of users that were deleted since the backup: they are back."""
     gone: list[str]
     """The e-mail addresses of users that were made since the backup: they are not in it."""
+    is_known: bool = True
+    """Whether the replaced file could be read to its end. Otherwise it may have shut out others too."""
 
 
 def leap(platform: Path) -> None:
@@ -84,7 +86,7 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
     """Shuts out in a restored platform.db whom the replaced one has shut out or deleted, and lets its numbers go
     on. Returns who was shut out anew. A replaced file that cannot be read changes nothing.
     """
-    found = ShutOut({}, [], [])
+    found = ShutOut({}, [], [], is_known=False)
     with closing(connect(restored)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         with suppress(sqlite3.Error), closing(opened(replaced)) as old:
@@ -99,6 +101,7 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
             back, there = dict(connection.execute(USERS)), dict(old.execute(USERS))
             found.deleted.extend(_shut_out_deleted(connection, old, back, there))
             found.gone.extend(email for user_id, email in there.items() if user_id not in back)
+            found = found._replace(is_known=True)
         connection.execute("COMMIT")
         _write_back(connection)
     return found

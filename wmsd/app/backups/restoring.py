@@ -27,6 +27,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_space import check_room
 from wmsd.app.platform_lost import UNKNOWN
 from wmsd.app.private_files import new_private_folder
+from wmsd.app.recovery.restored import note_restore
 from wmsd.app.scratch import in_use
 from wmsd.app.swapping import Rename, finish, is_begun, replaced_folder, swap, with_sides
 from wmsd.base import timestamps
@@ -62,6 +63,8 @@ class Restored(NamedTuple):
     """Whom the replaced platform.db had shut out since."""
     keys: str
     """Where the keys come from: a key of `KEYS_FROM`."""
+    access_unknown_after: str | None
+    """The moment after which nobody knows whom somebody shut out; None where all is known."""
 
 
 class Restore:
@@ -181,6 +184,12 @@ class Restore:
                 shut_out = keep_shut_out(folder / PLATFORM, self._data.platform_file)
             elif not self._nothing_after:
                 leap(folder / PLATFORM)
+            is_known = known is not None and shut_out.is_known
+            unknown_after = note_restore(
+                folder / PLATFORM,
+                self._data.platform_file if is_known else None,
+                None if known is None and self._nothing_after else self.manifest.began_at,
+            )
             strays = self._strays()
             renames = [
                 *(each for path in strays for each in self._aside(path)),
@@ -196,6 +205,7 @@ class Restore:
             strays,
             shut_out,
             keys,
+            unknown_after,
         )
 
     def company_file(self, code: str) -> BackedUpFile:

@@ -16,6 +16,7 @@ from wmsd.app.diagnosis import (
     named_files,
     network,
     permissions,
+    recovery,
 )
 from wmsd.app.diagnosis.finding import REASONS, Finding, FindingKind, Found, reason_of
 from wmsd.app.diagnosis.situation import Situation
@@ -37,6 +38,7 @@ GROUPS: Final = (
     Group("Leftovers", leftovers.KINDS, leftovers.look),
     Group("Disks", disk.KINDS, disk.look, disk.look_at_speed),
     Group("Backups", backups.KINDS, backups.look),
+    Group("The day after a restore", recovery.KINDS, recovery.look),
     Group("Clock", clock.KINDS, clock.look),
     Group("Settings", mistakes.KINDS, mistakes.look),
     Group("Files of the settings", named_files.KINDS, named_files.look),

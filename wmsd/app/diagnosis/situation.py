@@ -12,6 +12,7 @@ from typing import Final
 from wmsd.app.clock_verdict import WrongClock
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.diagnosis.file_systems import FileSystem, file_system_of
+from wmsd.app.recovery.store import Recovery
 from wmsd.app.settings import Settings
 from wmsd.base.dataclass import dataclass
 from wmsd.base.steadiness import Known
@@ -33,6 +34,8 @@ class Situation:
     clock: Known | None = None
     wrong_clock: WrongClock | None = None
     """What shows that the clock is wrong."""
+    recovery: Recovery | None = None
+    """The list of the day after; None where `platform.db` cannot be read, or is of an older version."""
     server: Serving | None = None
     """The server that runs in the folder."""
     config_file: Path | None = None

@@ -115,6 +115,11 @@ METRICS: Final = (
         lambda each: each.deliveries.waiting,
     ),
     gauge(
+        "wmsd_webhook_deliveries_without_credentials",
+        "Those of them that wait until the credentials of their webhooks are set again.",
+        lambda each: each.deliveries.without_credentials,
+    ),
+    gauge(
         "wmsd_webhook_delivery_oldest_seconds",
         "How long the first of them has waited; absent when none waits.",
         lambda each: each.deliveries.oldest_seconds,
@@ -128,6 +133,11 @@ METRICS: Final = (
         "wmsd_webhooks_switched_off",
         "Webhooks that the server has switched off, because their receivers failed for days.",
         lambda each: each.deliveries.switched_off,
+    ),
+    gauge(
+        "wmsd_recovery_open",
+        "What a restore has lost or brought back and nobody has settled yet.",
+        lambda each: each.recovery_open,
     ),
     gauge("wmsd_log_bytes", "Write-ahead logs of the open files together.", lambda each: each.logs.bytes),
     gauge("wmsd_log_largest_bytes", "The largest of them.", lambda each: each.logs.largest_bytes),

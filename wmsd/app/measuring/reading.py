@@ -28,6 +28,7 @@ from wmsd.app.measuring.schema import (
     ServerFigures,
     SurfaceFigures,
 )
+from wmsd.app.recovery import store as recovery
 from wmsd.base import timestamps
 from wmsd.base.context import Company
 from wmsd.base.memory import resident_memory
@@ -73,6 +74,7 @@ class _Reading:
             disk=outside.disk,
             sessions=await self._sessions(),
             event_streams=jobs.changes.streams,
+            recovery_open=await self._recovery_open(),
             jobs_failing=sum(each.error is not None for each in jobs.log.jobs.values()),
             clock_wrong=None if (clock := await wrong_clock(installation, jobs)) is None else clock.sentence,
         )
@@ -83,11 +85,18 @@ class _Reading:
         except STORAGE_FAILURES:
             return None
 
+    async def _recovery_open(self) -> int | None:
+        try:
+            return await self._installation.platform.read(recovery.open_count)
+        except STORAGE_FAILURES:
+            return None
+
     def _deliveries(self) -> DeliveryFigures:
         figures = list(self._jobs.today.known.values())
         oldest = min((each.oldest_waiting for each in figures if each.oldest_waiting is not None), default=None)
         return DeliveryFigures(
             waiting=sum(each.waiting for each in figures),
+            without_credentials=sum(each.without_credentials for each in figures),
             oldest_seconds=None if oldest is None else _age(oldest, self._clock.now()),
             given_up=sum(each.given_up for each in figures),
             switched_off=self._jobs.webhooks_switched_off,

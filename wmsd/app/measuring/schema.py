@@ -35,9 +35,12 @@ class CompanyCounts(Model):
 
 
 class DeliveryFigures(Model):
-    """`waiting` are to be sent. `given_up` are those of receivers that are there still."""
+    """`waiting` are to be sent, `without_credentials` those of them that wait for credentials. `given_up` are
+    those of receivers that are there still.
+    """
 
     waiting: int
+    without_credentials: int
     oldest_seconds: float | None
     given_up: int
     switched_off: int
@@ -95,6 +98,8 @@ class ServerFigures(Model):
     disk: DiskFigures | None
     sessions: int | None
     event_streams: int
+    recovery_open: int | None
+    """Open entries of the list of the day after."""
     jobs_failing: int
     clock_wrong: str | None = None
     """Why the clock must be wrong; None where nothing shows it."""

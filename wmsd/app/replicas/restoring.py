@@ -17,6 +17,7 @@ from wmsd.app.backups.new_epoch import begin_epoch
 from wmsd.app.backups.numbers import NOTHING_KNOWN
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.private_files import new_private_folder
+from wmsd.app.recovery.restored import note_replica
 from wmsd.app.replicas.configuration import COMPANIES, url_of
 from wmsd.app.replicas.litestream import restore
 from wmsd.app.scratch import in_use
@@ -53,6 +54,8 @@ class TakenOver(NamedTuple):
     taken: list[Taken]
     failed: list[NotTaken]
     seconds: float
+    access_unknown_after: str
+    """The moment after which nobody knows whom somebody shut out."""
 
 
 Tell = Callable[[str, int, int], None]
@@ -91,6 +94,7 @@ class Replica:
                 for each in threads.map(lambda owner: self._company(owner, marks.get(owner.company_id)), owners):
                     found.append(each)
                     tell(each.code, len(found), len(owners))
+            unknown_after = note_replica(self._scratch / platform)
             files = sorted(self._scratch.rglob("*.db"), reverse=True)  # platform.db last: it makes the folder one
             for file in files:
                 give_to_owner_of(self._data.path, file)
@@ -103,6 +107,7 @@ class Replica:
             [each for each in found if isinstance(each, Taken)],
             [each for each in found if isinstance(each, NotTaken)],
             time.monotonic() - began,
+            unknown_after,
         )
 
     def _known(self, platform: Path) -> tuple[list[Owner], dict[int, HighWaterMark]]:

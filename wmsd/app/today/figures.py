@@ -26,6 +26,11 @@ GIVEN_UP: Final = f"""
 """
 """Not by test receivers, which play it, and no tests."""
 WAITING: Final = "SELECT coalesce(sum(rows), 0) FROM webhook_delivery_counts WHERE status IN ('pending', 'held')"
+WITHOUT_CREDENTIALS: Final = """
+    SELECT coalesce(sum(rows), 0) FROM webhook_subscriptions
+    CROSS JOIN webhook_subscription_counts ON subscription_id = id AND status IN ('pending', 'held')
+    WHERE credentials_missing_since IS NOT NULL
+"""
 OLDEST_WAITING: Final = """
     SELECT min((
         SELECT min(created_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_by_status
@@ -63,6 +68,8 @@ class CompanyFigures(BaseModel):
     given_up: int
     waiting: int
     """Deliveries that are to be sent."""
+    without_credentials: int
+    """Those of them that wait for credentials."""
     oldest_waiting: str | None
     """When the first of them was queued."""
     low: int
@@ -86,6 +93,7 @@ def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
         by_status={table.name: dict(tx.rows(BY_STATUS.format(table.tally.table))) for table in TABLES},
         given_up=tx.value(GIVEN_UP),
         waiting=tx.value(WAITING),
+        without_credentials=tx.value(WITHOUT_CREDENTIALS),
         oldest_waiting=tx.value(OLDEST_WAITING),
         low=tx.value(LOW),
         events=sum(counts_of_events(tx, month).get(month, {}).values()),

@@ -346,6 +346,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
         "missing_events": _missing(done.missing, done.files, done.replaced),
         "replaced": str(done.replaced) if done.replaced else None,
         "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
+        **({"access_unknown_after": done.access_unknown_after} if as_json else {}),
     }
 
 

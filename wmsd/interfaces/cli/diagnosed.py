@@ -32,6 +32,7 @@ def situation_of(command_line: CommandLine, examination: Examination) -> Situati
         marks=examination.marks,
         clock=examination.clock(),
         wrong_clock=examination.wrong_clock(now),
+        recovery=examination.recovery(),
         server=folder.server() if examination.is_beside_a_server else None,
         config_file=command_line.config_file,
         mistakes=command_line.mistakes,

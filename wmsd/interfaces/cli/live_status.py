@@ -21,7 +21,8 @@ def shown(figures: ServerFigures) -> dict[str, Any]:
         "event loop": f"{_milliseconds(figures.loop.lag_seconds)} late, "
         f"{_milliseconds(figures.loop.most_lag_seconds)} at the most",
         "open companies": figures.companies.open,
-        "deliveries": f"{waiting.waiting} wait{_oldest(waiting.oldest_seconds)}, {waiting.given_up} given up",
+        "deliveries": f"{waiting.waiting} wait{_oldest(waiting.oldest_seconds)}, {waiting.given_up} given up"
+        f"{_without_credentials(waiting.without_credentials)}",
         "logs": f"write-ahead logs (-wal) of open files: {size(logs.bytes)}, "
         f"the largest {size(logs.largest_bytes)}" + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
         "memory": size(figures.process.memory_bytes),
@@ -87,6 +88,10 @@ def _times(figures: ServerFigures) -> str:
     if minute.p50_seconds is None or minute.p99_seconds is None:
         return ""
     return f", p50 {_milliseconds(minute.p50_seconds)}, p99 {_milliseconds(minute.p99_seconds)}"
+
+
+def _without_credentials(number: int) -> str:
+    return f", {number} wait for credentials of their webhooks" if number else ""
 
 
 def _oldest(seconds: float | None) -> str:

@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "logs": ("showing_logs", "Show the log of the server, chosen and followed."),
     "alerts": ("alerting", "List what needs a person, and try whether admins are told of it."),
     "backup": ("backups", "Make, list, prove and restore backups."),
+    "recovery": ("recovery", "List and settle what a restore has lost or brought back."),
     "replica": ("replica", "Keep a second copy, a second or two behind, and serve from it."),
     "upgrade": ("upgrading", "Upgrade to a newer program, rehearsed on copies."),
     "service": ("machine_service", "Run wmsd as a service of systemd."),

@@ -13,6 +13,7 @@ from wmsd.app.replicas.verdict import verdict
 from wmsd.base.counts import counted
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.new_folder import refuse_strangers
+from wmsd.interfaces.cli.restored import sentence_of_access
 
 
 @click.group("replica")
@@ -91,7 +92,8 @@ def _tell(done: TakenOver, as_json: bool) -> None:
     rows = [each._asdict() for each in done.taken]
     if as_json:
         failed = [each._asdict() for each in done.failed]
-        say({"companies": rows, "failed": failed, "seconds": round(done.seconds, 1)}, as_json)
+        shown = {"companies": rows, "failed": failed, "seconds": round(done.seconds, 1)}
+        say({**shown, "access_unknown_after": done.access_unknown_after}, as_json)
     else:
         say(rows, as_json, empty="There was no company.")
     for each in done.taken:
@@ -100,6 +102,7 @@ def _tell(done: TakenOver, as_json: bool) -> None:
             note(f"{each.code} lacks at least {events} after {each.last_event}.")
     for left in done.failed:
         note(f"{left.code} was not taken: {left.reason}")
+    note(sentence_of_access(done.access_unknown_after))
     note(
         f"Taken in {done.seconds:.1f} s. What was written after the last change of each company is missing; new "
         f"numbers go on at least {LEAST_LEAP} further. Start `wmsd serve` now, and see to it that the other box "

@@ -15,7 +15,8 @@ from wmsd.base.counts import counted, first_few
 MOST_NAMED: Final = 20
 WITHOUT_KEYS: Final = (
     "are made anew at the next start. Everybody signs in again, integrators need new tokens (wmsd token create), "
-    "and the credentials of every webhook must be set again: until then its deliveries fail."
+    "and the credentials of every webhook must be set again: until then its deliveries wait. `wmsd recovery list` "
+    "lists what is lost."
 )
 KEYS: Final = {
     "replaced": "The keys are those that were in the data folder: tokens go on, and people sign in again.",
@@ -73,7 +74,17 @@ def told(done: Restored, data: Path, backups: Path) -> list[str]:
     sentences += sentences_of_shut_out(done.shut_out)
     if done.replaced:
         sentences.append(sentence_of_replaced(done.replaced))
+    if done.access_unknown_after is not None:
+        sentences.append(sentence_of_access(done.access_unknown_after))
     return [*sentences, KEYS[done.keys]]
+
+
+def sentence_of_access(moment: str) -> str:
+    """`moment`: after which nobody knows whom somebody shut out."""
+    return (
+        f"Revocations and users disabled after {moment} are not known: whom somebody shut out since then may come "
+        "in again. `wmsd recovery list` lists who that can be, until you confirm or end each."
+    )
 
 
 def sentences_of_shut_out(found: ShutOut) -> list[str]:

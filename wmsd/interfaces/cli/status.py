@@ -26,8 +26,10 @@ from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
-from wmsd.app.platform_file import clock_of, companies_of, damage_of
+from wmsd.app.platform_file import clock_of, companies_of, damage_of, open_recovery_of
 from wmsd.app.platform_lost import restoring_platform
+from wmsd.app.recovery.words import REMEDY as REMEDY_AFTER
+from wmsd.app.recovery.words import open_sentence
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.base.counts import counted, first_few
@@ -107,6 +109,7 @@ def _status(command_line: CommandLine) -> Status:
         *_of_missing_files(folder, known),
         *_of_alerts(folder, server is not None),
         *filter(None, [state_of(folder.path, command_line.settings.alerts).sentence]),
+        *_of_recovery(folder, figures, shown),
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
         *_of_disk(folder, disk),
@@ -199,6 +202,13 @@ def _told_of_alerts(command_line: CommandLine) -> str:
         "the program of alerts.command" if settings.command else "",
     ]
     return ", ".join(filter(None, ways)) or "nobody: the guide says how, /docs/monitoring"
+
+
+def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[str, Any]) -> Iterator[str]:
+    number = open_recovery_of(folder) if figures is None else figures.recovery_open or 0
+    if number:
+        shown["day after"] = f"{number} open: see wmsd recovery list"
+        yield f"{open_sentence(number)} {REMEDY_AFTER}"
 
 
 def _remembered(folder: DataFolder, is_served: bool) -> dict[str, str]:

@@ -20,6 +20,7 @@ def subscription_row(record: Row, open_deliveries: int, exhausted: int) -> Row:
         "open": open_deliveries,
         "exhausted": exhausted,
         "failing_since": record["failing_since"],
+        "credentials_missing_since": record["credentials_missing_since"],
         "switched_off": record["switched_off_because"],
         "last": last and f"{last['attempted_at']}: {outcome(last)}",
     }
@@ -36,8 +37,12 @@ def delivery_row(record: Row) -> Row:
         "queued": record["created_at"],
         "due": record["due_at"],
         "attempts": len(attempts),
-        "last": record["skipped_because"] or (outcome(attempts[-1]) if attempts else None),
+        "last": record["skipped_because"] or _waits(record) or (outcome(attempts[-1]) if attempts else None),
     }
+
+
+def _waits(record: Row) -> str | None:
+    return "waits for the credentials of the webhook" if record["waits_because"] else None
 
 
 def attempt_rows(record: Row) -> list[Row]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from wmsd.app.backups.verdict import REMEDY
+from wmsd.app.recovery.words import REMEDY as REMEDY_AFTER
 from wmsd.interfaces.pages.language import translated as _
 
 
@@ -51,6 +52,12 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "It is as it should be.",
         "There is no backup that can be relied on.",
         REMEDY,
+    ),
+    "recovery": CheckWords(
+        "The day after",
+        "All that a restore has lost or brought back is settled.",
+        "What a restore has lost or brought back is not settled.",
+        REMEDY_AFTER,
     ),
     "replica": CheckWords(
         "Replica",

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from wmsd.app.oversight import actions as oversight
+from wmsd.app.recovery import actions as recovery
 from wmsd.base.access import Role, has_role
 from wmsd.base.operation import Operation
 
@@ -14,13 +15,26 @@ class HousePage(NamedTuple):
     reads: Operation
     begins: Operation | None = None
     """What its button begins."""
+    acts: tuple[Operation, ...] = ()
+    """What is done there with some of what it shows."""
 
 
 HEALTH: Final = HousePage("health", "Health", oversight.get_house_health, oversight.begin_examination)
 BACKUPS: Final = HousePage("backups", "Backups", oversight.get_house_backups, oversight.begin_backup)
 JOBS: Final = HousePage("jobs", "Jobs", oversight.list_jobs)
 SETTINGS: Final = HousePage("settings", "Settings", oversight.list_settings)
-HOUSE_PAGES: Final = (HEALTH, BACKUPS, JOBS, SETTINGS)
+DAY_AFTER: Final = HousePage(
+    "day-after",
+    "The day after",
+    recovery.list_recovery,
+    acts=(
+        recovery.dismiss_lost,
+        recovery.remove_lost_second_factors,
+        recovery.confirm_access,
+        recovery.end_access,
+    ),
+)
+HOUSE_PAGES: Final = (HEALTH, BACKUPS, DAY_AFTER, JOBS, SETTINGS)
 
 
 def overseen_by(role: Role) -> list[HousePage]:
@@ -30,4 +44,5 @@ def overseen_by(role: Role) -> list[HousePage]:
 
 def operations() -> list[Operation]:
     """All that these pages ask for."""
-    return [each for page in HOUSE_PAGES for each in (page.reads, page.begins) if each is not None]
+    asked = [each for page in HOUSE_PAGES for each in (page.reads, page.begins, *page.acts)]
+    return [each for each in asked if each is not None]

@@ -21,6 +21,7 @@ from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN, WELCOME
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.browsing import Browsing
+from wmsd.interfaces.pages.day_after import DayAfter
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.delivery import Delivery
 from wmsd.interfaces.pages.door import HOME, SECOND_FACTOR, SIGN_IN, Door
@@ -135,7 +136,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         FirstRun(door, installation.folder.path.resolve(), installation.settings.alerts),
     )
     signing_on, trying, trust = SigningOn(door), Trying(door), Trust(installation)
-    oversight = Oversight(door)
+    oversight, day_after = Oversight(door), DayAfter(door)
     importing = Importing(door)
     why, requests, second_factor, live = Why(door), Requests(door), SecondFactor(door), Live(door, changes)
     for_all: tuple[tuple[str, str, Handler], ...] = (
@@ -187,6 +188,8 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("POST", f"{ADMIN}/{house_pages.HEALTH.name}", oversight.examine),
         ("GET", f"{ADMIN}/{house_pages.BACKUPS.name}", oversight.backups),
         ("POST", f"{ADMIN}/{house_pages.BACKUPS.name}", oversight.back_up),
+        ("GET", f"{ADMIN}/{house_pages.DAY_AFTER.name}", day_after.show),
+        ("POST", f"{ADMIN}/{house_pages.DAY_AFTER.name}", day_after.settle),
         ("GET", f"{ADMIN}/{house_pages.JOBS.name}", oversight.jobs),
         ("GET", f"{ADMIN}/{house_pages.SETTINGS.name}", oversight.settings),
         *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, browsing, acting)),

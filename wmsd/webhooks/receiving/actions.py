@@ -1,7 +1,5 @@
 """The operations of receivers of the house's own."""
 
-import base64
-import secrets
 from typing import Any
 
 from wmsd.base.context import Company
@@ -17,9 +15,6 @@ from wmsd.webhooks.receiving import rules, store
 from wmsd.webhooks.receiving.schema import NewReceiver, ReceivedDetail, Receiver, ReceiverAnswer
 from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.schema import Subscription
-from wmsd.webhooks.signing import PREFIX
-
-SECRET_BYTES = 32
 
 
 @writing(answer="record", returns=Subscription, creates=True)
@@ -34,7 +29,7 @@ def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) 
         "events": body.events,
         "auth_type": "hmac",
         "active": True,
-        "credentials": tx.service(Vault).seal(dumps({"secret": _new_secret()})),
+        "credentials": tx.service(Vault).seal(dumps({"secret": rules.new_secret()})),
         "has_short_secret": False,
     }
     id = subscriptions.insert(tx, stored(values))
@@ -42,10 +37,6 @@ def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) 
     record = subscriptions.one(tx, id, company)
     assert record is not None
     return record
-
-
-def _new_secret() -> str:
-    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 @reading(answer="object", returns=Receiver)
@@ -79,5 +70,5 @@ def rotate_webhook_receiver_secret(tx: Transaction, id: int, company: Company) -
     before = get_webhook_receiver.action(tx, id, company)["secret"]
     if before is None:
         raise Problem("VALIDATION_FAILED", "The present secret cannot be read here. Make a new test receiver.")
-    rotate(tx, id, before, _new_secret())
+    rotate(tx, id, before, rules.new_secret())
     return get_webhook_receiver.action(tx, id, company)  # type: ignore[no-any-return]

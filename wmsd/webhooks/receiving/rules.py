@@ -1,10 +1,13 @@
 """What holds for receivers of the house's own."""
 
+import base64
+import secrets
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.base.problems import FieldErrors, invalid
+from wmsd.webhooks.signing import PREFIX
 
 ADDRESS: Final = "wmsd:receiver"
 """Of every one of them. No URL that a caller may write is like it (`targets.py`)."""
@@ -15,6 +18,7 @@ KEPT: Final = 100
 """Of what one has received."""
 KEPT_BYTES: Final = 2_000_000
 """Of the bodies of one together."""
+SECRET_BYTES: Final = 32
 KEPT_OF_BODY: Final = 65_536
 """Bytes of a body."""
 ENDED: Final = "This test receiver has ended, or was removed."
@@ -39,6 +43,11 @@ REPLIES: Final[Mapping[Answers, Reply]] = {
     "gone": Reply(410, "The test receiver is set to be gone."),
     "late": Reply(200, "The test receiver took it, after 5 seconds.", 5.0),
 }
+
+
+def new_secret() -> str:
+    """Of one of them."""
+    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def check_change(given: Mapping[str, Any]) -> None:
