@@ -72,6 +72,7 @@ class Checks(Model):
     clock: Check
     backup: Check
     replica: Check | None = Field(default=None, description="Only where replication is switched on.")
+    moves: Check | None = Field(default=None, description="Only while a company is frozen, to be moved.")
 
 
 class Health(Model):
@@ -119,8 +120,9 @@ async def get_health(service: HealthService, caller: Caller | None) -> Shown:
 
     The status is 503 when the service as a whole cannot work. It is 200 and `degraded` when one company's file is
     unavailable, when the service has switched off a webhook subscription that failed for days, or when the clock
-    was set, or when the disk fills up. With a token the answer has more figures. With that of a platform admin it
-    also names the companies whose files cannot be used or written.
+    was set, or when the disk fills up, or when a company has been frozen for over a day. With a token the answer
+    has more figures. With that of a platform admin it also names the companies whose files cannot be used or
+    written.
     """
     status, found = await health(service.installation, service.jobs, caller is not None, caller)
     return Shown(status, found)

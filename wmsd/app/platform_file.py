@@ -45,6 +45,11 @@ def companies_of(folder: DataFolder) -> dict[int, str]:
     return _read(folder, companies.codes) or {}
 
 
+def frozen_of(folder: DataFolder) -> dict[str, str]:
+    """Since when companies are frozen, by code. Empty as `companies_of` is."""
+    return _read(folder, companies.frozen) or {}
+
+
 def damage_of(folder: DataFolder) -> str | None:
     """What SQLite finds wrong with the file, where no server has it. None where it is whole, or is not there."""
     if not folder.platform_file.exists():

@@ -98,8 +98,7 @@ def export_company(
     """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by
     name. Raises StorageError, sqlite3.Error and OSError.
     """
-    if path.exists():
-        raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
+    check_free(path)
     began, began_at = time.monotonic(), datetime.now(UTC)
     unfinished = path.with_name(f".unfinished-{path.name}")
     unfinished.unlink(missing_ok=True)
@@ -130,6 +129,12 @@ def export_company(
     finally:
         unfinished.unlink(missing_ok=True)
     return manifest
+
+
+def check_free(path: Path) -> None:
+    """Raises StorageError when an export would replace a file."""
+    if path.exists():
+        raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
 
 
 class Arrival(NamedTuple):
@@ -169,12 +174,12 @@ def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator
         if wrong:
             raise StorageError(f"{file.code} in {archive} is not right: {' '.join(wrong)} Nothing was changed.")
         origin = Owner(manifest.installation, file.company_id or 0, file.code or "")
-        details = {"file": archive.name, "origin": _named(origin)}
+        details = {"file": archive.name, "origin": named(origin)}
         came = companies.CameFrom("company.import", details)
         yield Arrival(unpacked, manifest.company, origin, credentials, came)
 
 
-def _named(origin: Owner) -> str:
+def named(origin: Owner) -> str:
     """A company of any installation, whatever its code."""
     return f"{origin.installation}/{origin.company_id}"
 
@@ -186,7 +191,7 @@ async def here_already(installation: Installation, origin: Owner) -> list[str]:
 
     def look(tx: Transaction) -> list[str]:
         codes = [each.code for each in store.companies(tx) if installation.files.owner(each.id)[:2] == origin[:2]]
-        return [*codes, *store.came_from(tx, _named(origin))]
+        return [*codes, *store.came_from(tx, named(origin))]
 
     return await installation.platform.read(look)
 

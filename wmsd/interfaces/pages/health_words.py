@@ -52,6 +52,12 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "There is no backup that can be relied on.",
         REMEDY,
     ),
+    "moves": CheckWords(
+        "Moves of companies",
+        "A company is frozen, because it is being moved.",
+        "A company has been frozen for over a day, and takes no changes.",
+        "Finish its move and delete it here, or end the freeze with wmsd company thaw. wmsd status names it.",
+    ),
     "replica": CheckWords(
         "Replica",
         "It has everything.",
