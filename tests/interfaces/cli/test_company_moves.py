@@ -87,7 +87,7 @@ def test_a_move_on_one_machine_is_one_act_and_its_list_is_ticked_off(acme: Home,
         assert sorted({int(each.headers["x-webhook-sequence"]) for each in letters}) == [1, 2, 3]
         assert len({each.headers["x-webhook-id"] for each in letters}) == len(letters) == 3
     assert hook == 1
-    assert [path for path in elsewhere.data.iterdir() if path.name.endswith(".tar.gz")] == []
+    assert [path.name for path in elsewhere.data.iterdir() if path.name.startswith(".taking-over")] == []
     acme.ok("company", "delete", "ACME", "--yes")
     said = acme.refused("company", "move", "ACME", "--check", elsewhere.data)
     assert "no such company" in said

@@ -21,6 +21,7 @@ from tests.support.forked import LONGEST
 from tests.support.injected import killed_at
 from tests.support.mailbox import ALLOWED, Letter, open_mailbox
 from tests.support.small_disk import fill, small_disk_at
+from wmsd.app.data_folder import DataFolder
 from wmsd.db.sqlite import sqlite3
 
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
@@ -313,6 +314,24 @@ def test_a_command_that_is_killed_after_the_freeze_leaves_it_and_goes_on_when_gi
         assert not file.exists()
         assert "ACME since " in acme.run("status", "--json").json["frozen"]
         frozen_export(acme)
+
+
+def test_without_a_server_no_other_command_may_be_at_work(acme: Home) -> None:
+    other = DataFolder(acme.data)
+    assert other.share()
+    said = acme.refused("company", "export", "ACME", "acme.tar.gz", "--freeze")
+    assert "Another command is at work in" in said
+    other.unlock()
+    frozen_export(acme)
+    assert acme.ok("company", "list", "--json").json[0]["frozen_at"] is not None
+
+
+def test_a_restore_at_home_keeps_the_freeze_and_the_import_of_an_archive_has_none(acme: Home) -> None:
+    file = frozen_export(acme)
+    acme.ok("backup", "restore", file, "--company", "ACME", "--yes")
+    acme.ok("company", "import", file, "--code", "AGAIN")
+    frozen = {each["code"]: each["frozen_at"] is not None for each in acme.ok("company", "list", "--json").json}
+    assert frozen == {"ACME": True, "AGAIN": False}
 
 
 def test_a_command_that_is_at_work_is_waited_for_or_named(acme: Home) -> None:

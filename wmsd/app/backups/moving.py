@@ -167,7 +167,7 @@ def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator
     credentials: Credentials | None = None
     if manifest.keys_at is not None and passphrase is not None:
         credentials = secrets_of(archive, manifest, CREDENTIALS, passphrase)
-    with _scratch(data) as folder:
+    with scratch(data) as folder:
         unpacked = folder / "company.db"
         unpack(archive, file, unpacked)
         wrong = [*compare(file, unpacked), *examined(manifest, file, unpacked)]
@@ -225,8 +225,9 @@ def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None
 
 
 @contextmanager
-def _scratch(data: DataFolder) -> Iterator[Path]:
-    folder = data.path / f"{UNPACKED}-{os.getpid()}"
+def scratch(data: DataFolder, what: str = "") -> Iterator[Path]:
+    """A folder in the data folder, removed at the end. `what` tells those of a process apart."""
+    folder = data.path / f"{UNPACKED}-{what and f'{what}-'}{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
     new_private_folder(folder)
     try:
@@ -238,7 +239,7 @@ def _scratch(data: DataFolder) -> Iterator[Path]:
 @contextmanager
 def copied(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arrival]:
     """A copy of a company of this installation. Its credentials are sealed with the same keys, and so go along."""
-    with _scratch(data) as folder:
+    with scratch(data) as folder:
         target = folder / "company.db"
         with source.state(data.companies / f"{subject.owner.company_id}.db", subject.owner) as state:
             check_room(data.path, state.bytes.bytes)

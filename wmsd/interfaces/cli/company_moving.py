@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from wmsd.app.backups.moving import named
+from wmsd.app.backups.moving import named, scratch
 from wmsd.app.company_moves import Standing, came_here, standing
 from wmsd.app.installation import Installation
 from wmsd.app.lending import beside_a_server
@@ -24,8 +24,6 @@ from wmsd.interfaces.cli.move_checks import Tick, deletion, of_address, of_file,
 from wmsd.interfaces.cli.other_home import ask_address, in_folder, is_address, token_in
 
 ARCHIVE: Final = ".tar.gz"
-UNFINISHED: Final = ".moving-"
-"""How the archive in between is named; in a folder that both installations can read."""
 OVER_THE_NETWORK: Final = (
     "wmsd writes nothing to another machine over the network. Name a file, such as acme.tar.gz, and bring it "
     "there; --check then asks that address whether everything arrived."
@@ -118,14 +116,15 @@ def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None
     other = in_folder(target, asked.target_config)
     command_line.find()
     _check_other(command_line, other)
-    file = target / f"{UNFINISHED}{secrets.token_hex(8)}{ARCHIVE}"
     passphrase = secrets.token_urlsafe(32)  # the archive is there for a moment only, so that nobody need know it
-    try:
-        with beside_a_server(command_line.folder) as loan, frozen(command_line, loan, asked.code):
-            moving.export_with(command_line, loan, asked.code, file, passphrase)
-            moving.bring_in(other, file, asked.new_code, asked.operator_code, passphrase, None)
-    finally:
-        file.unlink(missing_ok=True)
+    with (
+        scratch(other.folder, "move") as folder,
+        beside_a_server(command_line.folder) as loan,
+        frozen(command_line, loan, asked.code),
+    ):
+        file = folder / f"company{ARCHIVE}"
+        moving.export_with(command_line, loan, asked.code, file, passphrase)
+        moving.bring_in(other, file, asked.new_code, asked.operator_code, passphrase, None)
     home, origin = _home(command_line, asked.code)
     _check_folder(command_line, other, home, origin, asked)
 
