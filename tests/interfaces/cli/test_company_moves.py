@@ -126,7 +126,9 @@ def test_to_another_machine_by_a_file_and_checked_over_its_api(acme: Home, elsew
         (elsewhere.folder / "acme.tar.gz").write_bytes((acme.folder / "acme.tar.gz").read_bytes())
         typed(elsewhere, command.replace("--passphrase-file FILE", f"--passphrase-file {words}"))
         new.soon("/api/companies", lambda _, told: len(told["data"]) == 2, token=token.read_text().strip())
-        left = open_items(acme.run(*check).json)
+        listed = acme.run(*check)
+        assert listed.out, listed
+        left = open_items(listed.json)
         assert left["The webhook R is off there."] == "wmsd webhook on 1 --company ACME"
         for what, to_do in left.items():
             if to_do and to_do.startswith("there, wmsd user create ana"):

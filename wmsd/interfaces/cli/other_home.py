@@ -1,6 +1,7 @@
 """The other installation of a move: a data folder on this machine, or an address that is asked over its API."""
 
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -15,6 +16,9 @@ from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine
 
 SECONDS: Final = 30.0
+FOLLOWS_SECONDS: Final = 3.0
+AGAIN_SECONDS: Final = 0.2
+FIRST_LIST: Final = f"{LISTED['articles']}?per_page=1"
 LONGEST_TOKEN: Final = 4096
 NOT_ALLOWED: Final = (403, 404)
 """The module is off, or the token lacks the ability."""
@@ -68,6 +72,7 @@ def ask_address(address: str, token: str, code: str, last_event: str | None) -> 
     if company_id is None:
         return OverHttp(asking.address, None)
     asking.company_id = company_id
+    asking.wait_until_served()
     counts = {table: asking.total(path) for table, path in LISTED.items()}
     return OverHttp(asking.address, company_id, asking.knows(last_event), counts, asking.webhooks())
 
@@ -87,6 +92,12 @@ class _Asking:
         if status != 200:
             raise StorageError(f"{self.address}{path} answers {status}. Look whether wmsd is served there.")
         return body
+
+    def wait_until_served(self) -> None:
+        """A server follows the command that imported a company within a second; until then it answers 422."""
+        until = time.monotonic() + FOLLOWS_SECONDS
+        while self._get(FIRST_LIST)[0] == 422 and time.monotonic() < until:
+            time.sleep(AGAIN_SECONDS)
 
     def total(self, path: str) -> int | None:
         status, body = self._get(f"{path}?per_page=1")
