@@ -37,12 +37,13 @@ class Letter:
 
 @dataclass
 class Mailbox:
-    """Answers everything with `status`, `headers` and `answer`."""
+    """Answers everything with `status`, `headers` and `answer`, after `delay` seconds."""
 
     url: str
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     answer: bytes = b"thank you"
+    delay: float = 0
     letters: list[Letter] = field(default_factory=list)
 
     def wait_for(self, count: int, seconds: float = LONGEST) -> list[Letter]:
@@ -61,6 +62,7 @@ def open_mailbox() -> Iterator[Mailbox]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
             mailbox.letters.append(Letter(self.path, headers, body))
+            time.sleep(mailbox.delay)
             self.send_response(mailbox.status)
             for name, value in mailbox.headers.items():
                 self.send_header(name, value)

@@ -14,9 +14,19 @@ COMPANY = Company(1, "ACME", "Acme", modules=frozenset({"api", "webhooks", "stoc
 SANDBOX = "The company is a sandbox, and its operator does not allow webhooks."
 
 
-@pytest.mark.parametrize("modules", [{"api"}, {"webhooks"}, set(), {"stock"}])
-def test_nothing_is_sent_without_the_module(modules: set[str]) -> None:
-    assert off_because(replace(COMPANY, modules=frozenset(modules))) == "The module webhooks was off."
+@pytest.mark.parametrize(
+    ("modules", "because"),
+    [
+        ({"api"}, "The module webhooks was off."),
+        ({"webhooks"}, "The module api was off."),
+        (set(), "The modules api and webhooks were off."),
+        ({"stock"}, "The modules api and webhooks were off."),
+    ],
+)
+def test_nothing_is_sent_without_the_modules_and_the_one_that_was_off_is_named(
+    modules: set[str], because: str
+) -> None:
+    assert off_because(replace(COMPANY, modules=frozenset(modules))) == because
 
 
 def test_a_sandbox_sends_where_its_operator_allows_it() -> None:

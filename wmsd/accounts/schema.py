@@ -100,6 +100,8 @@ class Access(Model):
 
     company: CompanyShown
     sandbox: bool
+    frozen_at: Timestamp | None
+    """Since when it takes no changes, because it is being moved."""
     modules: list[str]
     abilities: list[Ability]
 

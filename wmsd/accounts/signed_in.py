@@ -47,6 +47,7 @@ def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict
     return {
         "company": {"id": company.id, "name": company.name, "code": company.code},
         "sandbox": company.sandbox,
+        "frozen_at": company.frozen_at,
         "modules": sorted(company.modules),
         "abilities": [name for name in ABILITIES if needed_ability(name, in_force) in caller.abilities],
     }

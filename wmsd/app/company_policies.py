@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.app import preconditions
 from wmsd.app.call import Call
-from wmsd.base.context import Caller
+from wmsd.app.freezes import Freezes
+from wmsd.base.context import Caller, Company
 from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Input, Model
 from wmsd.base.operation import operation
@@ -69,6 +70,7 @@ for_admins = partial(operation, tag="Administration", scope="installation", role
 class PolicyService:
     platform: Database
     files: CompanyFiles
+    freezes: Freezes
 
 
 def shown(tx: Transaction) -> dict[str, object]:
@@ -98,16 +100,16 @@ def _record(tx: Transaction) -> Record:
 @for_admins(answer="record", returns=CompanyPoliciesShown, codes=("SERVICE_UNAVAILABLE",))
 async def get_company_policies(service: PolicyService, caller: Caller, id: int) -> Record:
     """Get the policies of a company."""
-    await _code(service, caller, id)
+    await _company(service, caller, id)
     return await (await service.files.get(id)).read(_record)
 
 
-async def _code(service: PolicyService, caller: Caller, company_id: int) -> str:
-    """That of the company. Raises Problem (404), also for one that the caller may not use."""
-    known = await service.platform.read(companies.codes)
-    if company_id not in known or not caller.may_use(company_id):
-        raise not_found("company")
-    return known[company_id]
+async def _company(service: PolicyService, caller: Caller, company_id: int) -> Company:
+    """Raises Problem (404), also for one that the caller may not use."""
+    for company in await service.platform.read(companies.companies):
+        if company.id == company_id and caller.may_use(company_id):
+            return company
+    raise not_found("company")
 
 
 @for_admins(
@@ -120,7 +122,7 @@ async def change_company_policies(
     service: PolicyService, caller: Caller, call: Call, id: int, body: CompanyPolicies
 ) -> Record:
     """Change the policies of a company. They count from the next request on."""
-    code = await _code(service, caller, id)
+    company = await _company(service, caller, id)
     actor = replace(caller.actor, address=call.address)
 
     def write(tx: Transaction) -> tuple[dict[str, object], Record]:
@@ -130,9 +132,10 @@ async def change_company_policies(
             policy.write(tx, getattr(body, name))
         return before, _record(tx)
 
-    before, after = await (await service.files.get(id)).write(write, actor)
+    with service.freezes.flow(company):
+        before, after = await (await service.files.get(id)).write(write, actor)
     changed: dict[str, Any] = companies.differences(before, json.loads(after.json))
     await service.platform.write(
-        lambda tx: companies.audit(tx, "company.policies", code, changed), actor, is_quiet=True
+        lambda tx: companies.audit(tx, "company.policies", company.code, changed), actor, is_quiet=True
     )
     return after

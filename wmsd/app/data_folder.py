@@ -271,6 +271,21 @@ class DataFolder:
         self._finish_swap()
         return True
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """While it lasts, no other command is at work here. Only for one that has called `share`. Raises
+        StorageError when there is another one.
+        """
+        assert self._lock is not None
+        if not _locks(self._lock, fcntl.LOCK_EX):
+            raise StorageError(
+                f"Another command is at work in {self.path}. Wait for its end and try again. Nothing was changed."
+            )
+        try:
+            yield
+        finally:
+            fcntl.flock(self._lock, fcntl.LOCK_SH)
+
     def server(self) -> Serving | None:
         """The server that has the folder now."""
         with self._lock_file() as file:

@@ -73,6 +73,7 @@ class Checks(Model):
     backup: Check
     replica: Check | None = Field(default=None, description="Only where replication is switched on.")
     recovery: Check | None = Field(default=None, description="Only until all that a restore has lost is settled.")
+    moves: Check | None = Field(default=None, description="Only while a company is frozen, to be moved.")
 
 
 class Health(Model):
@@ -120,9 +121,9 @@ async def get_health(service: HealthService, caller: Caller | None) -> Shown:
 
     The status is 503 when the service as a whole cannot work. It is 200 and `degraded` when one company's file is
     unavailable, when the service has switched off a webhook subscription that failed for days, when the clock
-    was set, when the disk fills up, or until all that a restore has lost or brought back is settled. With a token
-    the answer has more figures. With that of a platform admin it also names the companies whose files cannot be
-    used or written.
+    was set, when the disk fills up, when a company has been frozen for over a day, or until all that a restore
+    has lost or brought back is settled. With a token the answer has more figures. With that of a platform admin
+    it also names the companies whose files cannot be used or written.
     """
     status, found = await health(service.installation, service.jobs, caller is not None, caller)
     return Shown(status, found)

@@ -7,6 +7,7 @@ fails authentication or access never uses up a company's limit (decisions, secti
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from wmsd.app.byte_budget import ByteBudget
 from wmsd.app.call import Call, Loaded, Reply
 from wmsd.app.cursor_walks import walk
 from wmsd.app.decoding import decode, may_have_more, path_inputs, settable, with_references
+from wmsd.app.freezes import Freezes
 from wmsd.app.large_bodies import MEBIBYTE, LargeBodies
 from wmsd.app.limits import Limiter
 from wmsd.app.record_audit import Noted, RecordAudit, acted, is_by_a_person
@@ -71,6 +73,7 @@ class Dispatcher:
         requests: RequestCounts,
         limiter: Limiter,
         storage: Storage,
+        freezes: Freezes,
         signer: CursorSigner,
         services: Mapping[type, object],
     ) -> None:
@@ -79,6 +82,7 @@ class Dispatcher:
         self._platform = platform
         self._files = files
         self._storage = storage
+        self._freezes = freezes
         self._signer = signer
         self._services = dict(services)
         self._claims = idempotency.Claims()
@@ -141,6 +145,9 @@ class Dispatcher:
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
         """Decodes the request and passes the unit of work to the company's file."""
         operation = call.operation
+        changes = company if operation.writes and operation.scope != "platform" else None
+        if changes is not None:
+            self._freezes.check(changes)
         loaded = await call.load_body() if operation.body is not None and call.load_body else None
         inputs = await self._decode(call, caller, company, loaded)
         check_is_on(operation, company)
@@ -149,7 +156,7 @@ class Dispatcher:
         actor = PROGRAM if caller is None else caller.actor
         if operation.needs is not None:
             key = await self._key(call, caller, company, loaded) if operation.writes else None
-            return self._flow(call, company, inputs, key, actor)
+            return self._flow(call, company, inputs, key, actor, changes)
         if company is None or operation.scope == "platform":
             database, actor = self._platform, replace(actor, address=call.address)
         else:
@@ -166,6 +173,8 @@ class Dispatcher:
         noted = Noted() if is_audited else None
 
         def write(tx: Transaction) -> Reply:
+            if changes is not None:
+                self._freezes.check(changes)  # it may have begun while this waited for its turn
             return self._write(tx, call, company, inputs, growth, noted)
 
         begun = database.write(lambda tx: idempotency.once(tx, key, write), actor, growth == "frees")
@@ -239,8 +248,11 @@ class Dispatcher:
         inputs: dict[str, Any],
         key: idempotency.Key | None,
         actor: Actor,
+        changes: Company | None,
     ) -> Reply:
-        """Runs an action that waits for something. No transaction is open while it waits."""
+        """Runs an action that waits for something. No transaction is open while it waits. `changes`: the company
+        that it changes.
+        """
         operation = call.operation
         assert operation.needs is not None
         service = self._services[operation.needs]
@@ -257,7 +269,8 @@ class Dispatcher:
             end = await operation.action(service, **inputs)
             return lambda tx: reply_of(call, company, end(tx), inputs, self._signer)
 
-        return await self._claims.once(database, key, act, actor)
+        with nullcontext() if changes is None else self._freezes.flow(changes):
+            return await self._claims.once(database, key, act, actor)
 
 
 def _context(call: Call, caller: Caller | None, company: Company | None) -> dict[str, Any]:

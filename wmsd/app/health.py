@@ -1,5 +1,5 @@
 """The health check: database, cache, job queue, disk (specification section 4), webhooks, clock, backup,
-replica.
+replica, moves.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from wmsd.app.backups.running import Seen
 from wmsd.app.clock_verdict import WrongClock, tokens_of
 from wmsd.app.clock_verdict import wrong_clock as judged
 from wmsd.app.disk_thresholds import Level, disk_of
+from wmsd.app.freezes import LONG, age
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.recovery import store as recovery
@@ -46,6 +47,8 @@ async def health(
         checks["recovery"] = {"ok": False, "degraded": True, **({"open": not_settled} if is_known else {})}
     if installation.settings.replica.enabled:
         checks["replica"] = await asyncio.to_thread(_replica, installation, is_known)
+    if frozen := await _frozen(installation):
+        checks["moves"] = _moves(installation, frozen, is_known)
     broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
     degraded = [name for name, found in checks.items() if found.get("degraded")]
     status = "unavailable" if broken else "degraded" if degraded else "ok"
@@ -148,6 +151,26 @@ def _backup(seen: Seen | None, is_known: bool) -> dict[str, Any]:
         made, proven = seen.made, seen.proven
         found["made_at"] = None if made is None else made.at
         found["proven_at"] = None if proven is None or proven.problems else proven.at
+    return found
+
+
+async def _frozen(installation: Installation) -> dict[str, str]:
+    """Since when companies are frozen, by code. Empty where that cannot be read, as the check of files tells."""
+    try:
+        known = await installation.access.companies()
+    except STORAGE_FAILURES:
+        return {}
+    return {each.code: each.frozen_at for each in known.values() if each.frozen_at is not None}
+
+
+def _moves(installation: Installation, frozen: Mapping[str, str], is_known: bool) -> dict[str, Any]:
+    """A freeze is meant, until it is so old that it was perhaps forgotten."""
+    oldest = min(frozen.values())
+    found: dict[str, Any] = {"ok": age(oldest, installation.clock.now()) < LONG}
+    if not found["ok"]:
+        found["degraded"] = True
+    if is_known:
+        found |= {"companies_frozen": len(frozen), "frozen_since": oldest}
     return found
 
 

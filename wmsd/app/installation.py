@@ -18,6 +18,7 @@ from wmsd.app.access_cache import AccessCache
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.dispatcher import Dispatcher
+from wmsd.app.freezes import Freezes
 from wmsd.app.high_water_marks import HighWaterMarks, go_on
 from wmsd.app.key_file import open_key
 from wmsd.app.limits import Limiter
@@ -66,6 +67,7 @@ class Installation:
     vault: Vault
     guard: Guard
     storage: Storage
+    freezes: Freezes
     history: RequestHistory
     measures: RequestMeasures
     failed_sign_ins: FailedSignIns
@@ -150,6 +152,7 @@ async def open_installation(
     platform.after_commit = access.forget
     access.note_companies = files.note_companies
     history = RequestHistory(folder.requests, settings.requests, ordered, platform, abilities)
+    freezes = Freezes()
     storage = Storage(folder, settings.storage.quota_megabytes, ordered)
     dispatcher = Dispatcher(
         settings=settings,
@@ -160,6 +163,7 @@ async def open_installation(
         requests=requests,
         limiter=Limiter(),
         storage=storage,
+        freezes=freezes,
         signer=CursorSigner(secrets["cursor"].encode()),
         services={
             SignInService: SignInService(
@@ -197,6 +201,7 @@ async def open_installation(
             vault,
             guard,
             storage,
+            freezes,
             history,
             RequestMeasures(),
             failed_sign_ins,

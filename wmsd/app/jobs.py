@@ -288,7 +288,7 @@ class Jobs:
         for some in (end_old_receivers, forget_old_events, forget_old_keys, forget_old_deliveries):
             while await database.write(some, is_quiet=True):  # it makes nothing due
                 pass
-        if off_because(company) is not None:
+        if off_because(company) is not None or company.frozen_at is not None:
             await database.write(pass_over, is_quiet=True)
         elif await database.write(count_failing, is_quiet=True):
             self.sender.committed(company.id)  # it audits what was switched off

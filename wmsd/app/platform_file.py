@@ -60,6 +60,11 @@ def open_recovery_of(folder: DataFolder) -> int:
     return _read(folder, recovery.open_count) or 0
 
 
+def frozen_of(folder: DataFolder) -> dict[str, str]:
+    """Since when companies are frozen, by code. Empty as `companies_of` is."""
+    return _read(folder, companies.frozen) or {}
+
+
 def damage_of(folder: DataFolder) -> str | None:
     """What SQLite finds wrong with the file, where no server has it. None where it is whole, or is not there."""
     if not folder.platform_file.exists():

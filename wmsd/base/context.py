@@ -34,6 +34,8 @@ class Company:
     graphql_per_minute: int | None = None
     quota_megabytes: int | None = None
     """How large its file may grow, in megabytes."""
+    frozen_at: str | None = None
+    """Since when it takes no changes and sends no webhooks, because it is being moved."""
 
 
 @dataclass(frozen=True, slots=True)

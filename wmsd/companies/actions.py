@@ -91,6 +91,29 @@ def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -
     return changed
 
 
+class Frozen(NamedTuple):
+    company: Company
+    since: str
+    was_already: bool
+
+
+def freeze_company(tx: Transaction, code: str) -> Frozen:
+    """Stops changes to the company and its webhooks, until it is thawed or deleted. Raises Problem (404)."""
+    company = company_of_code(tx, code)
+    if not store.freeze(tx, company.id):
+        return Frozen(company, company.frozen_at or tx.timestamp, True)
+    store.audit(tx, "company.freeze", code)
+    return Frozen(company, tx.timestamp, False)
+
+
+def thaw_company(tx: Transaction, code: str) -> bool:
+    """Ends the freeze, and returns whether the company was frozen. Raises Problem (404)."""
+    was_frozen = store.thaw(tx, company_of_code(tx, code).id)
+    if was_frozen:
+        store.audit(tx, "company.thaw", code)
+    return was_frozen
+
+
 def company_of_code(tx: Transaction, code: str) -> Company:
     """Raises Problem (404)."""
     known = store.companies(tx)

@@ -10,7 +10,7 @@ from wmsd.db.transaction import Transaction
 
 COMPANIES: Final = """
     SELECT companies.id, companies.code, companies.name, companies.sandbox, companies.requests_per_minute,
-        companies.graphql_per_minute, companies.quota_megabytes,
+        companies.graphql_per_minute, companies.quota_megabytes, companies.frozen_at,
         operators.id AS operator_id, operators.code AS operator_code, operators.name AS operator_name,
         operators.sandbox AS operator_sandbox, operators.sandbox_webhooks AS operator_sandbox_webhooks,
         (SELECT group_concat(module) FROM company_modules WHERE company_id = companies.id) AS modules
@@ -109,6 +109,7 @@ def _company(row: dict[str, Any]) -> Company:
         requests_per_minute=row["requests_per_minute"],
         graphql_per_minute=row["graphql_per_minute"],
         quota_megabytes=row["quota_megabytes"],
+        frozen_at=row["frozen_at"],
     )
 
 
@@ -138,6 +139,28 @@ CHANGE_COMPANY: Final = """
 def change_company(tx: Transaction, company_id: int, changes: Mapping[str, object]) -> None:
     """Changes the columns. None leaves a column as it is; 0 removes the company's own limit."""
     tx.execute(CHANGE_COMPANY, {**changes, "id": company_id, "now": tx.timestamp})
+
+
+FREEZE: Final = "UPDATE companies SET frozen_at = ? WHERE id = ? AND frozen_at IS NULL"
+THAW: Final = "UPDATE companies SET frozen_at = NULL WHERE id = ? AND frozen_at IS NOT NULL"
+
+
+def freeze(tx: Transaction, company_id: int) -> bool:
+    """Returns whether that changed anything."""
+    return tx.execute(FREEZE, (tx.timestamp, company_id)).rowcount > 0
+
+
+def thaw(tx: Transaction, company_id: int) -> bool:
+    """Returns whether that changed anything."""
+    return tx.execute(THAW, (company_id,)).rowcount > 0
+
+
+FROZEN: Final = "SELECT code, frozen_at FROM companies WHERE frozen_at IS NOT NULL ORDER BY frozen_at"
+
+
+def frozen(tx: Transaction) -> dict[str, str]:
+    """Since when, by code."""
+    return dict(tx.rows(FROZEN))
 
 
 OPERATORS: Final = "SELECT id, code, name, sandbox, sandbox_webhooks FROM operators ORDER BY id"

@@ -47,7 +47,7 @@ def add_to(
         ImportService(imports, installation.storage),
         TodayService(today, Overviews(today, installation.access), installation.dispatcher.admission),
         SiteService(installation.platform, installation.files),
-        PolicyService(installation.platform, installation.files),
+        PolicyService(installation.platform, installation.files, installation.freezes),
         new_sign_on_service(installation, provider_client),
     ):
         installation.dispatcher.add_service(service)

@@ -192,6 +192,10 @@ class DueScanner:
         if company is None or not await self._may_have_subscriptions(company_id):
             self._note_due(company_id, None)
             return Scan(company_id, [], set())
+        if company.frozen_at is not None:
+            self._to_clamp.add(company_id)  # each tick looks whether that is over, and then waits are clamped
+            self._note_due(company_id, None)
+            return Scan(company_id, [], set())
         database = await self._files.get(company_id)
         if is_to_clamp:
             await database.write(deliveries.clamp)

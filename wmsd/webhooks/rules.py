@@ -23,6 +23,9 @@ MOST_SUBSCRIPTIONS: Final = 200
 
 assert len(WAITS) == ATTEMPTS - 1
 
+NEEDED_MODULES: Final = ("api", "webhooks")
+"""A company sends nothing without them."""
+
 CREDENTIALS: Final[Mapping[AuthType, tuple[str, ...]]] = {
     "hmac": ("secret",),
     "bearer": ("token",),
@@ -42,8 +45,11 @@ class Verdict(NamedTuple):
 
 def off_because(company: Company) -> str | None:
     """Why nothing is sent for this company now; None if it is."""
-    if not {"api", "webhooks"} <= company.modules:
-        return "The module webhooks was off."
+    match [module for module in NEEDED_MODULES if module not in company.modules]:
+        case [module]:
+            return f"The module {module} was off."
+        case [_, *_]:
+            return "The modules api and webhooks were off."
     if company.sandbox and not (company.operator is not None and company.operator.sandbox_webhooks):
         return "The company is a sandbox, and its operator does not allow webhooks."
     return None

@@ -106,6 +106,11 @@ class Sender:
             await tasks.wait(STOP_SECONDS)
         self._queues.clear()
 
+    def is_at_rest(self, company_id: int) -> bool:
+        """Whether nothing of the company is under way, and everything that was sent is written down."""
+        queues = self._queues.get(company_id, {}).values()
+        return not self._recorder.is_recording(company_id) and not any(queue.in_flight for queue in queues)
+
     @property
     def switched_off(self) -> int:
         """How many subscriptions the service itself has switched off."""
@@ -193,9 +198,9 @@ class Sender:
         """One delivery, from its slot to its result, which is handed on to be recorded."""
         with slot:
             company = (await self._companies()).get(queue.company_id)
-            if company is None or off_because(company) is not None:
+            if company is None or company.frozen_at is not None or off_because(company) is not None:
                 queue.give_back(due)
-                self._scanner.want(queue.company_id)  # which skips it
+                self._scanner.want(queue.company_id)  # which skips it, or waits for the end of the freeze
                 return
             ways = ways_of(self._client, self._clock, partial(self._files.get, company.id), company.id)
             result = await attempt(ways, self._clock, queue.receiver, due, company.sandbox)

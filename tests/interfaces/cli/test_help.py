@@ -60,7 +60,12 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         *("--limit", "--follow", "--csv", "--json"),
         *PLACE,
     ),
-    ("company", "export"): ("CODE", "FILE.tar.gz", "--passphrase-file FILE", "--json", *PLACE),
+    ("company", "export"): ("CODE", "FILE.tar.gz", "--freeze", "--passphrase-file FILE", "--json", *PLACE),
+    ("company", "move"): (
+        *("CODE", "--to TARGET", "--check TARGET", "--code CODE", "--operator CODE", "--target-config FILE"),
+        *("--token-file FILE", "--passphrase-file FILE", "--json", *PLACE),
+    ),
+    ("company", "thaw"): ("CODE", *PLACE),
     ("company", "import"): (
         "FILE.tar.gz",
         "--code CODE",

@@ -102,8 +102,7 @@ def export_company(
     """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by
     name. `is_final`: nothing is written to the company afterwards. Raises StorageError, sqlite3.Error and OSError.
     """
-    if path.exists():
-        raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
+    check_free(path)
     began, began_at = time.monotonic(), datetime.now(UTC)
     unfinished = path.with_name(f".unfinished-{path.name}")
     unfinished.unlink(missing_ok=True)
@@ -135,6 +134,12 @@ def export_company(
     finally:
         unfinished.unlink(missing_ok=True)
     return manifest
+
+
+def check_free(path: Path) -> None:
+    """Raises StorageError when an export would replace a file."""
+    if path.exists():
+        raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
 
 
 class Arrival(NamedTuple):
@@ -171,20 +176,20 @@ def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator
     credentials: Credentials | None = None
     if manifest.keys_at is not None and passphrase is not None:
         credentials = secrets_of(archive, manifest, CREDENTIALS, passphrase)
-    with _scratch(data) as folder:
+    with scratch(data) as folder:
         unpacked = folder / "company.db"
         unpack(archive, file, unpacked)
         wrong = [*compare(file, unpacked), *examined(manifest, file, unpacked)]
         if wrong:
             raise StorageError(f"{file.code} in {archive} is not right: {' '.join(wrong)} Nothing was changed.")
         origin = Owner(manifest.installation, file.company_id or 0, file.code or "")
-        details = {"file": archive.name, "origin": _named(origin)}
+        details = {"file": archive.name, "origin": named(origin)}
         came = companies.CameFrom("company.import", details)
         as_of = timestamps.from_text(manifest.began_at)
         yield Arrival(unpacked, manifest.company, origin, credentials, came, as_of, manifest.is_final)
 
 
-def _named(origin: Owner) -> str:
+def named(origin: Owner) -> str:
     """A company of any installation, whatever its code."""
     return f"{origin.installation}/{origin.company_id}"
 
@@ -196,7 +201,7 @@ async def here_already(installation: Installation, origin: Owner) -> list[str]:
 
     def look(tx: Transaction) -> list[str]:
         codes = [each.code for each in store.companies(tx) if installation.files.owner(each.id)[:2] == origin[:2]]
-        return [*codes, *store.came_from(tx, _named(origin))]
+        return [*codes, *store.came_from(tx, named(origin))]
 
     return await installation.platform.read(look)
 
@@ -230,8 +235,9 @@ def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None
 
 
 @contextmanager
-def _scratch(data: DataFolder) -> Iterator[Path]:
-    folder = data.path / f"{UNPACKED}-{os.getpid()}"
+def scratch(data: DataFolder, what: str = "") -> Iterator[Path]:
+    """A folder in the data folder, removed at the end. `what` tells those of a process apart."""
+    folder = data.path / f"{UNPACKED}-{what and f'{what}-'}{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
     new_private_folder(folder)
     try:
@@ -244,7 +250,7 @@ def _scratch(data: DataFolder) -> Iterator[Path]:
 @contextmanager
 def copied(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arrival]:
     """A copy of a company of this installation. Its credentials are sealed with the same keys, and so go along."""
-    with _scratch(data) as folder:
+    with scratch(data) as folder:
         target = folder / "company.db"
         with source.state(data.companies / f"{subject.owner.company_id}.db", subject.owner) as state:
             check_room(data.path, state.bytes.bytes)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from wmsd.app.csv_transfer import KINDS
+from wmsd.app.freezes import check_not_frozen
 from wmsd.app.imports import record
 from wmsd.app.imports.desk import ImportDesk
 from wmsd.app.imports.modules import MODULE_OF
@@ -87,6 +88,7 @@ async def undo_import(
 @by_admins(answer="object")
 async def begin_upload(service: ImportService, company: Company, caller: Caller) -> dict[str, object]:
     """Make a place for a file that is to be uploaded."""
+    check_not_frozen(company)
     upload = await service.desk.make(company, caller)
     return {"id": upload.id, "path": str(upload.file), "most_bytes": service.desk.most_bytes}
 
@@ -122,6 +124,7 @@ async def import_upload(
     service: ImportService, database: Database, company: Company, upload: str
 ) -> dict[str, object]:
     """Begin to import an upload. What is asked twice is done once."""
+    check_not_frozen(company)
     await database.read(lambda tx: service.storage.admit(tx, company, "adds"))
     await service.desk.take_in(company, *await service.desk.find(company, upload))
     return {"id": upload}

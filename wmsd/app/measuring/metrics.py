@@ -110,6 +110,11 @@ METRICS: Final = (
         lambda each: len(each.companies.read_only),
     ),
     gauge(
+        "wmsd_companies_frozen",
+        "Companies that take no changes, because they are being moved. wmsd status names them.",
+        lambda each: len(each.companies.frozen),
+    ),
+    gauge(
         "wmsd_webhook_deliveries_waiting",
         "Deliveries of all companies that are to be sent.",
         lambda each: each.deliveries.waiting,

@@ -20,6 +20,7 @@ from wmsd.app.measuring.schema import (
     CompanyCounts,
     DeliveryFigures,
     DiskFigures,
+    FrozenCompany,
     LogFigures,
     LoopFigures,
     MinuteFigures,
@@ -133,6 +134,11 @@ def _companies(installation: Installation, known: dict[int, Company]) -> Company
         open=len(files.open),
         unavailable=_codes(known, files.troubled),
         read_only=_codes(known, files.read_only),
+        frozen=[
+            FrozenCompany(code=each.code, since=each.frozen_at)
+            for each in known.values()
+            if each.frozen_at is not None
+        ],
     )
 
 

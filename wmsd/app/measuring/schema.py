@@ -25,6 +25,13 @@ class LoopFigures(Model):
     most_lag_seconds: float
 
 
+class FrozenCompany(Model):
+    """A company that takes no changes, because it is being moved."""
+
+    code: str
+    since: Timestamp
+
+
 class CompanyCounts(Model):
     """`unavailable` names those whose files cannot be used, and `read_only` those that cannot be written."""
 
@@ -32,6 +39,7 @@ class CompanyCounts(Model):
     open: int
     unavailable: list[str]
     read_only: list[str]
+    frozen: list[FrozenCompany]
 
 
 class DeliveryFigures(Model):

@@ -31,7 +31,7 @@ async def get_house_health(service: OversightService) -> dict[str, Any]:
     installation, jobs = service.installation, service.jobs
     _, found = await health(installation, jobs, is_known=True)
     known = await installation.access.companies()
-    failed = house.failed(installation, known)
+    failed = house.failed(installation, known) | house.moves(installation, known)
     seen = None if jobs.backups is None else await jobs.backups.seen()
     details = failed | await asyncio.to_thread(house.details, installation, jobs, seen)
     figures = await asyncio.to_thread(house.figures, service, len(known))

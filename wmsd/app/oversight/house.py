@@ -13,6 +13,7 @@ from wmsd.app.alerts.kinds import sentence
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.running import Seen
 from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
+from wmsd.app.freezes import aged
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.oversight.kept_findings import Examination
@@ -24,6 +25,13 @@ from wmsd.base.memory import resident_memory
 
 MOST_NAMED: Final = 5
 MOST_BEHIND: Final = 20
+
+
+def moves(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
+    """Which companies are frozen, and since when: the detail of that check."""
+    now = installation.clock.now()
+    frozen = [aged(each.code, each.frozen_at, now) for each in companies.values() if each.frozen_at is not None]
+    return {"moves": f"Frozen: {', '.join(frozen[:MOST_NAMED])}."} if frozen else {}
 
 
 def failed(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:

@@ -57,6 +57,7 @@ def _shown(service: TodayService, view: View, names: Mapping[str, str]) -> dict[
         "code": company.code,
         "name": names[company.code],
         "sandbox": company.sandbox,
+        "frozen_at": company.frozen_at,
         **view.figures,
         "requests": requests,
         "limit": limit,

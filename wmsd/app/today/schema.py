@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from wmsd.base.fields import Id, Model
+from wmsd.base.fields import Id, Model, Timestamp
 from wmsd.base.listing import PageQuery
 
 
@@ -20,6 +20,8 @@ class CompanyToday(Model):
     name: str
     """With its code, where another one is called the same."""
     sandbox: bool
+    frozen_at: Timestamp | None
+    """Since when it takes no changes, because it is being moved."""
     late_orders: int | None
     orders_in_work: int | None
     orders_loaded: int | None

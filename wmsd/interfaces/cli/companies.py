@@ -232,24 +232,99 @@ def _row(company: Company) -> dict[str, Any]:
         "sandbox": company.sandbox,
         "requests_per_minute": company.requests_per_minute,
         "modules": [module for module in MODULES if module in company.modules],
+        "frozen_at": company.frozen_at,
     }
 
 
 @company_command.command("export")
 @click.argument("code")
 @click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--freeze",
+    "is_to_freeze",
+    is_flag=True,
+    help="Stop changes first: FILE then holds everything that was acknowledged. `wmsd company thaw` ends it.",
+)
 @passphrase_option
 @json_option
 @installed
 def export_company(
-    command_line: CommandLine, code: str, file: Path, passphrase_file: Path | None, as_json: bool
+    command_line: CommandLine,
+    code: str,
+    file: Path,
+    is_to_freeze: bool,
+    passphrase_file: Path | None,
+    as_json: bool,
 ) -> None:
     """Write the company CODE to FILE, for another installation.
 
-    It works beside a running server and changes nothing. With a passphrase the credentials of its webhooks go
-    along.
+    The command works beside a running server. With a passphrase the credentials of its webhooks go along. Without
+    --freeze the company goes on as before, and what is written after this command has begun is not in FILE.
+
+    With --freeze the company can still be read, but it takes no changes (503) and sends no webhooks, until you
+    give `wmsd company thaw CODE` or `wmsd company delete CODE`. When the export fails, the freeze ends by itself.
     """
-    moving.export(command_line, code, file, passphrase_file, as_json)
+    moving.export(command_line, code, file, passphrase_file, is_to_freeze, as_json)
+
+
+@company_command.command("move")
+@click.argument("code")
+@click.option(
+    "--to",
+    metavar="TARGET",
+    help="The data folder of another installation on this machine, or a new FILE.tar.gz for another machine.",
+)
+@click.option(
+    "--check", "to_check", metavar="TARGET", help="That data folder, or the address of the other machine."
+)
+@click.option("--code", "new_code", metavar="CODE", help="Its code there.  [default: the one that it has]")
+@click.option("--operator", "operator_code", metavar="CODE", help="Its operator there.")
+@click.option(
+    "--target-config",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The configuration file of the other installation on this machine.",
+)
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Its first line is a token of the other machine, for --check.",
+)
+@passphrase_option
+@json_option
+@installed
+def move_company(
+    command_line: CommandLine, /, code: str, to: str | None, to_check: str | None, **given: Any
+) -> None:
+    """Move the company CODE to another installation, with nothing lost and nothing sent twice.
+
+    The company is frozen first: it can be read, and takes no changes. With the data folder of another installation
+    on this machine, the command imports it there. With FILE.tar.gz, it prints what to type on the other machine.
+    Then it lists what stays behind (users, tokens, sites, the company's id), and ticks off what is done.
+
+    --check shows that list again at any time: of a data folder, or of an address, which is asked over its API.
+    Nothing is deleted here: the list ends with `wmsd company delete`. `wmsd company thaw` gives the move up.
+    """
+    from wmsd.interfaces.cli import company_moving  # imported only here
+
+    if (to is None) == (to_check is None):
+        raise click.UsageError("Give --to to move it, or --check to see how far its move is.")
+    asked = company_moving.Moving(code, to or to_check or "", **given)
+    (company_moving.check if to is None else company_moving.move)(command_line, asked)
+
+
+@company_command.command("thaw")
+@click.argument("code")
+@installed
+def thaw_company(command_line: CommandLine, code: str) -> None:
+    """End the freeze of the company CODE: it takes changes again, and sends its webhooks.
+
+    `wmsd company export --freeze` and `wmsd company move` begin a freeze. `wmsd status` lists what is frozen.
+    """
+    from wmsd.interfaces.cli import freezing  # imported only here
+
+    freezing.thaw(command_line, code)
 
 
 @company_command.command("import")

@@ -14,7 +14,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli import company_rules
 from wmsd.interfaces.cli.acting import act, told_by_options
 from wmsd.interfaces.cli.command_line import CommandLine, note
-from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.company_data import database_to_change
 
 LIMITS: Final = ("requests_per_minute", "graphql_per_minute", "quota_megabytes")
 OPTIONS: Final = {"operator_code": "--operator"}
@@ -54,5 +54,5 @@ async def _set_rules(installation: Installation, code: str, set_rules: company_r
         set_rules(tx)
         return store.differences(before, company_policies.shown(tx))
 
-    changed = await (await company_database(installation, code)).write(write)
+    changed = await (await database_to_change(installation, code)).write(write)
     await installation.platform.write(lambda tx: store.audit(tx, "company.policies", code, changed))

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from wmsd.app.freezes import check_not_frozen
 from wmsd.app.installation import Installation
 from wmsd.base.listing import MAX_PAGE
 from wmsd.base.problems import Problem
@@ -60,6 +61,15 @@ async def company_database(installation: Installation, code: str) -> Database:
         raise StorageError(installation.files.failed[company.id]) from None
 
 
+async def database_to_change(installation: Installation, code: str) -> Database:
+    """As `company_database`, for a command that changes it. Raises Problem too when the company is frozen: that is
+    looked at when the file is in use here already, which a freeze waits for.
+    """
+    database = await company_database(installation, code)
+    check_not_frozen(await installation.platform.read(lambda tx: companies.company_of_code(tx, code)))
+    return database
+
+
 class Undone(Exception):
     """Ends a dry run, so that nothing that it did is kept."""
 
@@ -75,7 +85,7 @@ async def write(
     """
     if not dry_run:
         installation.folder.check_room()
-    database = await company_database(installation, code)
+    database = await (company_database if dry_run else database_to_change)(installation, code)
     results: list[Result] = []
 
     def run(tx: Transaction) -> None:

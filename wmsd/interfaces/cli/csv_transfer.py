@@ -35,7 +35,7 @@ from wmsd.db.statistics import refresh_statistics
 from wmsd.interfaces.cli import import_undo, previews, stock_changes
 from wmsd.interfaces.cli.audited import audit_import
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
-from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.company_data import company_database, database_to_change
 from wmsd.interfaces.cli.errors_file import begin, refuse_the_same, write_whole
 from wmsd.interfaces.cli.import_progress import ShownProgress, progress_of
 from wmsd.interfaces.cli.with_others import WithOthers
@@ -105,7 +105,7 @@ def import_command(
 
     async def find(installation: Installation) -> Database:
         await _tell_module_off(installation, code, kind)
-        return await company_database(installation, code)
+        return await (company_database if changes_nothing else database_to_change)(installation, code)
 
     def to_look(database: Database) -> Staging:
         """Only looks, and never keeps other writers waiting."""

@@ -23,6 +23,7 @@ from wmsd.interfaces.cli.company_data import (
     Options,
     company_database,
     company_option,
+    database_to_change,
     options_of,
     paging_options,
     say_page,
@@ -240,7 +241,7 @@ def _move(
         return before, move(tx, before.id, status, **given)
 
     async def work(installation: Installation) -> tuple[Record, Record]:
-        return await (await company_database(installation, code)).write(write)
+        return await (await database_to_change(installation, code)).write(write)
 
     before, after = command_line.run(work)
     if before == after:

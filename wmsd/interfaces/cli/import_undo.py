@@ -17,7 +17,7 @@ from wmsd.db.staging import Staging
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
 from wmsd.interfaces.cli.audited import audit_import
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
-from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.company_data import company_database, database_to_change
 from wmsd.transport_sites import store as sites
 
 MOST_LISTED = 20
@@ -57,7 +57,7 @@ def undo(
     async def find(installation: Installation) -> Place:
         company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
         used = await installation.platform.read(lambda tx: sites.warehouses_of(tx, company.id))
-        return Place((await company_database(installation, code)).staging(actor), used)
+        return Place((await database_to_change(installation, code)).staging(actor), used)
 
     with command_line.beside() as borrow:
         place = command_line.run_with(borrow, find)

@@ -1,9 +1,12 @@
 """The figures of a running server in words, for `wmsd status`."""
 
-from datetime import datetime, timedelta
+import shlex
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from wmsd.app.clock_verdict import REMEDY
+from wmsd.app.freezes import LONG, age, aged
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.base.sizes import size
 
@@ -35,6 +38,27 @@ def companies(figures: ServerFigures) -> dict[str, Any]:
     """Those that are not as they should be, by name."""
     found = {"cannot be used": figures.companies.unavailable, "cannot be written": figures.companies.read_only}
     return {name: _named(codes) for name, codes in found.items() if codes}
+
+
+def frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
+    """The companies that are being moved, with the age of their freeze. `known`: where no server runs."""
+    found, now = _frozen(figures, known), datetime.now(UTC)
+    return {"frozen": _named([aged(code, since, now) for code, since in found.items()])} if found else {}
+
+
+def _frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> Mapping[str, str]:
+    return known if figures is None else {each.code: each.since for each in figures.companies.frozen}
+
+
+def forgotten(figures: ServerFigures | None, known: Mapping[str, str]) -> list[str]:
+    """A sentence for each company that has been frozen for long. `known` as of `frozen`."""
+    now = datetime.now(UTC)
+    return [
+        f"{code} has been frozen since {since} and takes no changes. Finish its move and delete it here, or end "
+        f"the freeze: wmsd company thaw {shlex.quote(code)}"
+        for code, since in _frozen(figures, known).items()
+        if age(since, now) >= LONG
+    ]
 
 
 def wrong(figures: ServerFigures) -> list[str]:

@@ -2,10 +2,10 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from wmsd.app.backups.manifest import CompanyRecord
+from wmsd.app.backups.manifest import CompanyRecord, Manifest
 from wmsd.app.backups.moving import (
     Adopted,
     Arrival,
@@ -13,6 +13,7 @@ from wmsd.app.backups.moving import (
     Subject,
     adopt,
     arrived,
+    check_free,
     copied,
     export_company,
     had_operator,
@@ -20,6 +21,7 @@ from wmsd.app.backups.moving import (
     subject,
 )
 from wmsd.app.company_deletion import who_had
+from wmsd.app.freezing import Freeze
 from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan, beside_a_server
 from wmsd.base.counts import counted
@@ -27,20 +29,57 @@ from wmsd.base.problems import Problem
 from wmsd.companies.actions import TAKEN
 from wmsd.interfaces.cli.backup_options import passphrase_of, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, note, say
+from wmsd.interfaces.cli.freezing import frozen, thaw_of
 
 
-def export(command_line: CommandLine, code: str, file: Path, passphrase_file: Path | None, as_json: bool) -> None:
+def export(
+    command_line: CommandLine,
+    code: str,
+    file: Path,
+    passphrase_file: Path | None,
+    is_to_freeze: bool,
+    as_json: bool,
+) -> None:
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.find()
-    with beside_a_server(command_line.folder) as loan:
-        found = _subject(command_line, loan, code, passphrase is not None)
-        manifest = export_company(command_line.folder, source_of(command_line, loan), found, file, passphrase)
+    freeze, manifest = write_export(command_line, code, file, passphrase, is_to_freeze)
     [written] = manifest.files
-    say({"exported": code, "file": str(file), "bytes": written.bytes, "credentials": manifest.keys}, as_json)
+    shown = {"exported": code, "file": str(file), "bytes": written.bytes, "credentials": manifest.keys}
+    say(shown if freeze is None else {**shown, "frozen_at": freeze.since}, as_json)
     note("Its tokens, users and sites are not in it: they belong to this installation.")
     if passphrase is None:
         note("The credentials of its webhooks are not in it either: --passphrase-file takes them along.")
-    note(f"{code} still works here. Switch its modules off (wmsd module disable) when it works elsewhere.")
+    if freeze is None:
+        note(f"{code} still works here. What is written from now on is not in the file; --freeze stops that.")
+        return
+    note(f"{code} is frozen since {freeze.since}: it is read as before, takes no changes and sends no webhooks.")
+    note("What waits to be sent is in the file, and is sent when its webhooks are switched on elsewhere.")
+    note(
+        f"When it works elsewhere: wmsd company delete {shlex.quote(code)}{command_line.data_option}. If it stays "
+        f"here: {thaw_of(command_line, code)}"
+    )
+
+
+def write_export(
+    command_line: CommandLine,
+    code: str,
+    file: Path,
+    passphrase: str | None,
+    is_to_freeze: bool,
+) -> tuple[Freeze | None, Manifest]:
+    """Returns the freeze too, where one was asked for."""
+    check_free(file)
+    with beside_a_server(command_line.folder) as loan:
+        freezing = frozen(command_line, loan, code) if is_to_freeze else nullcontext()
+        with freezing as freeze:
+            return freeze, export_with(command_line, loan, code, file, passphrase)
+
+
+def export_with(
+    command_line: CommandLine, loan: Loan | None, code: str, file: Path, passphrase: str | None
+) -> Manifest:
+    found = _subject(command_line, loan, code, passphrase is not None)
+    return export_company(command_line.folder, source_of(command_line, loan), found, file, passphrase)
 
 
 def _subject(command_line: CommandLine, loan: Loan | None, code: str, with_credentials: bool) -> Subject:
@@ -60,6 +99,18 @@ def take_over(
 ) -> None:
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.find()
+    bring_in(command_line, file, new_code, operator_code, passphrase, as_json)
+
+
+def bring_in(
+    command_line: CommandLine,
+    file: Path,
+    new_code: str | None,
+    operator_code: str | None,
+    passphrase: str | None,
+    as_json: bool | None,
+) -> None:
+    """`as_json`: None where a move prints the result."""
     with beside_a_server(command_line.folder) as loan, arrived(file, command_line.folder, passphrase) as arrival:
         code, had = new_code or arrival.code, arrival.code
         borrow = None if loan is None else loan.borrow
@@ -75,6 +126,8 @@ def take_over(
         with _named(code):
             done = _adopt(command_line, loan, arrival, code, record, is_copy=False)
         users = command_line.run_with(borrow, lambda at: at.platform.read(lambda tx: who_had(tx, had)))
+    if as_json is None:
+        return
     say({"id": done.id, "code": done.code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
     note(f"It has id {done.id} here: integrators send X-Company-Id: {done.id}.")
     note("Ids of its records, codes, stock, history and numbers of events are as they were.")

@@ -19,6 +19,7 @@ from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option
 from wmsd.interfaces.cli.company_data import (
     company_database,
     company_option,
+    database_to_change,
     options_of,
     paging_options,
     say_page,
@@ -146,7 +147,7 @@ def record_packaging(
 
     async def work(installation: Installation) -> Row:
         installation.folder.check_room()
-        return await (await company_database(installation, code)).write(write)
+        return await (await database_to_change(installation, code)).write(write)
 
     try:
         recorded = command_line.run(work)

@@ -21,7 +21,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.imports import laid_over, nested
 from wmsd.interfaces.cli.command_line import CommandLine, note, say
-from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.company_data import database_to_change
 from wmsd.interfaces.cli.field_options import NAMED_BY_CODE, given_values
 from wmsd.interfaces.cli.record_kind import RecordCommands, Row, named_by_options, with_codes
 
@@ -81,7 +81,7 @@ def _written(
 ) -> Record:
     async def work(installation: Installation) -> Record:
         installation.folder.check_room()
-        record, entry = await (await company_database(installation, code)).write(write)
+        record, entry = await (await database_to_change(installation, code)).write(write)
         if entry is not None:
             await write_audit(installation.platform, entry)
         return record

@@ -19,6 +19,7 @@ from wmsd.accounts import first_admin
 from wmsd.app import logs, own_program
 from wmsd.app.backups.holding import Holder
 from wmsd.app.backups.running import ScheduledBackups
+from wmsd.app.freezing import Freezer
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import Lending, Session, Verb, listener
 from wmsd.app.measuring.asked import FIGURES, verb
@@ -185,6 +186,7 @@ async def _serve(
                     installation.files,
                     {
                         **verbs,
+                        **Freezer(installation, jobs.sender.is_at_rest, jobs.sender.committed).verbs,
                         START_AGAIN: _ending(stop, start_again),
                         FIGURES: verb(app[LIVE_FIGURES]),
                         INSTALLATION: installation_verb(installation.platform),

@@ -26,7 +26,7 @@ from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
-from wmsd.app.platform_file import clock_of, companies_of, damage_of, open_recovery_of
+from wmsd.app.platform_file import clock_of, companies_of, damage_of, frozen_of, open_recovery_of
 from wmsd.app.platform_lost import restoring_platform
 from wmsd.app.recovery.words import REMEDY as REMEDY_AFTER
 from wmsd.app.recovery.words import open_sentence
@@ -90,11 +90,13 @@ def _status(command_line: CommandLine) -> Status:
     disk = disk_of(folder.path)
     files = [folder.platform_file, *folder.companies.glob("*.db")]
     known = companies_of(folder) if server is None else {}
+    frozen = frozen_of(folder) if server is None else {}
     shown: dict[str, Any] = {
         "version": __version__,
         "server": _server(server, silent is not None),
         **({} if figures is None else live_status.shown(figures)),
         "companies": len(known) or len(files) - 1,
+        **live_status.frozen(figures, frozen),
         "data": size(sum(path.stat().st_size for path in files if path.exists())),
         "disk": f"{size(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
@@ -113,6 +115,7 @@ def _status(command_line: CommandLine) -> Status:
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
         *_of_disk(folder, disk),
+        *live_status.forgotten(figures, frozen),
     ]
     if not backups.ok:
         wrong.append(f"Backups: {backups.text} {REMEDY}")

@@ -4,6 +4,7 @@ import json
 
 import click
 
+from wmsd.app.freezes import check_not_frozen
 from wmsd.app.installation import Installation
 from wmsd.app.record_audit import Entry, acted
 from wmsd.app.record_audit import write as write_audit
@@ -18,7 +19,7 @@ from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_
 from wmsd.interfaces.cli.company_data import company_database, company_option, options_of
 from wmsd.interfaces.cli.webhook_rows import Row, in_a_line, subscription_row, why_not
 from wmsd.webhooks import actions, log, store
-from wmsd.webhooks.rules import MOST_SUBSCRIPTIONS, off_because
+from wmsd.webhooks.rules import MOST_SUBSCRIPTIONS, NEEDED_MODULES, off_because
 from wmsd.webhooks.schema import SubscriptionChanges, SubscriptionQuery
 
 one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntRange(1, MAX_ID)), company_option)
@@ -152,6 +153,7 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) ->
     async def work(installation: Installation) -> bool:
         installation.folder.check_room(is_move=True)
         company, database = await opened(installation, code)
+        check_not_frozen(company)
         has_changed, entry = await database.write(lambda tx: write(tx, company))
         if entry is not None:
             await write_audit(installation.platform, entry)
@@ -161,8 +163,9 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) ->
 
 
 async def opened(installation: Installation, code: str) -> tuple[Company, Database]:
+    database = await company_database(installation, code)
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
-    return company, await company_database(installation, code)
+    return company, database
 
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
@@ -179,15 +182,18 @@ def no_webhook(webhook: int, code: str) -> Problem:
 
 
 def check_is_on(company: Company) -> None:
-    """Raises Problem (403) when nothing is sent for the company now."""
+    """Raises Problem when nothing is sent for the company now."""
+    check_not_frozen(company)
     if off_because(company) is not None:
         raise forbidden(_why_off(company))
 
 
 def _why_off(company: Company) -> str:
     """Why nothing is sent, and the command that changes it."""
-    if not {"api", "webhooks"} <= company.modules:
-        because, way = "the module webhooks is off", f"wmsd module enable {company.code} api webhooks"
+    off = [module for module in NEEDED_MODULES if module not in company.modules]
+    if off:
+        because = f"the module {off[0]} is off" if len(off) == 1 else f"the modules {' and '.join(off)} are off"
+        way = f"wmsd module enable {company.code} {' '.join(off)}"
     elif company.operator is not None:
         operator = company.operator.code
         because = f"it is a sandbox, and its operator {operator} does not allow webhooks"

@@ -59,6 +59,12 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "What a restore has lost or brought back is not settled.",
         REMEDY_AFTER,
     ),
+    "moves": CheckWords(
+        "Moves of companies",
+        "A company is frozen, because it is being moved.",
+        "A company has been frozen for over a day, and takes no changes.",
+        "Finish its move and delete it here, or end the freeze with wmsd company thaw. wmsd status names it.",
+    ),
     "replica": CheckWords(
         "Replica",
         "It has everything.",

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup, escape
 
 from wmsd.interfaces.pages.language import translated as _
-from wmsd.interfaces.pages.words import figure
+from wmsd.interfaces.pages.words import figure, moment
 
 NOT_SEEN: Final = '<td class="num zero">\N{EN DASH}</td>'
 ZERO: Final = '<td class="num zero">0</td>'
@@ -47,6 +47,9 @@ def company_rows(companies: Sequence[Mapping[str, Any]], columns: Sequence[Colum
 def _row(company: Mapping[str, Any], columns: Sequence[Column]) -> str:
     own = f"/companies/{company['id']}"
     mark = f' <span class="soft small">{_("sandbox")}</span>' if company["sandbox"] else ""
+    if company["frozen_at"]:
+        since = _("frozen since %(moment)s") % {"moment": moment(company["frozen_at"])}
+        mark += f' <span class="warn small">{since}</span>'
     cells = "".join([_cell(company, column, own) for column in columns])
     return f'<tr><td><a href="{own}">{escape(company["name"])}</a>{mark}</td>{cells}</tr>'
 

@@ -90,6 +90,7 @@ def is_on(module: str | None, modules: Collection[str]) -> bool:
 class CompanyWorkplace(Workplace):
     id: str
     sandbox: bool
+    frozen_at: str | None
     modules: frozenset[str]
     abilities: frozenset[str]
     others: Sequence[Company]
@@ -163,6 +164,7 @@ async def company_at(door: Door, person: Person, company_id: str) -> CompanyWork
         name=company["name"],
         code=company["code"],
         sandbox=found["sandbox"],
+        frozen_at=found["frozen_at"],
         modules=frozenset(found["modules"]),
         abilities=frozenset(found["abilities"]),
         others=others[:MOST_OTHERS],

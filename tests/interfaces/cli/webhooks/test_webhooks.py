@@ -187,7 +187,7 @@ def test_nothing_is_sent_without_the_module(webhook: Webhook) -> None:
     home.ok("module", "disable", code, "webhooks")
     says = (
         f"Nothing is sent for {code}: the module webhooks is off. "
-        f"To change that: wmsd module enable {code} api webhooks"
+        f"To change that: wmsd module enable {code} webhooks"
     )
     assert home.refused(*webhook.arguments("test")) == says
     assert home.refused(*webhook.arguments("redeliver", str(delivery))) == says

@@ -1,0 +1,63 @@
+"""A company that is being moved, at the pages: they say so, and refuse what changes it."""
+
+import pytest
+
+from tests.interfaces.pages.test_acting import sent
+from tests.interfaces.pages.test_browsing import signed_in
+from tests.interfaces.pages.test_importing import looked_at, upload
+from tests.interfaces.pages.visitor import Visitor
+from tests.support.shop import Shop
+from wmsd.app import company_policies
+from wmsd.companies import actions
+
+BANNER = "because it is being moved."
+REFUSED = "ACME is being moved and has taken no changes since "
+
+
+@pytest.fixture
+async def admin(shop: Shop) -> Visitor:
+    return await signed_in(shop.world)
+
+
+async def freeze(admin: Visitor) -> None:
+    await admin.world.installation.platform.write(lambda tx: actions.freeze_company(tx, "ACME"))
+
+
+async def test_each_page_of_the_company_and_today_say_so(admin: Visitor) -> None:
+    assert BANNER not in (await admin.get("/companies/1/articles")).text
+    await freeze(admin)
+    for path in ("/companies/1/articles", "/companies/1/articles/1"):
+        shown = await admin.get(path)
+        assert (shown.status, BANNER in shown.text) == (200, True), path
+    today = (await admin.get("/today")).text
+    assert "frozen since 20 Nov 2026, 12:00 UTC" in today
+    assert "What is wrong" not in today  # a freeze is meant
+    assert "A company is frozen, because it is being moved." in (await admin.get("/admin/health")).text
+
+
+async def test_forms_are_refused_in_plain_words_and_nothing_is_changed(admin: Visitor) -> None:
+    before = await admin.world.last_change()
+    database = await admin.world.database(1)
+    policies = await database.read(company_policies.shown)
+    await freeze(admin)
+    for path, fields in (
+        ("/companies/1/articles/new", {"code": "NEW", "name": "New"}),
+        ("/admin/companies/1/policies", {"over_receipt_pct": "5"}),
+    ):
+        answer = await sent(admin, path, **fields)
+        assert (answer.status, REFUSED in answer.text) == (503, True), path
+    assert await admin.world.last_change() == before
+    assert await database.read(company_policies.shown) == policies
+
+
+async def test_uploads_are_refused_before_and_after_they_were_looked_at(admin: Visitor) -> None:
+    rows = "code,name\nNEW,New\n"
+    path, _ = await looked_at(admin, "clients", rows)
+    await freeze(admin)
+    answers = [
+        await upload(admin, "clients", rows),
+        await admin.post(f"{path}/confirm", {"form_token": (await admin.get(path)).form_token}),
+    ]
+    assert [(each.status, REFUSED in each.text) for each in answers] == [(503, True)] * 2
+    clients = await admin.world.call("GET", "/api/graphql?query={clients{nodes{code}}}")
+    assert "NEW" not in str(clients.body)
