@@ -51,8 +51,8 @@ def every(tx: Transaction) -> list[KnownPhrase]:
 
 
 def in_use(tx: Transaction) -> list[KnownPhrase]:
-    """Those that the next backup is sealed to, the newest first: the checked one, and one that was made after it and
-    is not checked yet.
+    """Those that the next backup is sealed to, the newest first: the checked one, and one that was made after it
+    and is not checked yet.
     """
     return [each for each in every(tx) if each.replaced_at is None]
 
@@ -70,7 +70,8 @@ def declined_at(tx: Transaction) -> str | None:
 
 def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
     """Adds the phrase with this recipient, which is to be checked then. `replaces`: the fingerprint of the checked
-    phrase that the caller knows of, which stays in use until the check. Raises Problem (409) when it is another one.
+    phrase that the caller knows of, which stays in use until the check. Raises Problem (409) when it is another
+    one.
     """
     now_checked = checked(in_use(tx))
     known = None if now_checked is None else now_checked.fingerprint
@@ -97,21 +98,22 @@ def check(tx: Transaction, recipient: str) -> KnownPhrase:
 
 
 def _not_in_use(typed: KnownPhrase | None, typed_fingerprint: str, now: list[KnownPhrase]) -> str:
-    newest = f"This installation has {now[0].fingerprint}, made at {now[0].created_at}." if now else (
-        "This installation has no recovery phrase: create one."
+    newest = (
+        f"This installation has {now[0].fingerprint}, made at {now[0].created_at}."
+        if now
+        else ("This installation has no recovery phrase: create one.")
     )
+    words = f"These words are the recovery phrase {typed_fingerprint}"
     if typed is None:
-        return f"These words are the recovery phrase {typed_fingerprint} of another installation. {newest}"
-    return (
-        f"These words are the recovery phrase {typed_fingerprint}, which was replaced at {typed.replaced_at}. {newest}"
-    )
+        return f"{words} of another installation. {newest}"
+    return f"{words}, which was replaced at {typed.replaced_at}. {newest}"
 
 
 def decline(tx: Transaction) -> None:
     """Notes that somebody goes on without a phrase. Raises Problem (409) when there is a checked one."""
     if (known := checked(in_use(tx))) is not None:
-        raise Problem("INVALID_STATUS", f"The recovery phrase {known.fingerprint} is in use and protects the keys.")
+        raise Problem(
+            "INVALID_STATUS", f"The recovery phrase {known.fingerprint} is in use and protects the keys."
+        )
     if tx.execute(DECLINE, (tx.timestamp,)).rowcount:
         audit(tx, "recovery-phrase.decline", "recovery phrase")
-
-

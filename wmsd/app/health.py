@@ -12,6 +12,8 @@ from wmsd.app.backups.running import Seen
 from wmsd.app.disk_thresholds import Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
+from wmsd.app.key_protection import protection
+from wmsd.app.key_protection import read as read_keys
 from wmsd.base import timestamps
 from wmsd.base.access import has_role
 from wmsd.base.context import Caller
@@ -30,6 +32,7 @@ async def health(
     `is_known`: whether the caller has a valid token. To a stranger, free bytes would tell how an attack goes. A
     `caller` who is a platform admin is also told which companies cannot be used or written, by code.
     """
+    seen = None if jobs.backups is None else await jobs.backups.seen()
     checks = {
         "database": await _database(installation, is_known, caller),
         "cache": {"ok": True, "entries": installation.access.entries},
@@ -37,7 +40,8 @@ async def health(
         "disk": _disk(installation, is_known),
         "webhooks": _webhooks(jobs),
         "clock": _clock(installation, jobs, is_known),
-        "backup": _backup(None if jobs.backups is None else await jobs.backups.seen(), is_known),
+        "backup": _backup(seen, is_known),
+        "keys": await _keys(installation, seen, is_known),
     }
     if installation.settings.replica.enabled:
         checks["replica"] = await asyncio.to_thread(_replica, installation, is_known)
@@ -125,6 +129,23 @@ def _backup(seen: Seen | None, is_known: bool) -> dict[str, Any]:
         found["made_at"] = None if made is None else made.at
         found["proven_at"] = None if proven is None or proven.problems else proven.at
     return found
+
+
+async def _keys(installation: Installation, seen: Seen | None, is_known: bool) -> dict[str, Any]:
+    """Whether the keys outlive this box. To a stranger it is told only that they do not."""
+    try:
+        known = await installation.platform.read(read_keys)
+    except STORAGE_FAILURES:
+        return {"ok": True}  # which the check of the database tells
+    found = protection(known, installation.settings.backup, seen is not None and seen.made is not None)
+    shown: dict[str, Any] = {"ok": not found.is_wrong}
+    if found.is_wrong:
+        shown["degraded"] = True
+    if is_known:
+        shown["state"] = found.state
+        if found.sentence:
+            shown |= {"tokens": known.tokens, "credentials": known.credentials}
+    return shown
 
 
 def _replica(installation: Installation, is_known: bool) -> dict[str, Any]:

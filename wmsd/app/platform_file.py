@@ -37,12 +37,12 @@ def installation_of(folder: DataFolder) -> str | None:
                 return str(loan.ask(INSTALLATION, seconds=SECONDS))
     except StorageError:
         return None
-    return _read(folder, companies.installation)
+    return read_platform(folder, companies.installation)
 
 
 def companies_of(folder: DataFolder) -> dict[int, str]:
     """The codes by id. Empty where the file cannot be read, or a server has it."""
-    return _read(folder, companies.codes) or {}
+    return read_platform(folder, companies.codes) or {}
 
 
 def damage_of(folder: DataFolder) -> str | None:
@@ -57,7 +57,8 @@ def damage_of(folder: DataFolder) -> str | None:
     return None if found == "ok" else " ".join(found.split())
 
 
-def _read(folder: DataFolder, action: Callable[[Transaction], Result]) -> Result | None:
+def read_platform(folder: DataFolder, action: Callable[[Transaction], Result]) -> Result | None:
+    """None where the file cannot be read, or a server has it."""
     if not folder.platform_file.exists():
         return None
     try:

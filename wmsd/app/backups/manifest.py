@@ -16,7 +16,9 @@ CREDENTIALS: Final = "credentials.json.age"
 PLATFORM: Final = "platform.db"
 FORMAT: Final = 1
 Keys = Literal["encrypted", "sealed", "left out"]
-"""`encrypted`: in the archive, with a passphrase or to recovery phrases. `sealed`: in platform.db, sealed with the key file's secret."""
+"""`encrypted`: in the archive, with a passphrase or to recovery phrases. `sealed`: in platform.db, sealed with
+the key file's secret.
+"""
 
 
 class Part(BaseModel):

@@ -71,8 +71,8 @@ async def subject(installation: Installation, code: str, has_passphrase: bool) -
 
 
 async def subject_of(installation: Installation, company: Company, has_passphrase: bool) -> Subject:
-    """Raises what reading its file raises. Without a passphrase the credentials are sealed to the recovery phrases, or
-    do not go along where there is none.
+    """Raises what reading its file raises. Without a passphrase the credentials are sealed to the recovery
+    phrases, or do not go along where there is none.
     """
     credentials: Credentials = []
     phrases = await installation.platform.read(recovery_phrases.in_use)

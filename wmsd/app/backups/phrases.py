@@ -6,6 +6,7 @@ passphrase "wmsd backup". Only its public half, the recipient, is kept.
 
 import difflib
 import json
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
@@ -23,6 +24,8 @@ PURPOSE: Final = "wmsd backup"
 """The BIP-39 passphrase: a wallet of the same words has other keys."""
 KEY_BYTES: Final = 32
 PREFIX: Final = "age-secret-key-"
+NUMBER: Final = re.compile(r"[0-9]{1,2}[.):]?", re.ASCII)
+"""Stands before a word where people number them."""
 ALIKE: Final = 0.5
 """How alike a word of the list must be, at least, to be offered for a mistyped one. The most is 1."""
 
@@ -74,12 +77,14 @@ def opened_with(sealed: bytes, phrase: Phrase) -> Any:
     try:
         return json.loads(pyrage.decrypt(sealed, [phrase.identity]))
     except (pyrage.DecryptError, ValueError):
-        raise NotOpened(f"What is secret in this archive is not sealed to the recovery phrase {phrase.fingerprint}.") from None
+        raise NotOpened(
+            f"What is secret in this archive is not sealed to the recovery phrase {phrase.fingerprint}."
+        ) from None
 
 
 def _checked(text: str) -> str:
     """The words in lower case with single spaces. Raises WrongPhrase."""
-    words = Mnemonic.normalize_string(text).lower().split()
+    words = [each for each in Mnemonic.normalize_string(text).lower().split() if not NUMBER.fullmatch(each)]
     if len(words) != WORDS:
         raise WrongPhrase(f"A recovery phrase has {WORDS} words, and this text has {len(words)}. Type all words.")
     for number, word in enumerate(words, 1):

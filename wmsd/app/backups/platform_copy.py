@@ -11,7 +11,7 @@ from wmsd.accounts.master_key import SEALED
 from wmsd.accounts.recovery_phrases import KnownPhrase
 from wmsd.accounts.store import KEY_SECRETS
 from wmsd.db.failures import StorageError
-from wmsd.db.migrations import PLATFORM, at_once, migrate
+from wmsd.db.migrations import PLATFORM, migrate
 from wmsd.db.pinned import Pinned
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
@@ -73,7 +73,7 @@ def put_phrases(platform: Path, phrases: Sequence[KnownPhrase]) -> None:
     """Puts these recovery phrases into a copy, the oldest first: one that was replaced since must not come back.
     Raises StorageError and sqlite3.Error.
     """
-    migrate(platform, PLATFORM, at_once)  # an older copy has no table for them
+    migrate(platform, PLATFORM)  # an older copy has no table for them
     with closing(connect(platform)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(WITHOUT_PHRASES)

@@ -36,7 +36,7 @@ class Proof(NamedTuple):
     problems: list[str]
     has_opened: bool = True
     are_keys_opened: bool = False
-    """Whether what is secret in it was opened too. Without a passphrase or recovery phrase it was only looked at."""
+    """Whether what is secret in it was opened too. Without a passphrase or phrase it was only looked at."""
 
     @property
     def is_whole(self) -> bool | None:

@@ -132,9 +132,9 @@ class Restore:
         if self.manifest.phrases:
             names = " or ".join(each.fingerprint for each in self.manifest.phrases)
             raise StorageError(
-                f"The keys of the installation are in {self.archive}, sealed to the recovery phrase {names}. Nothing "
-                "was changed. Type its words at a terminal, or name a file that has them: --passphrase-file FILE. If "
-                f"the phrase is lost, {anew}"
+                f"The keys of the installation are in {self.archive}, sealed to the recovery phrase {names}. "
+                "Nothing was changed. Type its words at a terminal, or name a file that has them: "
+                f"--passphrase-file FILE. If the phrase is lost, {anew}"
             )
         raise StorageError(
             f"The keys of the installation are in {self.archive}, encrypted with a passphrase. Nothing was "

@@ -1,7 +1,7 @@
 """What is secret in an archive: encrypted with a passphrase, or sealed to recovery phrases.
 
-A person gives a text, typed or in a file, and need not say which of the two it is: the words of a recovery phrase carry
-a checksum, so hardly any passphrase is taken for one.
+A person gives a text, typed or in a file, and need not say which of the two it is: the words of a recovery phrase
+carry a checksum, so hardly any passphrase is taken for one.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ class Sealed(NamedTuple):
 
 
 def sealed(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]) -> Sealed | None:
-    """`given`: a passphrase or a recovery phrase that somebody named for this archive, or the settings. It goes before
-    the recovery phrases of the installation. None when there is neither.
+    """`given`: a passphrase or a recovery phrase that somebody named for this archive, or the settings. It goes
+    before the recovery phrases of the installation. None when there is neither.
     """
     if given is not None:
         phrase = phrase_in(given)
@@ -50,8 +50,8 @@ def opened(content: bytes, manifest: Manifest, given: str) -> Any:
     names = [each.fingerprint for each in manifest.phrases]
     if phrase.fingerprint not in names:
         raise NotOpened(
-            f"What is secret in this archive is sealed to the recovery phrase {' or '.join(names)}, and these words "
-            f"are the recovery phrase {phrase.fingerprint}. Look for the other one."
+            f"What is secret in this archive is sealed to the recovery phrase {' or '.join(names)}, and these "
+            f"words are the recovery phrase {phrase.fingerprint}. Look for the other one."
         )
     return opened_with(content, phrase)
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.diagnosis.file_systems import FileSystem, file_system_of
+from wmsd.app.key_protection import KnownKeys
 from wmsd.app.settings import Settings
 from wmsd.base.dataclass import dataclass
 from wmsd.base.steadiness import Known
@@ -29,6 +30,8 @@ class Situation:
     codes: Mapping[int, str] | None = None
     marks: Mapping[int, HighWaterMark] = field(default_factory=dict)
     """How far companies' files have come, as far as `platform.db` has noted it."""
+    keys: KnownKeys | None = None
+    """What `platform.db` says of the keys; None where it cannot be read."""
     clock: Known | None = None
     server: Serving | None = None
     """The server that runs in the folder."""

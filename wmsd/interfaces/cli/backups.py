@@ -22,8 +22,8 @@ from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import BackupRecord, change_record, read_record
 from wmsd.app.backups.restoring import Restore
-from wmsd.app.backups.sealing import said_of
 from wmsd.app.backups.scheduled import Scheduled, proven_now, with_last_proof
+from wmsd.app.backups.sealing import said_of
 from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.app.new_place import new_place
@@ -76,7 +76,8 @@ def create(
 
     It is written into the folder of the backups and named by the moment, or to FILE, and stays until somebody
     deletes it. The keys of the
-    installation go in only sealed to the recovery phrase, or encrypted with a passphrase. It exits with 1 when a company's file could not be
+    installation go in only sealed to the recovery phrase, or encrypted with a
+    passphrase. It exits with 1 when a company's file could not be
     read; the backup then has the others.
     """
     if name is not None and folder_name is not None:
@@ -245,6 +246,7 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
             "backups": len(folder.archives()),
             "last_backup": None if made is None else made.at,
             "last_proof": None if proven is None else proven.at,
+            "keys": None if proven is None else proven.keys or None,
             "ok": found.ok,
             "verdict": found.sentence,
         },

@@ -30,6 +30,7 @@ def situation_of(command_line: CommandLine, examination: Examination) -> Situati
         now=datetime.now(UTC),
         codes=examination.codes,
         marks=examination.marks,
+        keys=examination.keys(),
         clock=examination.clock(),
         server=folder.server() if examination.is_beside_a_server else None,
         config_file=command_line.config_file,

@@ -14,11 +14,12 @@ from wmsd.app.alerts.kept import as_of, read_kept
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.newest import newest_with
-from wmsd.app.backups.present import made_there
-from wmsd.app.backups.record import read_record
+from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.record import BackupRecord, read_record
 from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.disk_thresholds import Disk, Level, disk_of
+from wmsd.app.key_protection import known_keys, protection
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
@@ -79,7 +80,8 @@ def _status(command_line: CommandLine) -> Status:
     server = folder.server()
     figures = None if server is None else figures_of(folder)
     silent = _silent(folder, server) if figures is None else None
-    backups = verdict(command_line.settings.backup, read_record(folder.path), local_now())
+    record = read_record(folder.path)
+    backups = verdict(command_line.settings.backup, record, local_now())
     disk = disk_of(folder.path)
     files = [folder.platform_file, *folder.companies.glob("*.db")]
     known = companies_of(folder) if server is None else {}
@@ -102,6 +104,7 @@ def _status(command_line: CommandLine) -> Status:
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
         *_of_disk(folder, disk),
+        *_of_keys(command_line, record, shown),
     ]
     if not backups.ok:
         wrong.append(f"Backups: {backups.text} {REMEDY}")
@@ -117,6 +120,19 @@ def _of_damage(command_line: CommandLine) -> Iterator[str]:
     if damage := damage_of(folder):
         newest = newest_with(folder.path, Path(command_line.settings.backup.folder))
         yield f"{folder.platform_file} is damaged: {damage}. Restore it: wmsd backup restore {newest}"
+
+
+def _of_keys(command_line: CommandLine, record: BackupRecord, shown: dict[str, Any]) -> Iterator[str]:
+    """Whether the keys outlive this box."""
+    known = known_keys(command_line.folder)
+    if known is None:
+        return
+    found = protection(known, command_line.settings.backup, record.made is not None)
+    shown["keys"] = found.line if found.is_wrong or not found.sentence else found.sentence
+    if (proven := proven_there(command_line.settings.backup, record)) is not None and proven.keys:
+        shown["keys in the proven backup"] = proven.keys
+    if found.is_wrong:
+        yield f"{found.sentence} {found.remedy}"
 
 
 def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Iterator[str]:

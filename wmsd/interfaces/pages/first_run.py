@@ -7,6 +7,7 @@ from typing import Any, Final
 from wmsd.accounts import demo_link, first_admin
 from wmsd.accounts import token_administration as tokens
 from wmsd.accounts.strength import SHORTEST
+from wmsd.app.oversight.recovery import get_recovery_phrase
 from wmsd.articles import actions as articles
 from wmsd.base.operation import Operation
 from wmsd.companies import administration as companies
@@ -107,6 +108,7 @@ class FirstRun:
             article = next(iter(listed.body["data"]), None) if listed.is_good else None
         own = {**one, "user": person.email, "active": "true"}
         has_token = (await self._door.ask(browser, tokens.list_token_records, query=own)).needed()["data"]
+        keys = (await self._door.ask(browser, get_recovery_phrase)).needed()
         return page(
             "start",
             status,
@@ -119,6 +121,7 @@ class FirstRun:
             folder=self._folder,
             article=article,
             token=next(iter(has_token), None),
+            keys=keys,
         )
 
 

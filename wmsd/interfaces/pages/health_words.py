@@ -52,6 +52,12 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "There is no backup that can be relied on.",
         REMEDY,
     ),
+    "keys": CheckWords(
+        "Keys",
+        "Nothing to decide.",
+        "No backup holds the keys.",
+        "Create a recovery phrase and check it, at the page Recovery phrase or with wmsd recovery-phrase create.",
+    ),
     "replica": CheckWords(
         "Replica",
         "It has everything.",

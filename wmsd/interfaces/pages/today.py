@@ -45,6 +45,7 @@ class Today:
             examined=examined.needed(),
             troubles=troubles(health["checks"]),
             backup=health["checks"]["backup"],
+            keys=health["checks"].get("keys", {}),
             today=today,
             ending=ending.needed(),
             search=asked.get("search", ""),
