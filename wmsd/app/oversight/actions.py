@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from wmsd.app.health import health
 from wmsd.app.oversight import backups, house, settings
-from wmsd.app.oversight.recovery import protection_of
 from wmsd.app.oversight.schema import (
     Begun,
     HouseBackups,
@@ -35,8 +34,6 @@ async def get_house_health(service: OversightService) -> dict[str, Any]:
     failed = house.failed(installation, known)
     seen = None if jobs.backups is None else await jobs.backups.seen()
     details = failed | await asyncio.to_thread(house.details, installation, jobs, seen)
-    if (keys := await protection_of(installation, seen)).sentence:
-        details["keys"] = keys.sentence
     figures = await asyncio.to_thread(house.figures, service, len(known))
     checks = [
         {

@@ -32,14 +32,15 @@ class PhraseShown(Model):
 
 
 class KeysProtected(Model):
-    """How the next backup protects the keys. `sentence` says what is lost with this box, and `remedy` what to do;
-    both are empty where the question is settled.
+    """How the next backup protects the keys. `says` tells what is lost with this box, with places for `facts`, and
+    `remedy` what to do; both are empty where the question is settled.
     """
 
     state: State
     is_wrong: bool
     is_settled: bool
-    sentence: str
+    says: str
+    facts: dict[str, str]
     remedy: str
     checked: str | None
     """The fingerprint of the phrase in use that somebody has checked."""
@@ -86,7 +87,8 @@ async def get_recovery_phrase(service: OversightService) -> dict[str, Any]:
         "state": found.state,
         "is_wrong": found.is_wrong,
         "is_settled": found.state in key_protection.SETTLED,
-        "sentence": found.sentence,
+        "says": found.pattern,
+        "facts": dict(found.facts),
         "remedy": found.remedy,
         "checked": None if checked is None else checked.fingerprint,
         "declined_at": declined_at,

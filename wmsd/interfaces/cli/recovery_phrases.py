@@ -25,8 +25,7 @@ WRITE_DOWN: Final = (
     "now, and are nowhere on this disk. With them and a backup, another box has the same tokens and webhook "
     "credentials. Whoever has both can read the keys: keep them apart."
 )
-CHECK_LATER: Final = "Then type the words again: wmsd recovery-phrase check"
-NEXT_BACKUP: Final = "The next backup is sealed to it. `wmsd backup create` makes one now."
+CHECK_LATER: Final = "Then type the words again: wmsd recovery-phrase check{}"
 file_option = click.option(
     "--passphrase-file",
     "passphrase_file",
@@ -52,13 +51,13 @@ def create(command_line: CommandLine, as_json: bool) -> None:
     """Create the recovery phrase, show it once, and check that it was written down.
 
     At a terminal it asks for the words again. Elsewhere, check them afterwards with `wmsd recovery-phrase check`:
-    until then `wmsd status` says that nobody has checked them. Creating it again before the check gives other words.
+    until then `wmsd status` says that nobody has checked them. Until then, too, `create` makes other words again.
     """
     now = command_line.run(_checked)
     if now is not None:
         raise StorageError(
             f"There is a recovery phrase already, {now.fingerprint}, checked at {now.checked_at}. "
-            "`wmsd recovery-phrase replace` makes another one."
+            f"`wmsd recovery-phrase replace{command_line.data_option}` makes another one."
         )
     phrase = command_line.run_again(_creating(None))
     _show(command_line, phrase, as_json)
@@ -71,16 +70,16 @@ def create(command_line: CommandLine, as_json: bool) -> None:
 def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
     """Create another recovery phrase in place of the one in use.
 
-    The backups that there are open with the phrase of before: keep it as long as you keep them. Until the new
-    phrase is checked, either of the two opens new backups.
+    Existing backups open only with the previous phrase: keep it as long as you keep them. Until the new phrase is
+    checked, either phrase opens new backups.
     """
     now = command_line.run(_checked)
     if now is None:
         raise StorageError(
             "There is no recovery phrase that was checked, so there is nothing to replace. "
-            "`wmsd recovery-phrase create` makes one."
+            f"`wmsd recovery-phrase create{command_line.data_option}` makes one."
         )
-    kept = f"Backups that there are open only with the recovery phrase {now.fingerprint}: keep it as long as them."
+    kept = f"Existing backups open only with the recovery phrase {now.fingerprint}: keep it as long as them."
     if is_asked(yes):
         confirm(f"{kept}\nCreate another one for the backups to come?")
     phrase = command_line.run_again(_creating(now.fingerprint))
@@ -97,13 +96,13 @@ def check(command_line: CommandLine, passphrase_file: Path | None) -> None:
     Do it after `create`, and now and then: `wmsd status` and every backup say when it was checked last.
     """
     if passphrase_file is not None:
-        _told(command_line.run(_checking(Phrase(passphrase_in(passphrase_file)))))
+        _tell_checked(command_line, Phrase(passphrase_in(passphrase_file)), is_first=True)
         return
     command_line.find()
     with asked("--passphrase-file FILE"):
         typed = click.prompt("Recovery phrase", err=True)
     end_line()
-    _told(command_line.run_again(_checking(Phrase(typed))))
+    _tell_checked(command_line, Phrase(typed))
 
 
 @recovery_phrase_command.command("decline")
@@ -139,7 +138,7 @@ def decline(command_line: CommandLine, yes: bool) -> None:
 @json_option
 @installed
 def list_phrases(command_line: CommandLine, as_json: bool) -> None:
-    """List the recovery phrases that there were, by their fingerprints. The words are not kept."""
+    """List all recovery phrases by their fingerprints. The words are not kept."""
 
     async def work(installation: Installation) -> list[dict[str, Any]]:
         found = await installation.platform.read(recovery_phrases.every)
@@ -187,7 +186,7 @@ def _show(command_line: CommandLine, phrase: Phrase, as_json: bool) -> None:
     else:
         click.echo(phrase.words)
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        note(CHECK_LATER)
+        note(CHECK_LATER.format(command_line.data_option))
         return
     _ask_again(command_line)
 
@@ -198,8 +197,7 @@ def _ask_again(command_line: CommandLine) -> None:
     click.clear()
     while True:
         try:
-            typed = Phrase(click.prompt("Type the words from your paper", err=True))
-            _told(command_line.run_again(_checking(typed)))
+            _tell_checked(command_line, Phrase(click.prompt("Type the words from your paper", err=True)))
             return
         except WrongPhrase as error:
             note(str(error))
@@ -207,5 +205,10 @@ def _ask_again(command_line: CommandLine) -> None:
             note(problem.message)
 
 
-def _told(checked: KnownPhrase) -> None:
-    note(f"Checked: these are the words of the recovery phrase {checked.fingerprint}. {NEXT_BACKUP}")
+def _tell_checked(command_line: CommandLine, phrase: Phrase, is_first: bool = False) -> None:
+    run = command_line.run if is_first else command_line.run_again
+    checked = run(_checking(phrase))
+    note(
+        f"Checked: these are the words of the recovery phrase {checked.fingerprint}. The next backup is sealed to "
+        f"it. `wmsd backup create{command_line.data_option}` makes one now."
+    )

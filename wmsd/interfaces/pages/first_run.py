@@ -15,6 +15,7 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import FORM_TOKEN, Browser
 from wmsd.interfaces.pages.door import Door, Person
+from wmsd.interfaces.pages.recovery_phrases import lost_without
 from wmsd.interfaces.pages.rendering import go_to, page
 
 START: Final = "/start"
@@ -122,6 +123,7 @@ class FirstRun:
             article=article,
             token=next(iter(has_token), None),
             keys=keys,
+            lost=lost_without(keys),
         )
 
 

@@ -1,6 +1,7 @@
 """The page of the recovery phrase: it is created and shown once, checked, replaced, or declined."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from wmsd.app.oversight import recovery
 from wmsd.interfaces.http.web import web
@@ -8,10 +9,16 @@ from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import FORM_TOKEN
 from wmsd.interfaces.pages.door import Answer, Door
 from wmsd.interfaces.pages.house_pages import RECOVERY
+from wmsd.interfaces.pages.language import found_text
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 
 ADDRESS: Final = f"/admin/{RECOVERY.name}"
+
+
+def lost_without(found: Mapping[str, Any]) -> str:
+    """What is lost with this box, in the language of the page. Empty where the question is settled."""
+    return found_text(found["says"]).format_map(found["facts"]) if found["says"] else ""
 
 
 class RecoveryPhrases:
@@ -57,6 +64,7 @@ class RecoveryPhrases:
             current=RECOVERY.name,
             form_token={FORM_TOKEN: at.person.browser.form_token},
             found=found,
+            lost=lost_without(found),
             is_checked=done == "checked" and found["state"] == "phrase",
             typed=typed,
             message=None if "phrase" in body.get("errors", {}) else body.get("message"),

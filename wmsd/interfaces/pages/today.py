@@ -43,7 +43,7 @@ class Today:
             current="today",
             health=health["status"],
             examined=examined.needed(),
-            troubles=troubles(health["checks"]),
+            troubles=troubles({name: each for name, each in health["checks"].items() if name != "keys"}),
             backup=health["checks"]["backup"],
             keys=health["checks"].get("keys", {}),
             today=today,
