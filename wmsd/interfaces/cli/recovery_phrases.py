@@ -185,7 +185,7 @@ def _show(command_line: CommandLine, phrase: Phrase, as_json: bool) -> None:
         say({"phrase": phrase.words, "fingerprint": phrase.fingerprint}, as_json)
     else:
         click.echo(phrase.words)
-    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if as_json or not sys.stdin.isatty():
         note(CHECK_LATER.format(command_line.data_option))
         return
     _ask_again(command_line)
