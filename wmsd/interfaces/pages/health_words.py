@@ -53,7 +53,7 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         REMEDY,
     ),
     "keys": CheckWords(
-        "Keys",
+        "Installation keys",
         "Nothing to decide.",
         "No backup holds the keys.",
         "Create a recovery phrase and check it, at the page Recovery phrase or with wmsd recovery-phrase create.",
