@@ -55,7 +55,7 @@ WORDS: Final[Mapping[str, CheckWords]] = {
     "keys": CheckWords(
         "Installation keys",
         "Nothing to decide.",
-        "No backup holds the keys.",
+        "The keys are not protected against the loss of this box.",
         "Create a recovery phrase and check it, at the page Recovery phrase or with wmsd recovery-phrase create.",
     ),
     "replica": CheckWords(
