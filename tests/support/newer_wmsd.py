@@ -28,7 +28,7 @@ def newer_wmsd(
     shutil.copytree(ROOT / "wmsd", at / "wmsd")  # with what is compiled, or each start would take seconds
     (at / "wmsd" / "__init__.py").write_text(f'__version__ = "{VERSION}"\n')
     for kind, script in ((migrations.COMPANY, company), (migrations.PLATFORM, platform)):
-        number = len(kind.scripts()) + 1
+        number = int(kind.scripts()[-1].name[:4]) + 1
         (at / "wmsd" / "db" / "migrations" / kind.name / f"{number:04}_newer.sql").write_text(script)
     for name, patch in patches.items():
         with (at / name).open("a") as file:
