@@ -153,7 +153,8 @@ async def test_many_companies_at_once_are_closed_again_beyond_the_limit(world: W
 async def test_health_tells_no_path_and_no_version(world: World) -> None:
     answer = await world.call("GET", "/api/health", token="", company="")
     assert answer.body["status"] == "ok"
-    assert set(answer.body["checks"]) == {"database", "cache", "job_queue", "disk", "webhooks", "clock", "backup"}
+    checks = {"database", "cache", "job_queue", "disk", "webhooks", "clock", "backup", "keys"}
+    assert set(answer.body["checks"]) == checks
     assert str(world.installation.folder.path) not in answer.raw.decode()
     assert "0.1" not in answer.body
 

@@ -31,6 +31,7 @@ NOT_TYPED: Final = {
     "wmsd upgrade": NEEDS_AN_EXECUTABLE,
     "litestream replicate": OF_THE_REPLICA,
     "wmsd replica restore": OF_THE_REPLICA,
+    "wmsd recovery-phrase check": "It asks for the words: tests/interfaces/cli/test_recovery_phrase.py.",
     "age --decrypt": "It asks for the passphrase: tests/interfaces/cli/test_backup.py.",
 }
 """What is not typed, by its beginning, and why."""

@@ -79,6 +79,7 @@ WHOLE: Final = frozenset(
 """Modules in which a sentence is an error wherever it stands: how it reaches the caller is not followed."""
 TABLES: Final = {"wmsd/base/validation.py": "SENTENCES", "wmsd/base/field_errors.py": "MESSAGES"}
 OF_FILES: Final = (
+    "wmsd/app/backups/phrases.py",
     "wmsd/app/examination.py",
     "wmsd/app/lending.py",
     "wmsd/db/migrations/__init__.py",
@@ -316,7 +317,9 @@ def _of_files() -> Iterator[tuple[str, str]]:
     for module in map(modules().__getitem__, map(_dotted, OF_FILES)):
         for node, function in _nodes(module.tree):
             match node:
-                case ast.Call(func=ast.Name(id="StorageError") | ast.Attribute(attr="__init__"), args=[said]):
+                case ast.Call(
+                    func=ast.Name(id="StorageError" | "WrongPhrase") | ast.Attribute(attr="__init__"), args=[said]
+                ):
                     yield from ((text, module.path) for text in texts(said, Place(module, function)))
                 case ast.Call(func=ast.Name(id="WrongOwner"), args=[_, said, _]):
                     yield from ((text, module.path) for text in texts(said, Place(module, function)))

@@ -9,7 +9,7 @@ from typing import Final, TypeGuard
 import wmsd
 
 SOURCES: Final = Path(wmsd.__file__).parent
-ERRORS: Final = frozenset({"StorageError", "SettingsError", "ServiceError"})
+ERRORS: Final = frozenset({"StorageError", "SettingsError", "ServiceError", "NotOpened"})
 REFUSALS: Final = ("_refusal", "_what_is_wrong")
 """Functions that return the sentence of an error."""
 WARNINGS: Final = "risks"

@@ -67,8 +67,8 @@ def close_as_it_is(folder: DataFolder, loan: Loan | None, company: Company) -> N
             pass  # it cannot be read; whoever had it open could not either
 
 
-async def leaving(installation: Installation, company: Company, with_credentials: bool) -> Leaving:
-    subject = await subject_of(installation, company, with_credentials)
+async def leaving(installation: Installation, company: Company, has_passphrase: bool) -> Leaving:
+    subject = await subject_of(installation, company, has_passphrase)
     return Leaving(subject, await rows_of(installation, company))
 
 

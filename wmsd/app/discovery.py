@@ -71,6 +71,7 @@ class Checks(Model):
     webhooks: Check
     clock: Check
     backup: Check
+    keys: Check
     replica: Check | None = Field(default=None, description="Only where replication is switched on.")
     recovery: Check | None = Field(default=None, description="Only until all that a restore has lost is settled.")
     moves: Check | None = Field(default=None, description="Only while a company is frozen, to be moved.")
@@ -117,13 +118,14 @@ async def get_index(documents: Documents) -> Reply:
 
 @open_to_all(returns=Health, limit="health", ignores_query=True, also_shown_with=503)
 async def get_health(service: HealthService, caller: Caller | None) -> Shown:
-    """Check database, cache, job queue, disk, webhooks, clock and backup.
+    """Check database, cache, job queue, disk, webhooks, clock, backup and keys.
 
     The status is 503 when the service as a whole cannot work. It is 200 and `degraded` when one company's file is
     unavailable, when the service has switched off a webhook subscription that failed for days, when the clock
-    was set, when the disk fills up, when a company has been frozen for over a day, or until all that a restore
-    has lost or brought back is settled. With a token the answer has more figures. With that of a platform admin
-    it also names the companies whose files cannot be used or written.
+    was set, when the disk fills up, when no backup holds the keys of the installation, when a company has been
+    frozen for over a day, or until all that a restore has lost or brought back is settled. With a token the answer
+    has more figures. With that of a platform admin it also names the companies whose files cannot be used or
+    written.
     """
     status, found = await health(service.installation, service.jobs, caller is not None, caller)
     return Shown(status, found)

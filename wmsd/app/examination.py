@@ -6,9 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from wmsd.app import clock_verdict, clock_watch
+from wmsd.app import clock_verdict, clock_watch, key_protection
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.doctor import IS_NEWEST, LAST_CHANGE, Difference, Findings, examine, examine_file
+from wmsd.app.key_protection import KnownKeys
 from wmsd.app.recovery.store import Recovery, recovery
 from wmsd.app.swapped_files import swapped_with
 from wmsd.base import timestamps
@@ -85,6 +86,10 @@ class Examination:
         self.marks = self._of_platform(companies.marks) or {}
         self.codes = self._of_platform(companies.codes)
         return self.codes
+
+    def keys(self) -> KnownKeys | None:
+        """What `platform.db` says of the keys; None when it cannot be read."""
+        return self._of_platform(key_protection.read)
 
     def clock(self) -> Known | None:
         """The stored state of the clock; None when there is none or `platform.db` cannot be read."""

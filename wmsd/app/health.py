@@ -15,6 +15,8 @@ from wmsd.app.disk_thresholds import Level, disk_of
 from wmsd.app.freezes import LONG, age
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
+from wmsd.app.key_protection import protection
+from wmsd.app.key_protection import read as read_keys
 from wmsd.app.recovery import store as recovery
 from wmsd.base import timestamps
 from wmsd.base.access import has_role
@@ -34,6 +36,7 @@ async def health(
     `is_known`: whether the caller has a valid token. To a stranger, free bytes would tell how an attack goes. A
     `caller` who is a platform admin is also told which companies cannot be used or written, by code.
     """
+    seen = None if jobs.backups is None else await jobs.backups.seen()
     checks = {
         "database": await _database(installation, is_known, caller),
         "cache": {"ok": True, "entries": installation.access.entries},
@@ -41,7 +44,8 @@ async def health(
         "disk": _disk(installation, is_known),
         "webhooks": _webhooks(jobs),
         "clock": await _clock(installation, jobs, is_known),
-        "backup": _backup(None if jobs.backups is None else await jobs.backups.seen(), is_known),
+        "backup": _backup(seen, is_known),
+        "keys": await _keys(installation, seen, is_known),
     }
     if not_settled := await _open_recovery(installation):
         checks["recovery"] = {"ok": False, "degraded": True, **({"open": not_settled} if is_known else {})}
@@ -172,6 +176,23 @@ def _moves(installation: Installation, frozen: Mapping[str, str], is_known: bool
     if is_known:
         found |= {"companies_frozen": len(frozen), "frozen_since": oldest}
     return found
+
+
+async def _keys(installation: Installation, seen: Seen | None, is_known: bool) -> dict[str, Any]:
+    """Whether the keys outlive this box. To a stranger it is told only that they do not."""
+    try:
+        known = await installation.platform.read(read_keys)
+    except STORAGE_FAILURES:
+        return {"ok": True}  # which the check of the database tells
+    found = protection(known, installation.settings.backup, seen is not None and seen.made is not None)
+    shown: dict[str, Any] = {"ok": not found.is_wrong}
+    if found.is_wrong:
+        shown["degraded"] = True
+    if is_known:
+        shown["state"] = found.state
+        if found.sentence:
+            shown |= {"tokens": known.tokens, "credentials": known.credentials}
+    return shown
 
 
 def _replica(installation: Installation, is_known: bool) -> dict[str, Any]:

@@ -40,29 +40,29 @@ def installation_of(folder: DataFolder) -> str | None:
                 return str(loan.ask(INSTALLATION, seconds=SECONDS))
     except StorageError:
         return None
-    return _read(folder, companies.installation)
+    return read_platform(folder, companies.installation)
 
 
 def companies_of(folder: DataFolder) -> dict[int, str]:
     """The codes by id. Empty where the file cannot be read, or a server has it."""
-    return _read(folder, companies.codes) or {}
+    return read_platform(folder, companies.codes) or {}
 
 
 def clock_of(folder: DataFolder, now: datetime) -> clock_verdict.WrongClock | None:
     """What shows that the clock is wrong. None also where the file cannot be read, or a server has it."""
-    return _read(folder, lambda tx: clock_verdict.stored(tx, now))
+    return read(folder, lambda tx: clock_verdict.stored(tx, now))
 
 
 def open_recovery_of(folder: DataFolder) -> int:
     """How many entries of the list of the day after are open. 0 where the file cannot be read, or a server has
     it.
     """
-    return _read(folder, recovery.open_count) or 0
+    return read(folder, recovery.open_count) or 0
 
 
 def frozen_of(folder: DataFolder) -> dict[str, str]:
     """Since when companies are frozen, by code. Empty as `companies_of` is."""
-    return _read(folder, companies.frozen) or {}
+    return read(folder, companies.frozen) or {}
 
 
 def damage_of(folder: DataFolder) -> str | None:
@@ -77,7 +77,8 @@ def damage_of(folder: DataFolder) -> str | None:
     return None if found == "ok" else " ".join(found.split())
 
 
-def _read(folder: DataFolder, action: Callable[[Transaction], Result]) -> Result | None:
+def read_platform(folder: DataFolder, action: Callable[[Transaction], Result]) -> Result | None:
+    """None where the file cannot be read, or a server has it."""
     if not folder.platform_file.exists():
         return None
     try:

@@ -26,7 +26,9 @@ LEAST = {f"WMSD_BACKUP_KEEP_{each}": "0" for each in ("HOURLY", "DAILY", "WEEKLY
 
 @pytest.fixture
 def installation(home: Home) -> Home:
-    return first_day(home)
+    first_day(home)
+    home.ok("recovery-phrase", "decline", "--yes")  # nobody has to decide any more
+    return home
 
 
 def run(home: Home, **env: str) -> None:

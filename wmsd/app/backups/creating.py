@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from wmsd import __version__
+from wmsd.accounts import recovery_phrases
+from wmsd.accounts.recovery_phrases import KnownPhrase
 from wmsd.app.backups.archive import ArchiveWriter
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.figures import read_figures
 from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, LeftOut, Manifest
 from wmsd.app.backups.mounted import check_mounted, note_mounted
-from wmsd.app.backups.passphrases import encrypted
 from wmsd.app.backups.platform_copy import KeyRows
 from wmsd.app.backups.progress import Progress, Tell, silent
+from wmsd.app.backups.sealing import Sealed, sealed
 from wmsd.app.backups.size import expected_bytes
 from wmsd.app.backups.source import Source, State, StateLost
 from wmsd.app.data_folder import DataFolder
@@ -57,7 +59,9 @@ class Creation:
         tell: Tell = silent,
         by_schedule: bool = False,
     ) -> None:
-        """`passphrase` encrypts the keys; without one they are left out. `tell` is called with every megabyte."""
+        """`passphrase` encrypts the keys; without one they are sealed to the recovery phrases of the installation,
+        or left out where it has none. `tell` is called with every megabyte.
+        """
         self._by_schedule = by_schedule
         self._data = data
         self._source = source
@@ -110,7 +114,7 @@ class Creation:
     def _write(self, unfinished: Path, began: float, began_at: datetime) -> Manifest:
         with new_private(unfinished) as file:
             archive = ArchiveWriter(file, began_at)
-            platform, installation, codes, keys = self._add_platform(archive)
+            platform, installation, codes, keys, phrases = self._add_platform(archive)
             added = [
                 self._add_company(archive, Owner(installation, company_id, code))
                 for company_id, code in codes.items()
@@ -121,7 +125,7 @@ class Creation:
                 by_schedule=self._by_schedule,
                 began_at=timestamps.to_text(began_at),
                 seconds=round(time.monotonic() - began, 3),
-                **self._add_keys(archive, keys),
+                **self._add_keys(archive, keys, phrases),
                 files=[platform, *(each for each in added if isinstance(each, BackedUpFile))],
                 left_out=[each for each in added if isinstance(each, LeftOut)],
             )
@@ -130,9 +134,11 @@ class Creation:
             os.fsync(file.fileno())
         return manifest
 
-    def _add_platform(self, archive: ArchiveWriter) -> tuple[BackedUpFile, str, dict[int, str], KeyRows | None]:
-        """Also what platform.db says: the id of the installation, the companies' codes by their ids, and the
-        keys.
+    def _add_platform(
+        self, archive: ArchiveWriter
+    ) -> tuple[BackedUpFile, str, dict[int, str], KeyRows | None, list[KnownPhrase]]:
+        """Also what platform.db says: the id of the installation, the companies' codes by their ids, the keys, and
+        the recovery phrases in use.
         """
         copy = self._data.path / f"{COPY}{os.getpid()}.db"  # where the server may write, whoever runs this
         for remains in self._data.path.glob(f"{COPY}*"):
@@ -141,23 +147,24 @@ class Creation:
             keys = self._source.copy_platform(copy)
             with closing(pin(copy)) as state:
                 figures = state.read(read_figures)
-                installation, codes = state.read(lambda tx: (companies.installation(tx), companies.codes(tx)))
+                installation, codes, phrases = state.read(
+                    lambda tx: (companies.installation(tx), companies.codes(tx), recovery_phrases.in_use(tx))
+                )
             size = copy.stat().st_size
             at, sha256 = archive.add(PLATFORM, size, self._told(PLATFORM, _pieces(copy)))
         finally:
             for suffix in ("", "-wal", "-shm"):
                 copy.with_name(copy.name + suffix).unlink(missing_ok=True)
         file = BackedUpFile(path=PLATFORM, at=at, bytes=size, sha256=sha256, figures=figures)
-        return file, installation, codes, keys
+        return file, installation, codes, keys, phrases
 
-    def _add_keys(self, archive: ArchiveWriter, keys: KeyRows | None) -> dict[str, Any]:
+    def _add_keys(
+        self, archive: ArchiveWriter, keys: KeyRows | None, phrases: list[KnownPhrase]
+    ) -> dict[str, Any]:
         """What the manifest says of the keys."""
         if keys is None:
             return {"keys": "sealed"}
-        if self._passphrase is None:
-            return {"keys": "left out"}
-        content = encrypted(keys, self._passphrase)
-        return {"keys": "encrypted", "keys_at": archive.add(KEYS, len(content), [content]).at}
+        return add_secrets(archive, KEYS, sealed(keys, self._passphrase, phrases))
 
     def _add_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile | LeftOut:
         """A company whose file cannot be read is left out: the others are saved all the same."""
@@ -182,6 +189,14 @@ class Creation:
             yield piece
             self._done += len(piece)
             self._tell(Progress(name, self._done, self._all))
+
+
+def add_secrets(archive: ArchiveWriter, name: str, secrets: Sealed | None) -> dict[str, Any]:
+    """What the manifest says of them."""
+    if secrets is None:
+        return {"keys": "left out"}
+    at = archive.add(name, len(secrets.content), [secrets.content]).at
+    return {"keys": "encrypted", "keys_at": at, "phrases": secrets.phrases}
 
 
 def add_company(

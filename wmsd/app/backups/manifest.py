@@ -16,7 +16,9 @@ CREDENTIALS: Final = "credentials.json.age"
 PLATFORM: Final = "platform.db"
 FORMAT: Final = 1
 Keys = Literal["encrypted", "sealed", "left out"]
-"""`encrypted`: in the archive, with a passphrase. `sealed`: in platform.db, sealed with the key file's secret."""
+"""`encrypted`: in the archive, with a passphrase or to recovery phrases. `sealed`: in platform.db, sealed with
+the key file's secret.
+"""
 
 
 class Part(BaseModel):
@@ -47,6 +49,16 @@ class CompanyRecord(Part):
     quota_megabytes: int | None
 
 
+class SealedTo(Part):
+    """A recovery phrase that opens what is secret in the archive."""
+
+    fingerprint: str
+    created_at: str | None = None
+    """None for a phrase that the installation did not have."""
+    checked_at: str | None = None
+    """When somebody had last typed it, at the time of the archive."""
+
+
 class LeftOut(Part):
     """A company whose file could not be read."""
 
@@ -67,6 +79,8 @@ class Manifest(Part):
     keys: Keys
     keys_at: int | None = None
     """Where the entry of the encrypted keys begins."""
+    phrases: list[SealedTo] = []
+    """The recovery phrases that open them. Empty where a passphrase does."""
     files: list[BackedUpFile]
     left_out: list[LeftOut] = []
     company: CompanyRecord | None = None

@@ -11,16 +11,18 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from wmsd import __version__
+from wmsd.accounts import recovery_phrases
+from wmsd.accounts.recovery_phrases import KnownPhrase
 from wmsd.app.backups.archive import ArchiveWriter, read_manifest
-from wmsd.app.backups.creating import add_company, ended
+from wmsd.app.backups.creating import add_company, add_secrets, ended
 from wmsd.app.backups.manifest import CREDENTIALS, BackedUpFile, CompanyRecord, Manifest
 from wmsd.app.backups.new_epoch import begin_epoch
 from wmsd.app.backups.numbers import NOTHING_KNOWN
-from wmsd.app.backups.passphrases import encrypted
 from wmsd.app.backups.proving import examined
+from wmsd.app.backups.sealing import sealed
 from wmsd.app.backups.source import Source
 from wmsd.app.backups.unpacking import compare, secrets_of, unpack
 from wmsd.app.data_folder import DataFolder
@@ -51,6 +53,8 @@ class Subject(NamedTuple):
     record: CompanyRecord
     credentials: Credentials
     """Empty when they do not go along."""
+    phrases: list[KnownPhrase]
+    """The recovery phrases in use, to which they are sealed where no passphrase is given."""
 
 
 class Adopted(NamedTuple):
@@ -63,19 +67,22 @@ class Adopted(NamedTuple):
     has_credentials: bool
 
 
-async def subject(installation: Installation, code: str, with_credentials: bool) -> Subject:
+async def subject(installation: Installation, code: str, has_passphrase: bool) -> Subject:
     """Raises Problem when there is no such company, and what reading its file raises."""
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
-    return await subject_of(installation, company, with_credentials)
+    return await subject_of(installation, company, has_passphrase)
 
 
-async def subject_of(installation: Installation, company: Company, with_credentials: bool) -> Subject:
-    """Raises what reading its file raises."""
+async def subject_of(installation: Installation, company: Company, has_passphrase: bool) -> Subject:
+    """Raises what reading its file raises. Without a passphrase the credentials are sealed to the recovery
+    phrases, or do not go along where there is none.
+    """
     credentials: Credentials = []
-    if with_credentials:
+    phrases = await installation.platform.read(recovery_phrases.in_use)
+    if has_passphrase or phrases:
         database = await installation.files.get(company.id)
         credentials = await database.read(unsealed_credentials)
-    return Subject(installation.files.owner(company.id), _record(company), credentials)
+    return Subject(installation.files.owner(company.id), _record(company), credentials, phrases)
 
 
 def _record(company: Company) -> CompanyRecord:
@@ -112,16 +119,13 @@ def export_company(
             added = add_company(archive, source, data, subject.owner)
             for name, content in beside.items():
                 archive.add(name, len(content), [content])
-            secrets: dict[str, Any] = {"keys": "left out"}
-            if passphrase is not None:
-                content = encrypted(subject.credentials, passphrase)
-                secrets = {"keys": "encrypted", "keys_at": archive.add(CREDENTIALS, len(content), [content]).at}
+            secrets = sealed(subject.credentials, passphrase, subject.phrases)
             manifest = Manifest(
                 wmsd=__version__,
                 installation=subject.owner.installation,
                 began_at=timestamps.to_text(began_at),
                 seconds=round(time.monotonic() - began, 3),
-                **secrets,
+                **add_secrets(archive, CREDENTIALS, secrets),
                 files=[added],
                 company=subject.record,
                 is_final=is_final,

@@ -2,13 +2,16 @@
 keys.
 """
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from wmsd.accounts.master_key import SEALED
+from wmsd.accounts.recovery_phrases import KnownPhrase
 from wmsd.accounts.store import KEY_SECRETS
 from wmsd.db.failures import StorageError
+from wmsd.db.migrations import PLATFORM, migrate
 from wmsd.db.pinned import Pinned
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
@@ -22,6 +25,10 @@ WITHOUT_KEYS: Final = ("DELETE FROM signing_keys", f"DELETE FROM secrets WHERE n
 
 ADD_SIGNING_KEY: Final = "INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)"
 ADD_SECRET: Final = "INSERT INTO secrets (name, value) VALUES (?, ?)"
+WITHOUT_PHRASES: Final = "DELETE FROM recovery_phrases"
+ADD_PHRASE: Final = """
+    INSERT INTO recovery_phrases (recipient, created_at, checked_at, replaced_at) VALUES (?, ?, ?, ?)
+"""
 
 KeyRows = dict[str, list[list[str]]]
 """The rows of `signing_keys` and `secrets`, by table."""
@@ -58,5 +65,18 @@ def put_keys(platform: Path, keys: KeyRows) -> None:
                 connection.execute(ADD_SECRET, row)
         except (KeyError, TypeError, sqlite3.Error) as error:
             raise StorageError(f"The keys in the backup cannot be used: {error}.") from None
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def put_phrases(platform: Path, phrases: Sequence[KnownPhrase]) -> None:
+    """Puts these recovery phrases into a copy, the oldest first: one that was replaced since must not come back.
+    Raises StorageError and sqlite3.Error.
+    """
+    migrate(platform, PLATFORM)  # an older copy has no table for them
+    with closing(connect(platform)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(WITHOUT_PHRASES)
+        connection.executemany(ADD_PHRASE, phrases)
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

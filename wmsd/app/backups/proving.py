@@ -13,7 +13,8 @@ from wmsd.app.backups.archive import NotRead, read_manifest
 from wmsd.app.backups.manifest import CREDENTIALS, KEYS, PLATFORM, BackedUpFile, Manifest
 from wmsd.app.backups.passphrases import NotOpened
 from wmsd.app.backups.progress import Progress, Tell
-from wmsd.app.backups.unpacking import NotWritten, compare, secrets_of, unpack
+from wmsd.app.backups.sealing import may_open
+from wmsd.app.backups.unpacking import NotWritten, check_secrets, compare, secrets_of, unpack
 from wmsd.app.disk_space import check_room
 from wmsd.app.private_files import new_private_folder
 from wmsd.db import migrations
@@ -34,6 +35,8 @@ class Proof(NamedTuple):
     seconds: float
     problems: list[str]
     has_opened: bool = True
+    are_keys_opened: bool = False
+    """Whether what is secret in it was opened too. Without a passphrase or phrase it was only looked at."""
 
     @property
     def is_whole(self) -> bool | None:
@@ -54,6 +57,8 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     problems = [f"{each.code} is not in it: {each.reason}" for each in manifest.left_out]
     if manifest.file(PLATFORM) is None and manifest.company is None:
         problems.append(f"{PLATFORM} is not in it.")
+    if passphrase is not None and not may_open(manifest, passphrase):
+        passphrase = None
     not_opened = _why_not_opened(archive, manifest, passphrase)
     done = 0
     with scratch_folder(scratch_in) as scratch:
@@ -66,7 +71,9 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
         tell(Progress("", done, manifest.bytes))
     if not_opened is not None:
         problems.append(str(not_opened))
-    return Proof(manifest, time.monotonic() - began, problems, not isinstance(not_opened, NotOpened))
+    are_opened = manifest.keys == "encrypted" and passphrase is not None and not_opened is None
+    is_known = not isinstance(not_opened, NotOpened)
+    return Proof(manifest, time.monotonic() - began, problems, is_known, are_opened)
 
 
 @contextmanager
@@ -93,10 +100,14 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 def _why_not_opened(archive: Path, manifest: Manifest, passphrase: str | None) -> StorageError | None:
     """Why what is secret in it cannot be had: NotOpened, or that it is damaged. Raises NotRead."""
-    if manifest.keys != "encrypted" or passphrase is None:
+    if manifest.keys != "encrypted":
         return None
+    name = KEYS if manifest.company is None else CREDENTIALS
     try:
-        secrets_of(archive, manifest, KEYS if manifest.company is None else CREDENTIALS, passphrase)
+        if passphrase is None:
+            check_secrets(archive, manifest, name)
+        else:
+            secrets_of(archive, manifest, name, passphrase)
     except NotRead:
         raise
     except StorageError as error:

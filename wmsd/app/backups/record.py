@@ -39,6 +39,8 @@ class ProvenBackup(Part):
     directory: str | None = None
     """As that of the backup."""
     problems: list[str] = []
+    keys: str = ""
+    """How the keys are protected in it, in words. Older records do not say it."""
 
 
 class FailedBackup(Part):

@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from wmsd.accounts import recovery_phrases
+from wmsd.accounts.recovery_phrases import KnownPhrase
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.carrying_on import ShutOut, keep_shut_out, leap
 from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest, brings_back
 from wmsd.app.backups.new_epoch import Missing, begin_epoch
 from wmsd.app.backups.numbers import NOTHING_KNOWN, numbers_of
-from wmsd.app.backups.platform_copy import KeyRows, put_keys, read_keys
+from wmsd.app.backups.platform_copy import KeyRows, put_keys, put_phrases, read_keys
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import examined
 from wmsd.app.backups.record import read_record
@@ -48,6 +50,8 @@ class Installed(NamedTuple):
     codes: dict[int, str]
     keys: KeyRows
     marks: dict[int, HighWaterMark]
+    phrases: list[KnownPhrase]
+    """The recovery phrases, the oldest first."""
 
 
 class Restored(NamedTuple):
@@ -90,6 +94,8 @@ class Restore:
         self._anyway = anyway
         self._new_keys = new_keys
         self._nothing_after = nothing_after
+        self._opened: Any = None
+        """The keys in the backup, where they were opened already."""
         self.replaced = replaced_folder()
         """The folder in the data folder for what is replaced."""
         self._done = 0
@@ -135,13 +141,34 @@ class Restore:
 
     def _check_keys(self, known: Installed | None) -> None:
         """Raises StorageError where the keys would be lost although the archive has them."""
-        has_own = known is not None and known.keys["secrets"]
-        if self.manifest.keys == "encrypted" and not (has_own or self._new_keys or self._passphrase):
+        if not self._lacks_secret(known):
+            return
+        anew = "--new-keys makes them anew: then everybody signs in again, and integrators need new tokens."
+        if self.manifest.phrases:
+            names = " or ".join(each.fingerprint for each in self.manifest.phrases)
             raise StorageError(
-                f"The keys of the installation are in {self.archive}, encrypted with a passphrase. Nothing was "
-                "changed. Name the file that has it: --passphrase-file FILE. If it is lost, --new-keys makes them "
-                "anew: then everybody signs in again, and integrators need new tokens."
+                f"The keys of the installation are in {self.archive}, sealed to the recovery phrase {names}. "
+                "Nothing was changed. Type its words at a terminal, or name a file that has them: "
+                f"--passphrase-file FILE. If the phrase is lost, {anew}"
             )
+        raise StorageError(
+            f"The keys of the installation are in {self.archive}, encrypted with a passphrase. Nothing was "
+            f"changed. Name the file that has it: --passphrase-file FILE. If it is lost, {anew}"
+        )
+
+    @property
+    def lacks_secret(self) -> bool:
+        """Whether it needs the passphrase or the recovery phrase of the backup, and has none yet."""
+        return self._lacks_secret(installed(self._data))
+
+    def _lacks_secret(self, known: Installed | None) -> bool:
+        has_own = known is not None and known.keys["secrets"]
+        return self.manifest.keys == "encrypted" and not (has_own or self._new_keys or self._passphrase)
+
+    def open_with(self, secret: str) -> None:
+        """Opens the keys with this passphrase or recovery phrase. Raises NotOpened, and StorageError."""
+        self._opened = secrets_of(self.archive, self.manifest, KEYS, secret)
+        self._passphrase = secret
 
     @property
     def as_of(self) -> datetime:
@@ -304,9 +331,13 @@ class Restore:
         """
         if known is not None and known.keys["secrets"]:
             put_keys(platform, known.keys)
+            if known.phrases:
+                put_phrases(platform, known.phrases)
             return "replaced"
         if self.manifest.keys == "encrypted" and self._passphrase is not None:
-            put_keys(platform, secrets_of(self.archive, self.manifest, KEYS, self._passphrase))
+            if self._opened is None:
+                self.open_with(self._passphrase)
+            put_keys(platform, self._opened)
             return "backup"
         if self.manifest.keys == "encrypted":
             return "renewed"
@@ -353,7 +384,11 @@ def installed(data: DataFolder) -> Installed | None:
         with closing(pin(data.platform_file)) as state:
             return state.read(
                 lambda tx: Installed(
-                    companies.installation(tx), companies.codes(tx), read_keys(tx), companies.marks(tx)
+                    companies.installation(tx),
+                    companies.codes(tx),
+                    read_keys(tx),
+                    companies.marks(tx),
+                    recovery_phrases.every(tx)[::-1],
                 )
             )
     except (StorageError, sqlite3.Error):

@@ -27,6 +27,7 @@ from wmsd.app.backups.record import (
     read_record,
 )
 from wmsd.app.backups.retention import superseded
+from wmsd.app.backups.sealing import said_of
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Backup
 from wmsd.base import timestamps
@@ -146,6 +147,7 @@ def proven_now(archive: Path, proof: Proof, directory: str | None) -> ProvenBack
         seconds=round(proof.seconds, 1),
         directory=directory,
         problems=proof.problems,
+        keys=said_of(proof.manifest),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from wmsd.app.backups.archive import opened_entry
 from wmsd.app.backups.figures import differences, read_figures
 from wmsd.app.backups.manifest import BackedUpFile, Manifest
-from wmsd.app.backups.passphrases import decrypted
+from wmsd.app.backups.sealing import check_form, opened
 from wmsd.app.private_files import new_private
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import pin
@@ -58,13 +58,22 @@ def compare(file: BackedUpFile, unpacked: Path) -> list[str]:
         return differences(file.figures, state.read(read_figures))
 
 
-def secrets_of(archive: Path, manifest: Manifest, name: str, passphrase: str) -> Any:
-    """The encrypted keys, or the credentials of a company's webhooks. Raises StorageError, also when there
-    are none.
+def secrets_of(archive: Path, manifest: Manifest, name: str, given: str) -> Any:
+    """The encrypted keys, or the credentials of a company's webhooks. `given`: the passphrase or the recovery
+    phrase. Raises StorageError, also when there are none.
     """
+    return opened(_sealed(archive, manifest, name), manifest, given)
+
+
+def check_secrets(archive: Path, manifest: Manifest, name: str) -> None:
+    """That they are there, and whole as far as that can be seen without opening them. Raises StorageError."""
+    check_form(_sealed(archive, manifest, name))
+
+
+def _sealed(archive: Path, manifest: Manifest, name: str) -> bytes:
     if manifest.keys_at is None:
         raise StorageError(f"There is nothing encrypted in {archive}: it was made without a passphrase.")
     with opened_entry(archive, manifest.keys_at) as entry:
         if entry.name != name or entry.size > MOST_SECRETS_BYTES:
             raise StorageError(f"{archive} is damaged: it has {entry.name!r} where {name} should be.")
-        return decrypted(b"".join(entry.pieces()), passphrase)
+        return b"".join(entry.pieces())

@@ -10,6 +10,7 @@ from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.named_files import is_for_server
 from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.key_protection import CHECK, CREATE, LOST, LOST_ON_PURPOSE, NOT_CHECKED, protection
 
 NO_BACKUP: Final = FindingKind(
     "no-backup",
@@ -30,7 +31,11 @@ IN_DATA: Final = FindingKind(
     "Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
 )
 TWO_SERVERS: Final = FindingKind("two-servers", "wrong", other_server.SAYS, other_server.REMEDY)
-KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA, TWO_SERVERS)
+KEYS_LOST: Final = FindingKind("keys-not-in-backups", "warning", LOST, CREATE)
+KEYS_DECLINED: Final = FindingKind("recovery-phrase-declined", "warning", LOST_ON_PURPOSE, CREATE)
+PHRASE_NOT_CHECKED: Final = FindingKind("recovery-phrase-not-checked", "warning", NOT_CHECKED, CHECK)
+OF_KEYS: Final = {each.says: each for each in (KEYS_LOST, KEYS_DECLINED, PHRASE_NOT_CHECKED)}
+KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA, TWO_SERVERS, *OF_KEYS.values())
 
 
 def look(at: Situation) -> Found:
@@ -40,6 +45,10 @@ def look(at: Situation) -> Found:
         yield NO_BACKUP.of(sentence=judged.text)
     if (other := other_server.told_other(record)) is not None:
         yield TWO_SERVERS.of(archive=other.archive)
+    if at.keys is not None:
+        keys = protection(at.keys, at.settings.backup, record.made is not None)
+        if keys.sentence:
+            yield OF_KEYS[keys.pattern].of(None, **keys.facts)
     yield from look_before_start(at)
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from wmsd.app.clock_verdict import WrongClock
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.diagnosis.file_systems import FileSystem, file_system_of
+from wmsd.app.key_protection import KnownKeys
 from wmsd.app.recovery.store import Recovery
 from wmsd.app.settings import Settings
 from wmsd.base.dataclass import dataclass
@@ -31,6 +32,8 @@ class Situation:
     codes: Mapping[int, str] | None = None
     marks: Mapping[int, HighWaterMark] = field(default_factory=dict)
     """How far companies' files have come, as far as `platform.db` has noted it."""
+    keys: KnownKeys | None = None
+    """What `platform.db` says of the keys; None where it cannot be read."""
     clock: Known | None = None
     wrong_clock: WrongClock | None = None
     """What shows that the clock is wrong."""

@@ -6,13 +6,14 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now, next_backup
+from wmsd.app.backups.manifest import Keys, SealedTo
 from wmsd.app.backups.present import from_here
 from wmsd.app.backups.record import BackupRecord, read_record
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.installation import Installation
 from wmsd.app.oversight.house import of_replica
 from wmsd.app.oversight.progress import progress_of
-from wmsd.app.oversight.schema import ArchiveShown, Proof
+from wmsd.app.oversight.schema import ArchiveShown, Proof, SealedPhrase
 from wmsd.app.oversight.service import OversightService
 from wmsd.base import timestamps
 from wmsd.db.failures import StorageError
@@ -39,7 +40,6 @@ def shown(service: OversightService, own: str) -> dict[str, Any]:
         "keep_hourly": settings.keep_hourly,
         "keep_daily": settings.keep_daily,
         "keep_weekly": settings.keep_weekly,
-        "has_passphrase": bool(settings.passphrase_file),
         "next_at": None if next_at is None else timestamps.to_text(next_at),
         "is_due": next_at is not None and next_at <= now,
         "can_begin": scheduled is not None,
@@ -58,6 +58,8 @@ class Content(NamedTuple):
     made_at: str
     companies: int
     lacks: tuple[str, ...]
+    keys: Keys
+    phrases: tuple[SealedTo, ...]
 
 
 def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
@@ -72,6 +74,8 @@ def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
             bytes=size,
             companies=None,
             lacks=[],
+            keys=None,
+            phrases=[],
             proof="unreadable",
             proven_at=None,
             why=" ".join(str(error).split()),
@@ -86,6 +90,10 @@ def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
         bytes=size,
         companies=content.companies,
         lacks=list(content.lacks),
+        keys=content.keys,
+        phrases=[
+            SealedPhrase(fingerprint=each.fingerprint, checked_at=each.checked_at) for each in content.phrases
+        ],
         proof=proof if content.installation == own else "another",
         proven_at=None if last is None else last.at,
         why=last.problems[0] if last is not None and last.problems else None,
@@ -102,7 +110,9 @@ def _content(path: Path, size: int, changed: int) -> Content:
     manifest = read_manifest(path)
     companies = sum(file.company_id is not None for file in manifest.files)
     lacks = tuple(each.code for each in manifest.left_out)
-    return Content(manifest.installation, manifest.began_at, companies, lacks)
+    return Content(
+        manifest.installation, manifest.began_at, companies, lacks, manifest.keys, tuple(manifest.phrases)
+    )
 
 
 def _replica(installation: Installation) -> dict[str, Any]:

@@ -106,6 +106,13 @@ Proof = Literal["proven", "wrong", "none", "unreadable", "another"]
 """Whether it was proven that an archive can be restored; `another`: it is of another installation."""
 
 
+class SealedPhrase(Model):
+    """`checked_at`: when somebody had last typed the phrase, as the archive says."""
+
+    fingerprint: str
+    checked_at: Timestamp | None
+
+
 class ArchiveShown(Model):
     """`why` says why it cannot be restored."""
 
@@ -114,6 +121,10 @@ class ArchiveShown(Model):
     bytes: int
     companies: int | None
     lacks: list[str]
+    keys: Literal["encrypted", "sealed", "left out"] | None
+    """Whether it has the keys of the installation; `sealed` means with the key file."""
+    phrases: list[SealedPhrase]
+    """The recovery phrases that open them; empty where a passphrase does."""
     proof: Proof
     proven_at: Timestamp | None
     why: str | None
@@ -137,7 +148,6 @@ class HouseBackups(Model):
     keep_hourly: int
     keep_daily: int
     keep_weekly: int
-    has_passphrase: bool
     next_at: Timestamp | None
     is_due: bool
     can_begin: bool

@@ -81,7 +81,7 @@ class Backup(Section):
     keep_weekly: Annotated[Kept, Field(description="Of how many weeks."), ReadEachTime] = 4
     passphrase_file: Annotated[
         str,
-        Field(description="A file with a passphrase for the keys in them; empty: the keys are left out."),
+        Field(description="A file with a passphrase for the keys; empty: they are sealed to the recovery phrase."),
         ReadEachTime,
         SecretFile,
     ] = ""

@@ -38,6 +38,7 @@ OLDEST_WAITING: Final = """
     )) FROM webhook_subscriptions
 """
 LOW: Final = "SELECT count(DISTINCT article_id) FROM stock INDEXED BY stock_low WHERE is_low = 1"
+CREDENTIALS: Final = f"SELECT count(*) FROM webhook_subscriptions WHERE url <> '{ADDRESS}'"
 
 
 class LateDocument(BaseModel):
@@ -76,6 +77,8 @@ class CompanyFigures(BaseModel):
     """Articles that are under their minimum somewhere."""
     events: int
     """In the month."""
+    credentials: int
+    """Webhooks with credentials that the keys of the installation seal; test receivers do not count."""
 
     def holds(self, today: str) -> bool:
         """Whether they are those of today, as long as nothing is written to the file."""
@@ -97,6 +100,7 @@ def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
         oldest_waiting=tx.value(OLDEST_WAITING),
         low=tx.value(LOW),
         events=sum(counts_of_events(tx, month).get(month, {}).values()),
+        credentials=tx.value(CREDENTIALS),
     )
 
 

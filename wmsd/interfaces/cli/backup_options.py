@@ -4,9 +4,13 @@ from pathlib import Path
 
 import click
 
+from wmsd.app.backups.manifest import Manifest
 from wmsd.app.backups.passphrases import passphrase_in
+from wmsd.app.backups.phrases import Phrase, WrongPhrase
+from wmsd.app.backups.sealing import may_open
 from wmsd.app.backups.source import FromFolder, FromServer, Source
 from wmsd.app.lending import Loan
+from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine
 
 passphrase_option = click.option(
@@ -14,7 +18,8 @@ passphrase_option = click.option(
     "passphrase_file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Its first line encrypts what is secret.  [default: backup.passphrase_file of the settings]",
+    help="Its first line, a passphrase or a recovery phrase, protects what is secret.  [default: "
+    "backup.passphrase_file of the settings]",
 )
 
 
@@ -23,6 +28,23 @@ def passphrase_of(command_line: CommandLine, named: Path | None) -> str | None:
     set_file = command_line.settings.backup.passphrase_file
     file = named or (Path(set_file) if set_file else None)
     return None if file is None else passphrase_in(file)
+
+
+def secret_for(command_line: CommandLine, manifest: Manifest, named: Path | None) -> str | None:
+    """What may open this archive: the passphrase or recovery phrase in the file that is named, else that of the
+    settings where it fits. Raises StorageError.
+    """
+    given = passphrase_of(command_line, named)
+    if given is None or may_open(manifest, given):
+        return given
+    if named is None:
+        return None
+    try:
+        Phrase(given)
+    except WrongPhrase as error:
+        names = " or ".join(each.fingerprint for each in manifest.phrases)
+        raise StorageError(f"The file {named} does not have the recovery phrase {names}: {error}") from None
+    return given
 
 
 def source_of(command_line: CommandLine, loan: Loan | None) -> Source:

@@ -25,6 +25,7 @@ from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import BackupRecord, change_record, read_record
 from wmsd.app.backups.restoring import Restore
 from wmsd.app.backups.scheduled import Scheduled, proven_now, with_last_proof
+from wmsd.app.backups.sealing import said_of
 from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.app.new_place import new_place
@@ -33,7 +34,8 @@ from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
-from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
+from wmsd.interfaces.cli.asking_secrets import ask_for_secret
+from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, secret_for, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
 from wmsd.interfaces.cli.listed_backups import columns, described, note_companies, row_of
 from wmsd.interfaces.cli.new_folder import refuse_strangers
@@ -49,11 +51,6 @@ from wmsd.interfaces.cli.restored import (
 )
 
 LOW_PRIORITY: Final = 10
-KEYS_SAID: Final = {
-    "encrypted": "encrypted with the passphrase",
-    "sealed": "sealed with the key file, of which you need a copy too",
-    "left out": "left out: after a restore tokens, sessions and credentials of webhooks must be made anew",
-}
 folder_option = click.option(
     "--folder",
     "folder_name",
@@ -89,7 +86,8 @@ def create(
 
     It is written into the folder of the backups and named by the moment, or to FILE, and stays until somebody
     deletes it. The keys of the
-    installation go in only encrypted, with a passphrase. It exits with 1 when a company's file could not be
+    installation go in only sealed to the recovery phrase, or encrypted with a
+    passphrase. It exits with 1 when a company's file could not be
     read; the backup then has the others.
     """
     if name is not None and folder_name is not None:
@@ -109,7 +107,7 @@ def create(
 
 def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_json: bool) -> None:
     say({"backup": str(made.path), **described(made.path, made.manifest)}, as_json)
-    note(f"The keys of the installation are {KEYS_SAID[made.manifest.keys]}.")
+    note(f"The keys of the installation are {said_of(made.manifest)}.")
     for each in made.manifest.left_out:
         note(f"{each.code} is not in it: {each.reason}")
     if folder.is_on_disk_of(command_line.folder.path):
@@ -164,7 +162,7 @@ def verify(
     own = installation_of(command_line.folder)
     folder = _folder(command_line, folder_name)
     path = name or _newest(folder, own, _elsewhere(command_line, folder))
-    passphrase = passphrase_of(command_line, passphrase_file)
+    passphrase = secret_for(command_line, read_manifest(path), passphrase_file)
     scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
     with shown("Proving") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
@@ -194,14 +192,28 @@ def _tell_proof(command_line: CommandLine, path: Path, proof: Proof, as_json: bo
     company = None if proof.manifest.company is None else proof.manifest.files[0].code
     if as_json:
         result = {"backup": str(path), "ok": not proof.problems, "seconds": seconds, "problems": proof.problems}
-        say({**result, "company": company}, as_json)
+        told = {"keys": proof.manifest.keys, "keys_opened": proof.are_keys_opened}
+        phrases = [each.model_dump() for each in proof.manifest.phrases]
+        say({**result, "company": company, **told, "phrases": phrases}, as_json)
     else:
         files = f"{counted(len(proof.manifest.files), 'file')}, {size(proof.manifest.bytes)}"
         say_text(f"{path} {_verdict(proof, company)}: {files}, examined in {seconds} s.")
+        note(_keys_proven(proof))
         if company is not None and not proof.problems:
             note(brings_back(path, command_line.data_option))
     if proof.problems:
         fail(proof.problems)
+
+
+def _keys_proven(proof: Proof) -> str:
+    """How the keys are protected in the archive, and whether they were opened."""
+    what = "The keys of the installation" if proof.manifest.company is None else "The credentials of webhooks"
+    told = f"{what} are {said_of(proof.manifest)}."
+    if proof.manifest.keys != "encrypted":
+        return told
+    if proof.are_keys_opened:
+        return f"{told} They were opened."
+    return f"{told} They were not opened: name the file that has the words with --passphrase-file FILE."
 
 
 def _verdict(proof: Proof, company: str | None) -> str:
@@ -244,6 +256,7 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
             "backups": len(folder.archives()),
             "last_backup": None if made is None else made.at,
             "last_proof": None if proven is None else proven.at,
+            "keys": None if proven is None else proven.keys or None,
             "ok": found.ok,
             "verdict": found.sentence,
         },
@@ -315,8 +328,8 @@ def restore(
     """
     if only_platform and code is not None:
         raise click.UsageError("Give either --company or --only-platform.")
-    passphrase = passphrase_of(command_line, passphrase_file)
     command_line.say_folder()
+    passphrase = secret_for(command_line, read_manifest(archive), passphrase_file)
     if only_platform:
         alone = PlatformRestore(archive, command_line.folder, passphrase, anyway, new_keys)
         say(restore_platform(command_line, alone, is_asked(yes), as_json), as_json)
@@ -332,6 +345,9 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
     folder = command_line.folder
     refuse_strangers(command_line)
     with new_place(folder):
+        if work.lacks_secret:
+            what, otherwise = "The keys of the installation", "restores nothing"
+            ask_for_secret(work.manifest, what, otherwise, work.open_with)
         work.check_everything()
         if asks and work.puts_aside:
             confirm(question(work, folder.path))

@@ -30,6 +30,7 @@ def situation_of(command_line: CommandLine, examination: Examination) -> Situati
         now=now,
         codes=examination.codes,
         marks=examination.marks,
+        keys=examination.keys(),
         clock=examination.clock(),
         wrong_clock=examination.wrong_clock(now),
         recovery=examination.recovery(),

@@ -20,6 +20,10 @@ COMMANDS: Final = {
     "user": ("people", "Make, change and show users."),
     "token": ("tokens", "Make and revoke API tokens."),
     "key": ("keys", "Seal the keys of the installation, and change them."),
+    "recovery-phrase": (
+        "recovery_phrases",
+        "Create and check the phrase that brings the keys back from a backup.",
+    ),
     "site": ("sites", "Make, rotate and revoke the tokens of sites, for the transport integration."),
     "kernel-token": ("kernel_tokens", "Make, replace and revoke the platform token."),
     "import": ("csv_transfer", "Import a CSV file: all of its rows, or none."),

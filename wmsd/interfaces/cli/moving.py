@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from wmsd.app.backups.manifest import CompanyRecord, Manifest
+from wmsd.app.backups.archive import read_manifest
+from wmsd.app.backups.manifest import CREDENTIALS, CompanyRecord, Manifest
 from wmsd.app.backups.moving import (
     Adopted,
     Arrival,
@@ -20,6 +21,7 @@ from wmsd.app.backups.moving import (
     here_already,
     subject,
 )
+from wmsd.app.backups.unpacking import secrets_of
 from wmsd.app.company_deletion import who_had
 from wmsd.app.freezing import Freeze
 from wmsd.app.installation import Installation
@@ -27,7 +29,8 @@ from wmsd.app.lending import Loan, beside_a_server
 from wmsd.base.counts import counted
 from wmsd.base.problems import Problem
 from wmsd.companies.actions import TAKEN
-from wmsd.interfaces.cli.backup_options import passphrase_of, source_of
+from wmsd.interfaces.cli.asking_secrets import ask_for_secret
+from wmsd.interfaces.cli.backup_options import passphrase_of, secret_for, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, note, say
 from wmsd.interfaces.cli.freezing import frozen, thaw_of
 
@@ -47,8 +50,11 @@ def export(
     shown = {"exported": code, "file": str(file), "bytes": written.bytes, "credentials": manifest.keys}
     say(shown if freeze is None else {**shown, "frozen_at": freeze.since}, as_json)
     note("Its tokens, users and sites are not in it: they belong to this installation.")
-    if passphrase is None:
+    if manifest.keys == "left out":
         note("The credentials of its webhooks are not in it either: --passphrase-file takes them along.")
+    elif manifest.phrases:
+        names = " or ".join(each.fingerprint for each in manifest.phrases)
+        note(f"The credentials of its webhooks are in it. The import needs the recovery phrase {names} for them.")
     if freeze is None:
         note(f"{code} still works here. What is written from now on is not in the file; --freeze stops that.")
         return
@@ -82,11 +88,11 @@ def export_with(
     return export_company(command_line.folder, source_of(command_line, loan), found, file, passphrase)
 
 
-def _subject(command_line: CommandLine, loan: Loan | None, code: str, with_credentials: bool) -> Subject:
+def _subject(command_line: CommandLine, loan: Loan | None, code: str, has_passphrase: bool) -> Subject:
     if loan is not None:
         loan.borrow(command_line.folder.platform_file)
     borrow = None if loan is None else loan.borrow
-    return command_line.run_with(borrow, lambda installation: subject(installation, code, with_credentials))
+    return command_line.run_with(borrow, lambda installation: subject(installation, code, has_passphrase))
 
 
 def take_over(
@@ -97,8 +103,8 @@ def take_over(
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    passphrase = passphrase_of(command_line, passphrase_file)
     command_line.find()
+    passphrase = _secret(command_line, file, passphrase_file)
     bring_in(command_line, file, new_code, operator_code, passphrase, as_json)
 
 
@@ -148,6 +154,23 @@ def bring_in(
         )
 
 
+def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None) -> str | None:
+    """What opens the credentials in the archive: of a file, or typed at a terminal. None goes on without them."""
+    manifest = read_manifest(file)
+    found = secret_for(command_line, manifest, passphrase_file)
+    if manifest.company is None or manifest.keys != "encrypted" or found is not None:
+        return found
+
+    def open_with(typed: str) -> None:
+        nonlocal found
+        secrets_of(file, manifest, CREDENTIALS, typed)
+        found = typed
+
+    otherwise = "goes on without them: then set them again"
+    ask_for_secret(manifest, "The credentials of its webhooks", otherwise, open_with)
+    return found
+
+
 @contextmanager
 def _named(code: str) -> Iterator[None]:
     """A code that is taken may be that of the archive, which nobody has typed: it is named, with the way out."""
@@ -186,7 +209,7 @@ def clone(
 ) -> None:
     command_line.find()
     with beside_a_server(command_line.folder) as loan:
-        found = _subject(command_line, loan, code, with_credentials=False)
+        found = _subject(command_line, loan, code, has_passphrase=False)
         record = found.record.model_copy(
             update={"name": name or f"{found.record.name} (copy)", "sandbox": sandbox}
         )

@@ -21,6 +21,8 @@ from wmsd.app.backups.holding import Holder
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.freezing import Freezer
 from wmsd.app.installation import Installation, open_installation
+from wmsd.app.key_protection import VERB as KEY_PROTECTION
+from wmsd.app.key_protection import verb as key_protection_verb
 from wmsd.app.lending import Lending, Session, Verb, listener
 from wmsd.app.measuring.asked import FIGURES, verb
 from wmsd.app.oversight.examining import Examinations
@@ -190,6 +192,7 @@ async def _serve(
                         START_AGAIN: _ending(stop, start_again),
                         FIGURES: verb(app[LIVE_FIGURES]),
                         INSTALLATION: installation_verb(installation.platform),
+                        KEY_PROTECTION: key_protection_verb(installation.platform),
                     },
                 )
                 stack.push_async_callback(lending.stop)

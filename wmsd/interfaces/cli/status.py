@@ -17,12 +17,13 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.other_server import REMEDY as OTHER_REMEDY
 from wmsd.app.backups.other_server import SAYS, told_other
-from wmsd.app.backups.present import made_there
-from wmsd.app.backups.record import read_record
+from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.record import BackupRecord, read_record
 from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.clock_verdict import REMEDY as CLOCK_REMEDY
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.disk_thresholds import Disk, Level, disk_of
+from wmsd.app.key_protection import known_keys, protection
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
@@ -86,7 +87,8 @@ def _status(command_line: CommandLine) -> Status:
     server = folder.server()
     figures = None if server is None else figures_of(folder)
     silent = _silent(folder, server) if figures is None else None
-    backups = verdict(command_line.settings.backup, read_record(folder.path), local_now())
+    record = read_record(folder.path)
+    backups = verdict(command_line.settings.backup, record, local_now())
     disk = disk_of(folder.path)
     files = [folder.platform_file, *folder.companies.glob("*.db")]
     known = companies_of(folder) if server is None else {}
@@ -116,6 +118,7 @@ def _status(command_line: CommandLine) -> Status:
         *_of_upgrade(folder, shown),
         *_of_disk(folder, disk),
         *live_status.forgotten(figures, frozen),
+        *_of_keys(command_line, record, shown),
     ]
     if not backups.ok:
         wrong.append(f"Backups: {backups.text} {REMEDY}")
@@ -139,6 +142,19 @@ def _of_clock(folder: DataFolder) -> Iterator[str]:
     """What every integrator will meet when the server starts. A server that runs tells it itself."""
     if (found := clock_of(folder, datetime.now(UTC))) is not None:
         yield f"{found.sentence} {CLOCK_REMEDY}"
+
+
+def _of_keys(command_line: CommandLine, record: BackupRecord, shown: dict[str, Any]) -> Iterator[str]:
+    """Whether the keys outlive this box."""
+    known = known_keys(command_line.folder)
+    if known is None:
+        return
+    found = protection(known, command_line.settings.backup, record.made is not None)
+    shown["keys"] = found.line if found.is_wrong or not found.sentence else found.sentence
+    if (proven := proven_there(command_line.settings.backup, record)) is not None and proven.keys:
+        shown["keys in the proven backup"] = proven.keys
+    if found.is_wrong:
+        yield f"{found.sentence} {found.remedy}"
 
 
 def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from wmsd.accounts import demo_link, first_admin
 from wmsd.accounts import token_administration as tokens
 from wmsd.accounts.strength import SHORTEST
 from wmsd.app.alerts.mail_trial import state_of
+from wmsd.app.oversight.recovery import get_recovery_phrase
 from wmsd.app.settings import Alerts
 from wmsd.articles import actions as articles
 from wmsd.base.operation import Operation
@@ -17,6 +18,7 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import FORM_TOKEN, Browser
 from wmsd.interfaces.pages.door import Door, Person
+from wmsd.interfaces.pages.recovery_phrases import lost_without
 from wmsd.interfaces.pages.rendering import go_to, page
 
 START: Final = "/start"
@@ -110,6 +112,7 @@ class FirstRun:
             article = next(iter(listed.body["data"]), None) if listed.is_good else None
         own = {**one, "user": person.email, "active": "true"}
         has_token = (await self._door.ask(browser, tokens.list_token_records, query=own)).needed()["data"]
+        keys = (await self._door.ask(browser, get_recovery_phrase)).needed()
         return page(
             "start",
             status,
@@ -124,6 +127,8 @@ class FirstRun:
             token=next(iter(has_token), None),
             mail=await asyncio.to_thread(state_of, self._folder, self._alerts),
             is_told_otherwise=bool(self._alerts.url or self._alerts.command),
+            keys=keys,
+            lost=lost_without(keys),
         )
 
 

@@ -65,6 +65,12 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "A company has been frozen for over a day, and takes no changes.",
         "Finish its move and delete it here, or end the freeze with wmsd company thaw. wmsd status names it.",
     ),
+    "keys": CheckWords(
+        "Installation keys",
+        "Nothing to decide.",
+        "The keys are not protected against the loss of this box.",
+        "Create a recovery phrase and check it, at the page Recovery phrase or with wmsd recovery-phrase create.",
+    ),
     "replica": CheckWords(
         "Replica",
         "It has everything.",

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from wmsd.app.oversight import actions as oversight
+from wmsd.app.oversight import recovery as phrases
 from wmsd.app.recovery import actions as recovery
 from wmsd.base.access import Role, has_role
 from wmsd.base.operation import Operation
@@ -21,6 +22,7 @@ class HousePage(NamedTuple):
 
 HEALTH: Final = HousePage("health", "Health", oversight.get_house_health, oversight.begin_examination)
 BACKUPS: Final = HousePage("backups", "Backups", oversight.get_house_backups, oversight.begin_backup)
+RECOVERY: Final = HousePage("recovery-phrase", "Recovery phrase", phrases.get_recovery_phrase)
 JOBS: Final = HousePage("jobs", "Jobs", oversight.list_jobs)
 SETTINGS: Final = HousePage("settings", "Settings", oversight.list_settings)
 DAY_AFTER: Final = HousePage(
@@ -34,7 +36,7 @@ DAY_AFTER: Final = HousePage(
         recovery.end_access,
     ),
 )
-HOUSE_PAGES: Final = (HEALTH, BACKUPS, DAY_AFTER, JOBS, SETTINGS)
+HOUSE_PAGES: Final = (HEALTH, BACKUPS, RECOVERY, DAY_AFTER, JOBS, SETTINGS)
 
 
 def overseen_by(role: Role) -> list[HousePage]:

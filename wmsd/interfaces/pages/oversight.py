@@ -11,8 +11,9 @@ from wmsd.interfaces.pages.acting import KEY
 from wmsd.interfaces.pages.browser import FORM_TOKEN
 from wmsd.interfaces.pages.door import Answer, Door
 from wmsd.interfaces.pages.health_words import REMEDIES, words_of
-from wmsd.interfaces.pages.house_pages import BACKUPS, HEALTH, JOBS, SETTINGS, HousePage
+from wmsd.interfaces.pages.house_pages import BACKUPS, HEALTH, JOBS, RECOVERY, SETTINGS, HousePage
 from wmsd.interfaces.pages.language import translated as _
+from wmsd.interfaces.pages.recovery_phrases import lost_without
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.sent_once import SentOnce
 from wmsd.interfaces.pages.workplace import Workplace, workplace
@@ -79,6 +80,7 @@ class Oversight:
         self, at: Workplace, shown: HousePage, request: web.Request, refused: Answer | None = None
     ) -> web.Response:
         found = await at.need(shown.reads, is_counted=refused is not None)
+        keys = await at.need(RECOVERY.reads, is_counted=True) if shown in (BACKUPS, HEALTH) else None
         return page(
             shown.name,
             200 if refused is None else refused.status,
@@ -86,6 +88,8 @@ class Oversight:
             at=at,
             current=shown.name,
             found=found,
+            keys=keys,
+            lost=None if keys is None else lost_without(keys),
             message=None if refused is None else refused.body["message"],
             has_begun=request.query.get("done") == BEGUN,
             hidden={FORM_TOKEN: at.person.browser.form_token, KEY: secrets.token_urlsafe(16)},

@@ -9,6 +9,7 @@ from wmsd.app.discovery import get_health
 from wmsd.app.imports import actions as imports
 from wmsd.app.installation import Installation
 from wmsd.app.live_changes import LiveChanges, list_changes
+from wmsd.app.oversight import recovery
 from wmsd.app.oversight.actions import get_last_examination
 from wmsd.app.request_history import actions as request_history
 from wmsd.app.today.actions import get_today
@@ -32,6 +33,7 @@ from wmsd.interfaces.pages.importing import Importing
 from wmsd.interfaces.pages.live import LIVE, Live
 from wmsd.interfaces.pages.oversight import Oversight
 from wmsd.interfaces.pages.receivers import Receivers
+from wmsd.interfaces.pages.recovery_phrases import RecoveryPhrases
 from wmsd.interfaces.pages.redelivering import Redelivering
 from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.resources import RESOURCES
@@ -59,6 +61,9 @@ ASKED: Final = (
     *(each for resource in (*ADMINISTRATION, *RESOURCES) for each in resource.operations),
     *EXPORTS.values(),
     *house_pages.operations(),
+    recovery.check_recovery_phrase,
+    recovery.create_recovery_phrase,
+    recovery.decline_recovery_phrase,
     administration.name_installation,
     count_ending_tokens,
     choosing_password.change_password,
@@ -136,7 +141,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         FirstRun(door, installation.folder.path.resolve(), installation.settings.alerts),
     )
     signing_on, trying, trust = SigningOn(door), Trying(door), Trust(installation)
-    oversight, day_after = Oversight(door), DayAfter(door)
+    oversight, day_after, phrases = Oversight(door), DayAfter(door), RecoveryPhrases(door)
     importing = Importing(door)
     why, requests, second_factor, live = Why(door), Requests(door), SecondFactor(door), Live(door, changes)
     for_all: tuple[tuple[str, str, Handler], ...] = (
@@ -190,6 +195,8 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("POST", f"{ADMIN}/{house_pages.BACKUPS.name}", oversight.back_up),
         ("GET", f"{ADMIN}/{house_pages.DAY_AFTER.name}", day_after.show),
         ("POST", f"{ADMIN}/{house_pages.DAY_AFTER.name}", day_after.settle),
+        ("GET", f"{ADMIN}/{house_pages.RECOVERY.name}", phrases.show),
+        ("POST", f"{ADMIN}/{house_pages.RECOVERY.name}", phrases.do),
         ("GET", f"{ADMIN}/{house_pages.JOBS.name}", oversight.jobs),
         ("GET", f"{ADMIN}/{house_pages.SETTINGS.name}", oversight.settings),
         *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, browsing, acting)),
