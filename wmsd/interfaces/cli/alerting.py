@@ -13,6 +13,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import SystemClock
 from wmsd.base.ids import RandomIds
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.suggested import suggested
 
 NONE_SET = (
     "Nobody is told of alerts: set alerts.url with alerts.secret_file, or alerts.command. "
@@ -54,7 +55,7 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
             "since": each.begun_at,
             "alert": _title(each.kind),
             "says": f"{_sentence(each)}{_gone(each)}",
-            "what to do": remedy(each.kind),
+            "what to do": suggested(remedy(each.kind)),
         }
         for each in kept.open
     ]
@@ -108,7 +109,8 @@ async def _sent(ways: list[Way], test: Notice) -> dict[str, Outcome]:
 def _as_json(kept: Kept) -> dict[str, Any]:
     return {
         "open": [
-            {**each.model_dump(), "sentence": _sentence(each), "remedy": remedy(each.kind)} for each in kept.open
+            {**each.model_dump(), "sentence": _sentence(each), "remedy": suggested(remedy(each.kind))}
+            for each in kept.open
         ],
         "waiting": {name: len(each) for name, each in kept.waiting.items()},
         "failures": {name: each.model_dump() for name, each in kept.failures.items()},
@@ -128,4 +130,4 @@ def _title(kind: str) -> str:
 
 
 def _sentence(alert: OpenAlert) -> str:
-    return escaped(sentence(alert.kind, alert.subject, alert.facts))
+    return escaped(suggested(sentence(alert.kind, alert.subject, alert.facts)))

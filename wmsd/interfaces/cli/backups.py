@@ -30,7 +30,7 @@ from wmsd.app.platform_file import installation_of
 from wmsd.base.counts import counted, first_few
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
-from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
+from wmsd.interfaces.cli.asking import confirm, yes_option
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
 from wmsd.interfaces.cli.listed_backups import columns, described, note_companies, row_of
@@ -189,7 +189,7 @@ def _tell_proof(command_line: CommandLine, path: Path, proof: Proof, as_json: bo
         files = f"{counted(len(proof.manifest.files), 'file')}, {size(proof.manifest.bytes)}"
         say_text(f"{path} {_verdict(proof, company)}: {files}, examined in {seconds} s.")
         if company is not None and not proof.problems:
-            note(brings_back(path, command_line.data_option))
+            note(brings_back(path))
     if proof.problems:
         fail(proof.problems)
 
@@ -289,7 +289,7 @@ def restore(
     Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
     company is restored while the server works: only that company waits for a moment. Every file is unpacked,
     compared and examined first; then all come to their places, or none. What was there before is kept in the data
-    folder, in replaced-<moment>. At a terminal it says first what goes, and asks.
+    folder, in replaced-<moment>. It says first what goes, and asks; into an empty folder it restores at once.
 
     Numbers of events, deliveries and documents go on where the replaced files had come to, and tokens that were
     revoked since the backup stay revoked. It says what was written after the backup, and so is missing.
@@ -298,9 +298,9 @@ def restore(
     command_line.say_folder()
     work = Restore(archive, command_line.folder, passphrase, anyway, new_keys)
     if code is None:
-        say(_everything(command_line, work, is_asked(yes), as_json), as_json)
+        say(_everything(command_line, work, not yes, as_json), as_json)
     else:
-        say(_company(command_line, work, code, is_asked(yes)), as_json)
+        say(_company(command_line, work, code, not yes), as_json)
 
 
 def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: bool) -> dict[str, Any]:
