@@ -109,20 +109,20 @@ def _of_default(found: Settled) -> Settled:
             f"mv {shlex.quote(str(old))} {shlex.quote(str(now))}"
         )
         return found._replace(settings=_with(found.settings, BACKUPS, str(old)), told=[*found.told, sentence])
-    if old.name == OLD_BACKUPS:
-        sentence = (
-            f"There are backups of this installation in {now}, the default folder, and in {old}, where earlier "
-            "versions of wmsd made them. Move the archives into one of them, or name one in backup.folder."
-        )
-        return found._replace(two_of_backups=[sentence])
-    return found
+    sentence = (
+        f"There are backups of this installation in {now}, the default folder, and in {old}, where earlier "
+        "versions of wmsd made them. Move the archives into one of them, or name one in backup.folder."
+    )
+    return found._replace(two_of_backups=[sentence])
 
 
 def _old_backups(data: Path) -> Iterator[Path]:
-    """Where the last scheduled backup was made, and where the server of an earlier version may have run."""
+    """./backups of where the server of an earlier version ran, as far as that is known, or may have run."""
     made = read_record(data).made
-    if made is not None and Path(made.path).is_absolute():
-        yield Path(made.path).parent
+    if made is not None and made.directory is not None:
+        folder = Path(made.directory) / OLD_BACKUPS
+        if _are_one(folder, Path(made.path).parent):
+            yield folder
     if (here := _from_here(OLD_BACKUPS)) is not None:
         yield here
     yield data.parent / OLD_BACKUPS

@@ -27,7 +27,7 @@ def home(home: Home, made: Home) -> Home:
 @pytest.fixture
 def archive(home: Home) -> str:
     """Its path, in the folder that the command is typed in."""
-    [path] = (home.folder / "backups" / "archive").glob("*.tar.gz")
+    [path] = (home.folder / "data-backups" / "archive").glob("*.tar.gz")
     return str(path.relative_to(home.folder))
 
 
@@ -102,20 +102,20 @@ def test_what_stands_in_the_folder_already_stays(home: Home) -> None:
 def test_the_list_leads_to_them_and_says_what_they_are(home: Home, archive: str) -> None:
     empty = home.ok("backup", "list")
     assert "There is no backup in backups." in empty.err
-    folder = home.folder / "backups" / "archive"
+    folder = home.folder / "data-backups" / "archive"
     assert f"{folder} has 1 archive of a deleted company: wmsd backup list --folder {folder}" in empty.err
     back_up(home)
     [row] = home.ok("backup", "list", "--json").json
     assert row["company"] is None
-    inside = home.ok("backup", "list", "--folder", "backups/archive")
+    inside = home.ok("backup", "list", "--folder", "data-backups/archive")
     assert (Path(archive).name in inside.out, "GONE" in inside.out) == (True, True)
     assert "`wmsd company import FILE` brings a company back." in inside.err
-    [row] = home.ok("backup", "list", "--folder", "backups/archive", "--json").json
+    [row] = home.ok("backup", "list", "--folder", "data-backups/archive", "--json").json
     assert (row["backup"], row["company"], row["installation"]) == (Path(archive).name, "GONE", "this")
 
 
 def test_a_list_without_archives_of_companies_does_not_speak_of_them(home: Home) -> None:
-    shutil.rmtree(home.folder / "backups" / "archive")
+    shutil.rmtree(home.folder / "data-backups" / "archive")
     back_up(home)
     done = home.ok("backup", "list")
     assert ("deleted company" in done.err, "company  installation" in done.out) == (False, False)
@@ -128,9 +128,9 @@ def test_a_backup_into_a_folder_that_is_not_there_is_refused(home: Home) -> None
 
 
 def test_the_folder_of_the_settings_is_made_for_a_file_too(home: Home) -> None:
-    shutil.rmtree(home.folder / "backups")
-    home.ok("backup", "create", "backups/mine.tar.gz")
-    assert (home.folder / "backups" / "mine.tar.gz").exists()
+    shutil.rmtree(home.folder / "data-backups")
+    home.ok("backup", "create", "data-backups/mine.tar.gz")
+    assert (home.folder / "data-backups" / "mine.tar.gz").exists()
 
 
 def test_a_company_with_the_code_of_a_deleted_one_is_told_from_it(home: Home) -> None:

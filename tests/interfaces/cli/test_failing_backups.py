@@ -25,7 +25,7 @@ def run(home: Home, inject: str, *command: str | Path, path: Path | None = None)
 
 
 def archives(home: Home) -> list[str]:
-    return sorted(path.name for path in (home.folder / "backups").glob("*.gz"))
+    return sorted(path.name for path in (home.folder / "data-backups").glob("*.gz"))
 
 
 @pytest.mark.parametrize("inject", ["fsync:error=EIO", "rename:error=EIO"])
@@ -34,7 +34,7 @@ def test_a_backup_that_does_not_reach_the_disk_is_none(drill: Drill, inject: str
     assert done.code == 1
     assert re.search(r"cannot be written: (input/output|disk I/O) error\.", done.err)
     assert archives(drill.home) == []
-    assert [path.name for path in (drill.home.folder / "backups").iterdir()] == [".lock"]
+    assert [path.name for path in (drill.home.folder / "data-backups").iterdir()] == [".lock"]
 
 
 def test_a_disk_that_is_not_mounted_gets_no_backup(drill: Drill) -> None:
@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_read_is_left_out(drill: Drill) -> None:
     assert done.code == 1
     assert "OTHER is not in it" in done.err
     [name] = archives(drill.home)
-    said = manifest(drill.home.folder / "backups" / name)
+    said = manifest(drill.home.folder / "data-backups" / name)
     assert [file["code"] for file in said["files"]] == [None, "ACME"]
 
 

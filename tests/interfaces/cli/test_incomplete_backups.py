@@ -29,7 +29,7 @@ def incomplete(installation: Home, whole: Path) -> Path:
     (installation.data / "companies" / "2.db").rename(installation.folder / "lost.db")
     time.sleep(1.1)  # names tell seconds
     assert installation.run("backup", "create").code == 1
-    return max((installation.folder / "backups").glob("*.gz"))
+    return max((installation.folder / "data-backups").glob("*.gz"))
 
 
 def test_the_list_names_what_a_backup_lacks(installation: Home, whole: Path, incomplete: Path) -> None:
@@ -100,7 +100,7 @@ def first_day_of(home: Home) -> Home:
 
 def test_a_list_of_a_new_folder_names_the_one_before(installation: Home) -> None:
     installation.ok("backup", "schedule", "--run", env={"WMSD_BACKUP_EVERY": "day"})
-    old = installation.folder / "backups"
+    old = installation.folder / "data-backups"
     [name] = [each.name for each in old.glob("*.gz")]
     env = {"WMSD_BACKUP_FOLDER": str(installation.folder / "new")}
     hint = f"The last one, {name}, was made in {old}: wmsd backup list --folder {old} shows what is there."
@@ -110,7 +110,7 @@ def test_a_list_of_a_new_folder_names_the_one_before(installation: Home) -> None
 
 def test_a_proof_says_nothing_of_what_a_copy_was_made_of(installation: Home) -> None:
     installation.ok("backup", "schedule", "--run", env={"WMSD_BACKUP_EVERY": "day"})
-    [archive] = (installation.folder / "backups").glob("*.gz")
+    [archive] = (installation.folder / "data-backups").glob("*.gz")
     copy = Path(shutil.copy(archive, installation.folder / "copy.tar.gz"))
     damage(archive)
     assert installation.run("backup", "verify", archive).code == 1

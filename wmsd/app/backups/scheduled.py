@@ -14,7 +14,7 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.creating import Made
 from wmsd.app.backups.due import is_backup_due, is_proof_due_now
 from wmsd.app.backups.manifest import Manifest
-from wmsd.app.backups.present import from_here, here, made_there
+from wmsd.app.backups.present import here, made_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import (
@@ -52,7 +52,7 @@ class Scheduled:
         now: bool = False,
         tell: Tell = silent,
     ) -> None:
-        self._settings = from_here(settings)
+        self._settings = settings
         self._data = data
         self._folder = BackupFolder(Path(settings.folder))
         self._make = make
@@ -78,7 +78,7 @@ class Scheduled:
         made, record = None, read_record(self._data.path)
         if self._now or is_backup_due(self._settings, record):
             made = self._make()
-            noted = _as_made(made)
+            noted = _as_made(made, record.made)
             record = self._noted(lambda known: known.model_copy(update={"made": noted}))
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
         last = made_there(self._settings, record)
@@ -155,14 +155,16 @@ def _of_schedule(installation: str | None, archive: Path) -> Manifest | None:
     return manifest if manifest.installation == installation and manifest.by_schedule else None
 
 
-def _as_made(made: Made) -> MadeBackup:
+def _as_made(made: Made, before: MadeBackup | None) -> MadeBackup:
+    folder = made.path.absolute().parent
+    is_first = before is None or Path(before.path).parent != folder
     return MadeBackup(
         at=made.manifest.began_at,
         path=str(made.path.absolute()),
         bytes=made.bytes,
         seconds=made.manifest.seconds,
         installation=made.manifest.installation,
-        directory=here(),
+        directory=here() if before is None or is_first else before.directory,
         left_out=[each.code for each in made.manifest.left_out],
     )
 
