@@ -268,8 +268,8 @@ def test_backups_in_the_data_folder_are_no_mistake_but_warned_of(home: Home) -> 
     home.write("config.toml", "[backup]\nfolder = 'data/backups'\n")
     done = home.ok("config", "check", env=ANY_PORT)
     assert done.err.splitlines()[2:] == [
-        f"Warning: The folder of the backups, {home.data}/backups, is in the data folder: what takes the data takes "
-        "the backups too.",
+        f"Warning: The folder of the backups, {home.data}/backups, is in the data folder: what takes the data "
+        "takes the backups too.",
         "  Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
         "The settings can be used: 1 warning.",
     ]

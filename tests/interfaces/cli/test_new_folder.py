@@ -66,8 +66,8 @@ def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
     archive = back_up(home)
     home.data.rename(home.folder / "wmsd.away")
     back = (
-        f"{home.data}-backups has 1 backup. If the data are on a disk of their own, mount it. Otherwise wmsd backup "
-        "restore "
+        f"{home.data}-backups has 1 backup. If the data are on a disk of their own, mount it. Otherwise "
+        "wmsd backup restore "
         f"{archive} brings the data back."
     )
     refused = (

@@ -17,8 +17,9 @@ SUGGESTED: Final = re.compile(
     r"(?<![\w/.-])wmsd (?P<command>[a-z]+(?:-[a-z]+)*)(?: (?P<other>[a-z]+(?:-[a-z]+)*))?"
 )
 """The name of a program, and two words after it, of which the second may be an argument."""
-COMPLETED: Final = re.compile(r"(?: --(?:data|config) \S+)*")
-OPTIONS: Final = {"config_file": "--config", "data": "--data"}
+COMPLETED: Final = re.compile(r"""(?: --(?:data|config) (?:'[^']*'|"[^"]*"|[^\s'"])+)*""")
+"""Options that were added before, with values as a shell reads them."""
+OPTIONS: Final = {"data": "--data", "config_file": "--config"}
 """The options that say which installation is meant, by the names of their parameters."""
 Complete = Callable[[str], str]
 
@@ -62,7 +63,7 @@ def _completed(text: str, given: Mapping[str, str]) -> str:
 
 
 def _command(found: re.Match[str]) -> tuple[int, set[str]]:
-    """Where the name of the command ends, and its options. A group by itself has none, nor has an unknown name."""
+    """Where the name of the command ends, and its options, if it is one of those that act on an installation."""
     from wmsd.interfaces.cli.main import COMMANDS, wmsd  # imported here: it has the table of all commands
     from wmsd.interfaces.cli.with_others import WithOthers
 
@@ -80,4 +81,5 @@ def _command(found: re.Match[str]) -> tuple[int, set[str]]:
 
 
 def _options(command: click.Command) -> set[str]:
-    return {option for each in command.params for option in each.opts}
+    found = {option for each in command.params for option in each.opts}
+    return found if found >= {*OPTIONS.values()} else set()
