@@ -55,7 +55,7 @@ def test_a_damaged_one_is_not_proven_and_leads_nowhere(home: Home, archive: str)
 @pytest.mark.parametrize("options", [(), ("--company", "GONE"), ("--data", "new")])
 def test_a_restore_leads_to_the_import(home: Home, archive: str, options: tuple[str, ...]) -> None:
     before = hashes(home.data)
-    said = home.refused("backup", "restore", archive, *options)
+    said = home.refused("backup", "restore", "--yes", archive, *options)
     if options != ("--data", "new"):
         assert "is the archive of one company, GONE, which is not in this installation now. " in said
         assert f"`wmsd company import {home.folder / archive}` brings it back." in said
@@ -69,14 +69,16 @@ def test_where_the_platform_is_damaged_a_restore_of_everything_is_advised(
     """Nothing tells then whether the company is in the installation."""
     home.ok("company", "export", "ACME", "acme.tar.gz")
     (home.data / "platform.db").write_bytes(b"noise" * 1000)
-    assert home.refused("backup", "restore", "acme.tar.gz", *options) == (
-        "data/platform.db cannot be read, and a company needs it. Restore everything instead."
+    assert home.refused("backup", "restore", "--yes", "acme.tar.gz", *options) == (
+        f"{home.data}/platform.db cannot be read, and a company needs it. Restore everything instead."
     )
 
 
 def test_a_company_that_is_there_goes_back_to_its_export(home: Home) -> None:
     home.ok("company", "export", "ACME", "acme.tar.gz")
-    assert "it can only restore a company (--company CODE)" in home.refused("backup", "restore", "acme.tar.gz")
+    assert "it can only restore a company (--company CODE)" in home.refused(
+        "backup", "restore", "--yes", "acme.tar.gz"
+    )
     home.ok("backup", "restore", "acme.tar.gz", "--company", "ACME", "--yes")
 
 
@@ -86,7 +88,7 @@ def test_a_refused_restore_leaves_nothing_of_a_new_folder(home: Home) -> None:
     empty = home.folder / "empty"
     empty.mkdir()
     for folder in ("new/inner", "empty"):
-        home.refused("backup", "restore", backup, "--data", folder)
+        home.refused("backup", "restore", "--yes", backup, "--data", folder)
     assert (list(empty.iterdir()), (home.folder / "new").exists()) == ([], False)
 
 
@@ -95,13 +97,13 @@ def test_what_stands_in_the_folder_already_stays(home: Home) -> None:
     damage(backup)
     folder = home.folder / "begun"
     (folder / "tls").mkdir(parents=True)
-    home.refused("backup", "restore", backup, "--data", folder)
+    home.refused("backup", "restore", "--yes", backup, "--data", folder)
     assert [path.name for path in folder.iterdir()] == ["tls"]
 
 
 def test_the_list_leads_to_them_and_says_what_they_are(home: Home, archive: str) -> None:
     empty = home.ok("backup", "list")
-    assert "There is no backup in backups." in empty.err
+    assert f"There is no backup in {home.data}-backups." in empty.err
     folder = home.folder / "data-backups" / "archive"
     assert f"{folder} has 1 archive of a deleted company: wmsd backup list --folder {folder}" in empty.err
     back_up(home)
@@ -137,7 +139,7 @@ def test_a_company_with_the_code_of_a_deleted_one_is_told_from_it(home: Home) ->
     saved = back_up(home)
     home.ok("company", "rename", "ACME", "OLD")
     home.ok("company", "delete", "OLD", "--yes")
-    assert "The one" not in home.refused("backup", "restore", saved, "--company", "ACME")
+    assert "The one" not in home.refused("backup", "restore", "--yes", saved, "--company", "ACME")
     home.ok("company", "create", "ACME", "--name", "New")
-    sentence = home.refused("backup", "restore", saved, "--company", "ACME")
+    sentence = home.refused("backup", "restore", "--yes", saved, "--company", "ACME")
     assert "(id 1) in this installation now. The one that has its code now (id 3) is another company. " in sentence

@@ -112,8 +112,8 @@ def _serve_over_tls(home: Watched) -> None:
 def _back_up_and_restore(home: Watched) -> None:
     home.does("backup", "create", "copy.tar.gz")
     home.does("backup", "verify", "copy.tar.gz")
-    home.does("backup", "restore", "copy.tar.gz", "--company", "ACME")
-    home.does("backup", "restore", "copy.tar.gz")
+    home.does("backup", "restore", "--yes", "copy.tar.gz", "--company", "ACME")
+    home.does("backup", "restore", "--yes", "copy.tar.gz")
     home.does("backup", "schedule", "--run", "--now")
 
 

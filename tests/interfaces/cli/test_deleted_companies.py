@@ -273,7 +273,7 @@ def test_a_deletion_that_is_killed_loses_nothing_and_goes_on(
 def test_a_deletion_without_room_for_the_archive_deletes_nothing(home: Home) -> None:
     home.write("data-backups", "a file in place of the folder")
     refused = home.refused(*DELETE)
-    assert refused.startswith("The backup folder backups/archive cannot be written")
+    assert refused.startswith(f"The backup folder {home.data}-backups/archive cannot be written")
     assert codes(home) == ["ACME", "GONE"]
     with home.serving() as server:
         assert server.get("/api/articles", company=2)[0] == 200

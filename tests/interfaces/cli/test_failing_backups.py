@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_read_is_left_out(drill: Drill) -> None:
 @pytest.mark.parametrize("inject", ["fsync:error=EIO:when=1", "fsync:error=ENOSPC:when=2", "mkdir:error=EROFS"])
 def test_a_restore_that_cannot_unpack_changes_nothing(drill: Drill, inject: str) -> None:
     before = hashes(drill.home.data)
-    done = run(drill.home, inject, "backup", "restore", drill.archive)
+    done = run(drill.home, inject, "backup", "restore", "--yes", drill.archive)
     assert done.code == 1
     assert "Traceback" not in done.err
     assert hashes(drill.home.data) == before
@@ -75,7 +75,7 @@ def test_a_restore_that_cannot_unpack_changes_nothing(drill: Drill, inject: str)
 @pytest.mark.parametrize("number", range(2, 6))
 def test_a_restore_that_is_cut_off_by_the_disk_goes_on_later(drill: Drill, number: int) -> None:
     """Each of the renames that put files in their places: the first is that of the journal."""
-    done = run(drill.home, f"rename:error=EIO:when={number}", "backup", "restore", drill.archive)
+    done = run(drill.home, f"rename:error=EIO:when={number}", "backup", "restore", "--yes", drill.archive)
     assert done.code == 1
     assert "Traceback" not in done.err
     assert "Nothing is lost: it goes on at the next start" in done.err

@@ -57,16 +57,19 @@ def test_a_restore_says_where_the_company_is_that_it_could_not_bring(
     installation: Home, whole: Path, incomplete: Path
 ) -> None:
     (installation.folder / "lost.db").rename(installation.data / "companies" / "2.db")
-    assert "its file was left as it is" in installation.ok("backup", "restore", incomplete).err
+    assert "its file was left as it is" in installation.ok("backup", "restore", "--yes", incomplete).err
     shutil.rmtree(installation.data)
-    said = installation.ok("backup", "restore", incomplete).err
+    said = installation.ok("backup", "restore", "--yes", incomplete).err
     command = ("backup", "restore", str(whole), "--company", "OTHER")
     assert f"there is no file of it. To bring it back: wmsd {' '.join(command)}\n" in said
     installation.ok(*command)
     installation.ok("article", "list", "--company", "OTHER")
     shutil.rmtree(installation.data)
     whole.unlink()
-    assert "No backup in backups has it" in installation.ok("backup", "restore", incomplete).err
+    assert (
+        f"No backup in {installation.data}-backups has it"
+        in installation.ok("backup", "restore", "--yes", incomplete).err
+    )
 
 
 def test_the_status_without_a_server_names_a_company_that_has_no_file(installation: Home) -> None:
@@ -123,8 +126,8 @@ def test_a_proof_says_nothing_of_what_a_copy_was_made_of(installation: Home) -> 
 def test_what_a_file_had_that_nobody_can_read_is_not_known(installation: Home, whole: Path) -> None:
     file = installation.data / "companies" / "2.db"
     file.write_bytes(b"no database" * 1000)
-    done = installation.ok("backup", "restore", whole, "--company", "OTHER", "--json")
+    done = installation.ok("backup", "restore", "--yes", whole, "--company", "OTHER", "--json")
     assert done.json["missing_events"] is None
     assert "What OTHER had after the backup is not known: no file was there that could be read." in done.err
-    done = installation.ok("backup", "restore", whole, "--company", "OTHER", "--json")
+    done = installation.ok("backup", "restore", "--yes", whole, "--company", "OTHER", "--json")
     assert (done.json["missing_events"], "not known" in done.err) == (0, False)

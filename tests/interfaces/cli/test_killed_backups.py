@@ -19,7 +19,7 @@ def drill(home: Home) -> Drill:
 @pytest.mark.long
 def test_a_restore_that_is_killed_at_any_step(drill: Drill) -> None:
     met: set[str] = set()
-    for call, number in killed_at_each(drill.home, STEPS, lambda: ("backup", "restore", drill.archive)):
+    for call, number in killed_at_each(drill.home, STEPS, lambda: ("backup", "restore", "--yes", drill.archive)):
         assert list(drill.flaws()) == [], (call, number)
         met.add(call)
         if drill.marks() == {0}:

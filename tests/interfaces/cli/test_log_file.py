@@ -50,9 +50,10 @@ def test_no_line_is_written_into_a_database(home: Home) -> None:
     first_day(home)
     before = hashes(home.data)
     sentence = (
-        "log.file: data/platform.db cannot be written: it is a database. Choose another file, or standard error"
+        f"log.file: {home.data}/platform.db cannot be written: it is a "
+        "database. Choose another file, or standard error"
     )
     env = {"WMSD_LOG_FILE": "data/platform.db"}
     assert home.refused("serve", env=env).startswith(sentence)
-    assert "in data/platform.db: it is a database" in home.run("config", "check", env=env).err
+    assert f"in {home.data}/platform.db: it is a database" in home.run("config", "check", env=env).err
     assert hashes(home.data) == before

@@ -7,7 +7,7 @@ import pytest
 
 from tests.interfaces.cli.test_support_bundle import unpacked
 from tests.support.command import Home
-from wmsd.app.settings import Layer, salvaged, settings_of
+from wmsd.app.settings import salvaged, settings_of
 
 TYPED = "server.lisen is not a setting; did you mean server.listen?"
 MISTAKEN = """
@@ -87,7 +87,7 @@ def read_of(home: Home, text: str, environment: dict[str, str] | None = None) ->
     home.write("config.toml", text)
     settings, layers, wrong = salvaged(home.folder / "config.toml", {}, environment or {})
     values = {section: keys for layer in layers for section, keys in layer.values.items() if keys}
-    assert settings == settings_of([Layer("file", str(home.folder / "config.toml"), values)])
+    assert settings == settings_of(layers)
     return values, [sentence.removeprefix(f"{home.folder}/config.toml: ") for sentence in wrong]
 
 

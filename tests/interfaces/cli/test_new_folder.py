@@ -226,7 +226,7 @@ def test_nothing_is_restored_among_other_things(home: Home) -> None:
     (home.folder / "there").mkdir()
     home.write("there/letter.odt", "")
     before = hashes(home.folder / "there")
-    done = home.run("backup", "restore", "copy.tar.gz", "--data", "there")
+    done = home.run("backup", "restore", "--yes", "copy.tar.gz", "--data", "there")
     assert (done.code, done.wrong) == (
         1,
         [

@@ -163,7 +163,7 @@ def test_backups_of_an_earlier_version_stay_in_use(home: Home) -> None:
         assert server.get("/api/health", token="")[1]["checks"]["backup"] == {"ok": True}
     settle = status.err[status.err.index("mv ") :].splitlines()[0].split()
     assert settle[1:] == [str(old), f"{home.data}-backups"]
-    shutil.move(*settle[1:])
+    old.rename(settle[2])
     settled = home.ok("status", env=DAILY)
     assert ("To settle this" in settled.err, f"backup folder  {home.data}-backups," in settled.out) == (
         False,

@@ -149,8 +149,8 @@ def test_a_disk_that_takes_nothing(home: Home) -> None:
     first_day(home)
     before = hashes(home.data)
     refusals = {
-        ("serve",): "The data folder data cannot be written: file too large.",
-        ("company", "create", "NEW", "--name", "New"): "data/platform.db cannot be used: disk I/O error. "
+        ("serve",): f"The data folder {home.data} cannot be written: file too large.",
+        ("company", "create", "NEW", "--name", "New"): f"{home.data}/platform.db cannot be used: disk I/O error. "
         "Nothing was changed. Look whether the disk is full, failing or read-only.",
     }
     for command, sentence in refusals.items():

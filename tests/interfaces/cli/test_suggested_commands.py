@@ -11,10 +11,10 @@ import click
 import pytest
 from markupsafe import Markup
 
-from tests.support.command import ANY_PORT, Done, Home
-from tests.support.forked import ROOT
+from tests.support.command import ANY_PORT, Home
+from tests.support.forked import ROOT, Done
 from wmsd.interfaces.cli.main import COMMANDS, wmsd
-from wmsd.interfaces.cli.suggested import SUGGESTED, _command, _completed
+from wmsd.interfaces.cli.suggested import SUGGESTED, command_in, completed
 
 NAMED = re.compile(
     r"`?wmsd (?P<typed>[^`]*?)(?:`|$|(?=[.:;,]? (?:brings|shows|lists|replaces|makes|lets|deletes)\b))"
@@ -31,14 +31,12 @@ def literals() -> Iterator[Literal]:
     """Every text of the product that names a command, but for those that explain the code."""
     for path in sorted((ROOT / "wmsd").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        explains = {
-            id(each.value)
-            for each in ast.walk(tree)
-            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
-        }
+        expressions = [each.value for each in ast.walk(tree) if isinstance(each, ast.Expr)]
+        explains = {id(each) for each in expressions if isinstance(each, ast.Constant)}
         for node in ast.walk(tree):
-            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explains
-            if is_text and SUGGESTED.search(node.value):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in explains:
+                continue
+            if SUGGESTED.search(node.value):
                 yield Literal(f"{path.relative_to(ROOT)}:{node.lineno}", node.value)
 
 
@@ -55,10 +53,10 @@ GIVEN = {"--data": "/a/data", "--config": "/a/config.toml"}
 def test_every_suggestion_of_the_product_is_completed() -> None:
     count = 0
     for literal, found in suggestions():
-        place, options = _command(found)
+        place, options = command_in(found)
         added = " ".join(f"{option} {value}" for option, value in GIVEN.items() if option in options)
-        completed = _completed(literal.text[: found.end()], GIVEN)
-        assert completed.count(f" {added}" if added else found[0]) >= 1, (literal, completed)
+        whole = completed(literal.text[: found.end()], GIVEN)
+        assert (f" {added}" if added else found[0]) in whole, (literal, whole)
         assert not re.match(r"[^.`]*--data\b", literal.text[place:]), f"{literal}: it is added to all"
         count += 1
     assert count >= LEAST_SUGGESTIONS
@@ -67,26 +65,26 @@ def test_every_suggestion_of_the_product_is_completed() -> None:
 def test_every_suggestion_is_a_command_with_these_options() -> None:
     """An option of a suggestion is one of the command that it names."""
     for literal, found in suggestions():
-        place, options = _command(found)
+        place, options = command_in(found)
         words = re.split(r"[`.;:,)]", literal.text[place:])[0]
         for option in re.findall(r"(?<=\s)--[a-z-]+", words):
             assert option in options, (literal, option)
 
 
 def test_a_page_escapes_what_is_added() -> None:
-    completed = _completed(Markup("<b>wmsd doctor</b> &amp; more"), {"--data": "'/a & b'"})
-    assert completed == Markup("<b>wmsd doctor --data &#39;/a &amp; b&#39;</b> &amp; more")
+    whole = completed(Markup("<b>wmsd doctor</b> &amp; more"), {"--data": "'/a & b'"})
+    assert whole == Markup("<b>wmsd doctor --data &#39;/a &amp; b&#39;</b> &amp; more")
 
 
 def test_what_is_complete_stays_as_it_is() -> None:
-    once = _completed("Run wmsd doctor, or `wmsd backup restore FILE`.", GIVEN)
+    once = completed("Run wmsd doctor, or `wmsd backup restore FILE`.", GIVEN)
     assert once == (
         "Run wmsd doctor --data /a/data --config /a/config.toml, or `wmsd backup restore --data /a/data --config "
         "/a/config.toml FILE`."
     )
-    assert _completed(once, GIVEN) == once
+    assert completed(once, GIVEN) == once
     quoted = {"--data": """'/it'"'"'s a site'"""}
-    assert _completed(_completed("wmsd doctor", quoted), quoted) == _completed("wmsd doctor", quoted)
+    assert completed(completed("wmsd doctor", quoted), quoted) == completed("wmsd doctor", quoted)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +98,7 @@ def test_what_is_complete_stays_as_it_is() -> None:
     ],
 )
 def test_what_is_no_command_of_an_installation_stays_as_it_is(text: str) -> None:
-    assert _completed(text, GIVEN) == text
+    assert completed(text, GIVEN) == text
 
 
 class Site:

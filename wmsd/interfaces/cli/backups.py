@@ -289,7 +289,7 @@ def restore(
     Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
     company is restored while the server works: only that company waits for a moment. Every file is unpacked,
     compared and examined first; then all come to their places, or none. What was there before is kept in the data
-    folder, in replaced-<moment>. It says first what goes, and asks; into an empty folder it restores at once.
+    folder, in replaced-<moment>. It says first what goes, and asks, unless nothing is replaced.
 
     Numbers of events, deliveries and documents go on where the replaced files had come to, and tokens that were
     revoked since the backup stay revoked. It says what was written after the backup, and so is missing.
@@ -332,7 +332,7 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
         else:
             loan.borrow(command_line.folder.platform_file)
         file = work.company_file(code)
-        if asks:
+        if asks and (command_line.folder.path / file.path).exists():
             confirm(question(work, command_line.folder.path, file))
         with shown("Restoring") as work.tell, work.company_unpacked(file) as unpacked:
             missing = put(

@@ -32,7 +32,7 @@ def suggested(text: str) -> str:
 def completing() -> Complete:
     """What completes the commands of a text as this command needs it. Later it may be called on any thread."""
     given = _given(click.get_current_context(silent=True))
-    return lambda text: _completed(text, given) if given and "wmsd " in text else text
+    return lambda text: completed(text, given) if given and "wmsd " in text else text
 
 
 def _given(context: click.Context | None) -> Mapping[str, str]:
@@ -46,11 +46,11 @@ def _given(context: click.Context | None) -> Mapping[str, str]:
     }
 
 
-def _completed(text: str, given: Mapping[str, str]) -> str:
+def completed(text: str, given: Mapping[str, str]) -> str:
     """The options follow the name of the command: where its arguments end, a sentence does not tell."""
     end, parts = 0, []
     for found in SUGGESTED.finditer(text):
-        place, known = _command(found)
+        place, known = command_in(found)
         there = COMPLETED.match(text, place)
         missing = [
             f" {option} {value}"
@@ -62,7 +62,7 @@ def _completed(text: str, given: Mapping[str, str]) -> str:
     return text[:0].join([*parts, text[end:]])  # of the same kind: a page's text escapes what is added
 
 
-def _command(found: re.Match[str]) -> tuple[int, set[str]]:
+def command_in(found: re.Match[str]) -> tuple[int, set[str]]:
     """Where the name of the command ends, and its options, if it is one of those that act on an installation."""
     from wmsd.interfaces.cli.main import COMMANDS, wmsd  # imported here: it has the table of all commands
     from wmsd.interfaces.cli.with_others import WithOthers
