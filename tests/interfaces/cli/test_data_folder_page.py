@@ -28,6 +28,7 @@ BEGAN: Final = "2026-11-24T00:00:00.000Z"
 MADE_ELSEWHERE: Final = {
     "upgrade-….log": "tests/interfaces/cli/test_changed_over.py",
     "backup-folders.json": "tests/interfaces/cli/test_backup_disk.py",
+    "backups/": "tests/interfaces/cli/test_places.py",
 }
 """Names that need more than a command, and the test that makes each."""
 HOOK: Final = """

@@ -121,8 +121,8 @@ def test_the_doctor_and_a_restore_know_what_was_kept(installation: Home, server:
         in told_by_doctor
     )
     assert (
-        f"rename {installation.data}/companies/{kept.name} to {installation.data}/companies/{file.name}, and start it again."
-        in told_by_doctor
+        f"rename {installation.data}/companies/{kept.name} to {installation.data}/companies/{file.name}, and "
+        "start it again." in told_by_doctor
     )
     restored = installation.ok("backup", "restore", archive, "--company", "ACME", "--yes")
     assert "ACME: 5 events (1 to 5) came after the backup and are missing." in restored.err
@@ -200,7 +200,8 @@ def test_a_copy_that_is_laid_over_a_running_file_is_neither_read_nor_written(
         assert (
             told(
                 running,
-                f"unavailable: {installation.data}/companies/1.db was written by another program while it was in use",
+                f"unavailable: {installation.data}/companies/1.db was written by another program while it was in "
+                "use",
             )
             == 1
         )
