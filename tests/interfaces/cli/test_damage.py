@@ -118,8 +118,8 @@ def test_companies_without_their_platform(copy: Home) -> None:
     for command in (("serve",), ("company", "create", "NEW", "--name", "New", "--init"), ("company", "list")):
         assert copy.refused(*command) == (
             f"{copy.data} holds companies (1.db …) but no platform.db. Nothing was changed. Put back platform.db "
-            "if you have a copy of it with its log, or restore a backup: wmsd backup restore FILE. Or choose another "
-            "folder with --data."
+            "if you have a copy of it with its log, or restore a backup: wmsd backup restore FILE. Or choose "
+            "another folder with --data."
         )
     assert hashes(copy.data) == before
 
