@@ -150,7 +150,7 @@ def test_a_company_is_restored_from_a_backup(server: Server) -> None:
     archive = json.loads(done(server.folder, "backup", "create", *options))["backup"]
     done(server.folder, "backup", "verify", archive, "--passphrase-file", str(words))
     assert post(server, "/api/articles", {"code": "LOST", "name": "Lost"}).status == 201
-    said = json.loads(done(server.folder, "backup", "restore", archive, "--company", "DEMO", "--json"))
+    said = json.loads(done(server.folder, "backup", "restore", "--yes", archive, "--company", "DEMO", "--json"))
     assert said["missing_events"] == 1
     assert server.get("/api/articles?search=LOST", server.token, server.demo_id).json["data"] == []
 

@@ -77,7 +77,7 @@ def test_work_that_cannot_unpack_itself_says_what_to_set(small_disk: Path, tmp_p
         assert sentence in browser.open("/admin/backups")
         remains.unlink()
         browser.press("/admin/backups")
-        assert eventually(lambda: list(tmp_path.glob("backups/*.tar.gz")) != [], LONGEST), running.log
+        assert eventually(lambda: list(tmp_path.glob("data-backups/*.tar.gz")) != [], LONGEST), running.log
 
 
 def test_webhooks_go_out_over_tls_when_the_folder_is_gone(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def _restores(site: Installation, company: Company) -> Figure:
         subprocess.run(["sync", copied], check=True)
         copies.append(time.perf_counter() - started)
         started = time.perf_counter()
-        _wmsd(site, "backup", "restore", _archive(site), "--company", company.code)
+        _wmsd(site, "backup", "restore", _archive(site), "--company", company.code, "--yes")
         restores.append(time.perf_counter() - started)
         copied.unlink()
         progress(f"{RESTORE_SECONDS}, {number + 1} of {ROUNDS}: {restores[-1]:.2f} s, cp {copies[-1]:.2f} s")

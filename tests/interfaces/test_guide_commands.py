@@ -88,18 +88,18 @@ BEFORE: Final[Mapping[str, Sequence[str]]] = {
 BETWEEN: Final[Mapping[tuple[str, str], Sequence[str]]] = {
     ("administration", "wmsd user enable"): ("wmsd user disable ana.pop@example.com",),
     ("quick-start", "rm -r demo"): STOPS,
-    ("backup", "wmsd backup restore backups/wmsd-2026-11-23T023000Z.tar.gz --company ACME"): (
-        "wmsd backup create backups/wmsd-2026-11-23T023000Z.tar.gz --passphrase-file words",
+    ("backup", "wmsd backup restore data-backups/wmsd-2026-11-23T023000Z.tar.gz --company ACME"): (
+        "wmsd backup create data-backups/wmsd-2026-11-23T023000Z.tar.gz --passphrase-file words",
         "wmsd serve",
     ),
-    ("backup", "wmsd backup restore backups/wmsd-2026-11-23T023000Z.tar.gz  "): STOPS,
+    ("backup", "wmsd backup restore data-backups/wmsd-2026-11-23T023000Z.tar.gz  "): STOPS,
     ("backup", "wmsd recovery list  "): (
         "rm -rf data",
-        "wmsd backup restore backups/wmsd-2026-11-23T023000Z.tar.gz --new-keys",
+        "wmsd backup restore data-backups/wmsd-2026-11-23T023000Z.tar.gz --new-keys",
     ),
     ("backup", "wmsd company import"): ("wmsd company rename ACME ACME-OLD",),
     ("backup", "wmsd company clone"): ("wmsd company rename ACME ACME-NEW", "wmsd company rename ACME-OLD ACME"),
-    ("backup", "mkdir unpacked"): ("cp backups/wmsd-2026-11-23T023000Z.tar.gz .",),
+    ("backup", "mkdir unpacked"): ("cp data-backups/wmsd-2026-11-23T023000Z.tar.gz .",),
     ("moving", "wmsd backup restore /mnt/usb/wmsd-last.tar.gz"): ("rm -r new-data",),
     ("moving", "sudo systemctl enable --now wmsd"): ("rm -r data && mv new-data data",),
     ("moving", "cp -a data copy-of-data"): STOPS,

@@ -29,7 +29,7 @@ def newest_name() -> str:
 
 def restore(home: Home, archive: Path, *options: str | Path) -> dict[str, Any]:
     """What a restore that must succeed prints."""
-    shown: dict[str, Any] = home.ok("backup", "restore", archive, "--json", *options).json
+    shown: dict[str, Any] = home.ok("backup", "restore", archive, "--yes", "--json", *options).json
     return shown
 
 

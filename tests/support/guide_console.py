@@ -31,6 +31,8 @@ PLACES: Final = re.compile(r"(?<![\w.])/(?=(?:mnt|etc/wmsd|var/lib/wmsd)\b)")
 """Where the places of a machine begin, which are in the scratch folder here."""
 LISTENS: Final = re.compile(r"(?:0\.0\.0\.0|127\.0\.0\.1|localhost):8480")
 OF_EVERY_COMMAND: Final = "Data folder: "
+AGREED: Final = "y\n"
+"""What somebody who follows the page answers to a question."""
 FORKED: Final = Path(__file__).with_name("forked_command.py")
 WMSD: Final = f"""
 if [ -n "$FORKS" ] && [ "$1" != serve ]; then exec {sys.executable} -I -S {FORKED} "$@"; fi
@@ -135,9 +137,9 @@ class Console:
         return text.replace(f":{self.port}", ":8480").replace(f"{self.folder}/", "").replace(str(self.root), "")
 
     def type(self, command: str) -> Ran:
-        process = self._start(command, self.program.requests)
+        process = self._start(command, self.program.requests, stdin=subprocess.PIPE)
         try:
-            printed, _ = process.communicate(timeout=LONGEST)
+            printed, _ = process.communicate(AGREED, timeout=LONGEST)
         finally:
             _end(process, signal.SIGKILL)
         return Ran(process.returncode, self.there(printed))
@@ -163,13 +165,15 @@ class Console:
             _end(self.server, signal.SIGTERM)
             self.server = None
 
-    def _start(self, command: str, forks: int | None = None) -> "subprocess.Popen[str]":
+    def _start(
+        self, command: str, forks: int | None = None, stdin: int = subprocess.DEVNULL
+    ) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             ["bash", "-o", "pipefail", "-c", self.here(command)],
             cwd=self.folder,
             env={**self._environment, "FORKS": "" if forks is None else str(forks)},
             pass_fds=() if forks is None else (forks,),
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -115,7 +115,7 @@ def killed_at_random(drill: Drill, kills: int, chance: Random, tell: Callable[[s
         is_of_one = way not in ("a backup", "a restore of everything")
         arguments: list[str | Path] = ["backup", "create"]
         if way != "a backup":
-            arguments = ["backup", "restore", drill.archive, *(OF_ONE if is_of_one else ())]
+            arguments = ["backup", "restore", "--yes", drill.archive, *(OF_ONE if is_of_one else ())]
         struck += _killed(drill.home, way, arguments, chance)
         flaws = [*drill.flaws()]
         if is_of_one:  # the others are as they were

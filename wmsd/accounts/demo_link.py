@@ -13,6 +13,8 @@ from wmsd.companies import store as companies
 from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
 
+CODE: Final = "DEMO"
+"""Of the demo company."""
 EMAIL: Final = "demo@example.com"
 LINK: Final = OneTimeLink("demo", timedelta(hours=24))
 

@@ -19,6 +19,7 @@ NAMES: Final = (
     *(
         "imports/",
         "requests/",
+        "backups/",
         "backup.json",
         "backup-folders.json",
         "alerts.json",

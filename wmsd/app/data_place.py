@@ -47,8 +47,8 @@ def check_not_lost(folder: DataFolder, backups: Path) -> None:
     """
     if not folder.path.exists() and (back := brings_data_back(folder.path, backups)):
         raise StorageError(
-            f"The data folder {folder.path.resolve()} is missing. Nothing was made. {back} To begin anew, start "
-            "wmsd serve with --create."
+            f"The data folder {folder.path.resolve()} is missing. Nothing was made. {back} To begin anew: "
+            "wmsd serve --create"
         )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from wmsd.accounts import actions as accounts
 from wmsd.accounts import demo_link
 from wmsd.accounts import store as users
-from wmsd.accounts.demo_link import EMAIL
+from wmsd.accounts.demo_link import CODE, EMAIL
 from wmsd.accounts.schema import NewUser
 from wmsd.app.csv_transfer import KINDS, import_csv
 from wmsd.app.installation import Installation
@@ -21,7 +21,6 @@ from wmsd.db.transaction import Transaction
 
 DATA: Final = files("wmsd.app") / "demo_data"
 ORDER: Final = ("warehouses", "partners", "articles", "stock")
-CODE: Final = "DEMO"
 TOKEN_NAME: Final = "demo"
 TOKEN_LIFETIME: Final = timedelta(days=30)
 """Longer than before an end people are told, so that a new demo does not begin with a warning."""

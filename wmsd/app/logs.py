@@ -10,7 +10,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -38,6 +38,7 @@ UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 ENCODED: Final = json.JSONEncoder(ensure_ascii=False).encode
 """`json.dumps` would make a new encoder for each line."""
 MEGABYTE: Final = 1_000_000
+Complete = Callable[[str], str]
 REMEDY: Final = "Make the folder or mount its disk, let the user that runs wmsd write there, or correct {setting}."
 """Where a folder of the settings cannot be written."""
 OTHERWISE: Final = "Choose another file, or standard error with ''."
@@ -57,12 +58,14 @@ def _to_the_second(seconds: int, is_local: bool) -> str:
 
 
 class HumanFormatter(logging.Formatter):
-    def __init__(self, is_local: bool = False) -> None:
+    def __init__(self, is_local: bool = False, complete: Complete = str) -> None:
         super().__init__()
         self._is_local = is_local
+        self._complete = complete
 
     def format(self, record: logging.LogRecord) -> str:
-        text = self._line(record.created, record.levelname.lower(), record.getMessage(), vars(record))
+        message = self._complete(record.getMessage())
+        text = self._line(record.created, record.levelname.lower(), message, vars(record))
         return f"{text}\n{indent(_trace(self, record), '  ')}" if record.exc_info else text
 
     def format_request(self, line: RequestLine) -> str:
@@ -77,14 +80,14 @@ class HumanFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    def __init__(self, is_local: bool = False) -> None:
+    def __init__(self, is_local: bool = False, complete: Complete = str) -> None:
         super().__init__()
         self._is_local = is_local
+        self._complete = complete
 
     def format(self, record: logging.LogRecord) -> str:
-        line = self._object(
-            record.created, record.levelname.lower(), record.name, record.getMessage(), vars(record)
-        )
+        message = self._complete(record.getMessage())
+        line = self._object(record.created, record.levelname.lower(), record.name, message, vars(record))
         if record.exc_info:
             line["trace"] = _trace(self, record)
         return ENCODED(line)
@@ -182,10 +185,13 @@ class LogFile(GroupedLines, RotatingFileHandler):
                 stream.close()
 
 
-def configure(settings: Log) -> None:
-    """Sets up logging. Raises SettingsError when the file cannot be written."""
+def configure(settings: Log, complete: Complete = str) -> None:
+    """Sets up logging. `complete` completes the commands that messages suggest. Raises SettingsError when the file
+    cannot be written.
+    """
     handler = _file(settings) if settings.file else LogStream(sys.stderr)
-    handler.setFormatter((JsonFormatter if settings.format == "json" else HumanFormatter)(settings.local_time))
+    formatter = JsonFormatter if settings.format == "json" else HumanFormatter
+    handler.setFormatter(formatter(settings.local_time, complete))
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
     logging.raiseExceptions = False  # on a full disk, a traceback for each unwritten line helps nobody
     for noisy in ("aiosqlite", "asyncio", "aiohttp.access"):

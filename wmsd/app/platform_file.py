@@ -50,19 +50,19 @@ def companies_of(folder: DataFolder) -> dict[int, str]:
 
 def clock_of(folder: DataFolder, now: datetime) -> clock_verdict.WrongClock | None:
     """What shows that the clock is wrong. None also where the file cannot be read, or a server has it."""
-    return read(folder, lambda tx: clock_verdict.stored(tx, now))
+    return read_platform(folder, lambda tx: clock_verdict.stored(tx, now))
 
 
 def open_recovery_of(folder: DataFolder) -> int:
     """How many entries of the list of the day after are open. 0 where the file cannot be read, or a server has
     it.
     """
-    return read(folder, recovery.open_count) or 0
+    return read_platform(folder, recovery.open_count) or 0
 
 
 def frozen_of(folder: DataFolder) -> dict[str, str]:
     """Since when companies are frozen, by code. Empty as `companies_of` is."""
-    return read(folder, companies.frozen) or {}
+    return read_platform(folder, companies.frozen) or {}
 
 
 def damage_of(folder: DataFolder) -> str | None:

@@ -34,6 +34,7 @@ from wmsd.interfaces.graphql import http as graphql
 from wmsd.interfaces.http import metrics
 from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.http.server import LateRoutes, make_app
+from wmsd.interfaces.http.typed_commands import COMPLETE
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
 from wmsd.interfaces.pages.guide.source import Source
@@ -89,6 +90,7 @@ def service(
         BatchService(installation.dispatcher, routes_of(V2), lambda path: read_query(URL(path, encoded=True)))
     )
     app = make_app(installation, jobs, SERVED)
+    app[COMPLETE] = started.complete
     figures = app[LIVE_FIGURES] = LiveFigures(installation, jobs)
     app.cleanup_ctx.append(partial(_beating, figures))
     metrics.add_to(app, installation, figures)

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_serializer, model_validator
 
 from wmsd.base.access import ABILITIES, Role
+from wmsd.base.named_paths import OfPath
 from wmsd.base.secrecy import Secret, SecretFile
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}", re.ASCII)
@@ -111,7 +112,9 @@ class Provider(Table):
         Field(max_length=1000, description="The secret of the client; empty: it has none, or is in the file."),
         Secret,
     ] = ""
-    client_secret_file: Annotated[str, Field(description="A file with the secret of the client."), SecretFile] = ""
+    client_secret_file: Annotated[
+        str, Field(description="A file with the secret of the client."), SecretFile, OfPath
+    ] = ""
     scopes: Annotated[
         list[str], AfterValidator(_scopes), Field(description="What it is asked for; openid among it.")
     ] = ["openid", "email", "profile"]

@@ -186,21 +186,3 @@ def test_a_folder_by_another_name_is_the_same(tmp_path: Path) -> None:
     found = kept_in(tmp_path / "old")
     (tmp_path / "link").symlink_to("old")
     assert verdict(Backup(folder=str(tmp_path / "link")), found, NOW).ok
-
-
-def test_a_relative_folder_is_that_of_the_server_s_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command may be typed elsewhere."""
-    found = kept_in(tmp_path / "kept")
-    monkeypatch.chdir("/")
-    assert verdict(Backup(folder="kept"), found, NOW).ok
-    assert not verdict(Backup(folder="others"), found, NOW).ok
-
-
-def test_who_has_not_the_settings_of_the_server_goes_by_what_it_noted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = kept_in(tmp_path / "kept")
-    monkeypatch.chdir(tmp_path)
-    assert verdict(Backup(), found, NOW).ok
-    (tmp_path / "backups").mkdir()
-    assert not verdict(Backup(), found, NOW).ok

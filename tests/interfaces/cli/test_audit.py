@@ -59,7 +59,7 @@ def test_imports_and_what_is_taken_back(tenant: Tenant) -> None:
     file = tenant.home.folder / "new\ncolumns.csv"
     file.write_text("code,name\nB,Better\nC,Gamma\n", encoding="utf-8")
     tenant.home.ok("import", "articles", file, "--company", tenant.code)
-    tenant.home.ok("import", "undo", "--company", tenant.code)
+    tenant.home.ok("import", "undo", "--company", tenant.code, "--yes")
     tenant.take("clients", "code,name\nC1,One\n", "--by", "ana@example.com", "--named", "list.csv")
     _, first, second, undone, paged = tenant.home.ok("audit", "--company", tenant.code, "--json").json
     assert (first["action"], first["subject"]) == ("import.run articles", f"{tenant.code} <stdin>")

@@ -126,7 +126,7 @@ def test_sealed_keys_stay_sealed(installation: Home) -> None:
     installation.ok("key", "move", key)
     environment = {"WMSD_SERVER_KEY_FILE": str(key)}
     installation.ok("backup", "create", env=environment)
-    [archive] = (installation.folder / "backups").glob("*.gz")
+    [archive] = (installation.folder / "data-backups").glob("*.gz")
     assert manifest(archive)["keys"] == "sealed"
     unpacked(archive, installation.folder / "out")
     sealed = "SELECT count(*) FROM signing_keys WHERE secret LIKE 'sealed:%'"
@@ -193,7 +193,7 @@ def test_a_name_is_never_overwritten(installation: Home) -> None:
 
 def test_what_a_killed_backup_has_left_is_removed(installation: Home) -> None:
     back_up(installation)
-    folder = installation.folder / "backups"
+    folder = installation.folder / "data-backups"
     (folder / ".unfinished-wmsd-2026-01-01T000000Z.tar.gz").write_bytes(b"half")
     (folder / ".unfinished-platform.db").write_bytes(b"half")
     installation.ok("backup", "create", folder / "second.tar.gz")
@@ -201,7 +201,7 @@ def test_what_a_killed_backup_has_left_is_removed(installation: Home) -> None:
 
 
 def test_the_list_tells_of_each(installation: Home) -> None:
-    assert "There is no backup in backups." in installation.ok("backup", "list").err
+    assert f"There is no backup in {installation.data}-backups." in installation.ok("backup", "list").err
     archive = back_up(installation)
     (row,) = installation.ok("backup", "list", "--json").json
     assert row["backup"] == archive.name
@@ -224,7 +224,8 @@ def test_two_installations_share_a_folder(installation: Home) -> None:
     assert len(read_record(installation.data).sound) == 1, "it proves nothing of this installation"
     own.unlink()
     assert installation.refused("backup", "verify") == (
-        "There are only backups of other installations in backups. `wmsd backup create` makes one of this."
+        f"There are only backups of other installations in {installation.data}-backups. "
+        "`wmsd backup create` makes one of this."
     )
 
 
@@ -301,7 +302,7 @@ def test_something_else_is_no_backup(installation: Home) -> None:
 
 def test_there_is_no_backup(installation: Home) -> None:
     sentence = installation.refused("backup", "verify")
-    assert sentence == "There is no backup in backups. `wmsd backup create` makes one."
+    assert sentence == f"There is no backup in {installation.data}-backups. `wmsd backup create` makes one."
     sentence = installation.refused("backup", "verify", "nowhere.tar.gz")
     assert sentence == "nowhere.tar.gz cannot be read: no such file or directory."
 
@@ -314,7 +315,7 @@ def test_a_file_or_a_folder(installation: Home) -> None:
 
 def test_two_at_once(installation: Home) -> None:
     """The second is refused while the first works, and nothing is left of it."""
-    folder = installation.folder / "backups"
+    folder = installation.folder / "data-backups"
     with installation.start("backup", "create", "--folder", folder) as first:
         done = installation.run_fresh("backup", "create", "--folder", folder)
         first.wait()

@@ -134,11 +134,11 @@ def test_an_export_beside_a_server(shared: Home, server: Server) -> None:
 def test_a_new_key_signs_and_the_one_before_it_holds(shared: Home, server: Server) -> None:
     before = token_of(shared, "signed before")
     assert server.get("/api/user", token=before)[0] == 200
-    shared.ok("token", "rotate-key")
+    shared.ok("token", "rotate-key", "--yes")
     between = token_of(shared, "signed between")
     server.soon("/api/user", lambda status, _: status == 200, token=between)
     assert server.get("/api/user", token=before)[0] == 200
-    shared.ok("token", "rotate-key")
+    shared.ok("token", "rotate-key", "--yes")
     server.soon("/api/user", lambda status, _: status == 401, token=before)
     assert server.get("/api/user", token=between)[0] == 200
     server.token = between

@@ -27,7 +27,7 @@ def home(home: Home, made: Home) -> Home:
 @pytest.fixture
 def archive(home: Home) -> str:
     """Its path, in the folder that the command is typed in."""
-    [path] = (home.folder / "backups" / "archive").glob("*.tar.gz")
+    [path] = (home.folder / "data-backups" / "archive").glob("*.tar.gz")
     return str(path.relative_to(home.folder))
 
 
@@ -55,7 +55,7 @@ def test_a_damaged_one_is_not_proven_and_leads_nowhere(home: Home, archive: str)
 @pytest.mark.parametrize("options", [(), ("--company", "GONE"), ("--data", "new")])
 def test_a_restore_leads_to_the_import(home: Home, archive: str, options: tuple[str, ...]) -> None:
     before = hashes(home.data)
-    said = home.refused("backup", "restore", archive, *options)
+    said = home.refused("backup", "restore", "--yes", archive, *options)
     if options != ("--data", "new"):
         assert "is the archive of one company, GONE, which is not in this installation now. " in said
         assert f"`wmsd company import {home.folder / archive}` brings it back." in said
@@ -67,15 +67,17 @@ def test_where_the_platform_is_damaged_it_is_to_be_restored_first(home: Home, op
     """Nothing tells then whether the company is in the installation."""
     home.ok("company", "export", "ACME", "acme.tar.gz")
     (home.data / "platform.db").write_bytes(b"noise" * 1000)
-    assert home.refused("backup", "restore", "acme.tar.gz", *options) == (
-        "data/platform.db cannot be read, and a company needs it. Restore platform.db first, which leaves the "
-        "companies' files as they are: wmsd backup restore FILE --only-platform"
+    assert home.refused("backup", "restore", "--yes", "acme.tar.gz", *options) == (
+        f"{home.data}/platform.db cannot be read, and a company needs it. Restore platform.db first, which leaves "
+        "the companies' files as they are: wmsd backup restore FILE --only-platform"
     )
 
 
 def test_a_company_that_is_there_goes_back_to_its_export(home: Home) -> None:
     home.ok("company", "export", "ACME", "acme.tar.gz")
-    assert "it can only restore a company (--company CODE)" in home.refused("backup", "restore", "acme.tar.gz")
+    assert "it can only restore a company (--company CODE)" in home.refused(
+        "backup", "restore", "--yes", "acme.tar.gz"
+    )
     home.ok("backup", "restore", "acme.tar.gz", "--company", "ACME", "--yes")
 
 
@@ -85,7 +87,7 @@ def test_a_refused_restore_leaves_nothing_of_a_new_folder(home: Home) -> None:
     empty = home.folder / "empty"
     empty.mkdir()
     for folder in ("new/inner", "empty"):
-        home.refused("backup", "restore", backup, "--data", folder)
+        home.refused("backup", "restore", "--yes", backup, "--data", folder)
     assert (list(empty.iterdir()), (home.folder / "new").exists()) == ([], False)
 
 
@@ -94,27 +96,27 @@ def test_what_stands_in_the_folder_already_stays(home: Home) -> None:
     damage(backup)
     folder = home.folder / "begun"
     (folder / "tls").mkdir(parents=True)
-    home.refused("backup", "restore", backup, "--data", folder)
+    home.refused("backup", "restore", "--yes", backup, "--data", folder)
     assert [path.name for path in folder.iterdir()] == ["tls"]
 
 
 def test_the_list_leads_to_them_and_says_what_they_are(home: Home, archive: str) -> None:
     empty = home.ok("backup", "list")
-    assert "There is no backup in backups." in empty.err
-    folder = home.folder / "backups" / "archive"
+    assert f"There is no backup in {home.data}-backups." in empty.err
+    folder = home.folder / "data-backups" / "archive"
     assert f"{folder} has 1 archive of a deleted company: wmsd backup list --folder {folder}" in empty.err
     back_up(home)
     [row] = home.ok("backup", "list", "--json").json
     assert row["company"] is None
-    inside = home.ok("backup", "list", "--folder", "backups/archive")
+    inside = home.ok("backup", "list", "--folder", "data-backups/archive")
     assert (Path(archive).name in inside.out, "GONE" in inside.out) == (True, True)
     assert "`wmsd company import FILE` brings a company back." in inside.err
-    [row] = home.ok("backup", "list", "--folder", "backups/archive", "--json").json
+    [row] = home.ok("backup", "list", "--folder", "data-backups/archive", "--json").json
     assert (row["backup"], row["company"], row["installation"]) == (Path(archive).name, "GONE", "this")
 
 
 def test_a_list_without_archives_of_companies_does_not_speak_of_them(home: Home) -> None:
-    shutil.rmtree(home.folder / "backups" / "archive")
+    shutil.rmtree(home.folder / "data-backups" / "archive")
     back_up(home)
     done = home.ok("backup", "list")
     assert ("deleted company" in done.err, "company  installation" in done.out) == (False, False)
@@ -127,16 +129,16 @@ def test_a_backup_into_a_folder_that_is_not_there_is_refused(home: Home) -> None
 
 
 def test_the_folder_of_the_settings_is_made_for_a_file_too(home: Home) -> None:
-    shutil.rmtree(home.folder / "backups")
-    home.ok("backup", "create", "backups/mine.tar.gz")
-    assert (home.folder / "backups" / "mine.tar.gz").exists()
+    shutil.rmtree(home.folder / "data-backups")
+    home.ok("backup", "create", "data-backups/mine.tar.gz")
+    assert (home.folder / "data-backups" / "mine.tar.gz").exists()
 
 
 def test_a_company_with_the_code_of_a_deleted_one_is_told_from_it(home: Home) -> None:
     saved = back_up(home)
     home.ok("company", "rename", "ACME", "OLD")
     home.ok("company", "delete", "OLD", "--yes")
-    assert "The one" not in home.refused("backup", "restore", saved, "--company", "ACME")
+    assert "The one" not in home.refused("backup", "restore", "--yes", saved, "--company", "ACME")
     home.ok("company", "create", "ACME", "--name", "New")
-    sentence = home.refused("backup", "restore", saved, "--company", "ACME")
+    sentence = home.refused("backup", "restore", "--yes", saved, "--company", "ACME")
     assert "(id 1) in this installation now. The one that has its code now (id 3) is another company. " in sentence

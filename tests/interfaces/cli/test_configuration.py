@@ -54,7 +54,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "keep_answers": True,
     },
     "backup": {
-        "folder": "backups",
+        "folder": "data-backups",
         "every": "day",
         "at": "02:30",
         "keep_hourly": 24,
@@ -197,7 +197,12 @@ def test_the_example_is_a_good_configuration(home: Home) -> None:
         "Configuration file: config.toml",
         "The settings are good.",
     ]
-    assert home.ok("config", "show", "--json").json == DEFAULTS
+    shown = home.ok("config", "show", "--json").json
+    assert shown == {
+        **DEFAULTS,
+        "server": {**DEFAULTS["server"], "data": str(home.data)},
+        "backup": {**DEFAULTS["backup"], "folder": f"{home.data}-backups"},
+    }
 
 
 def test_what_is_shown_is_a_configuration(home: Home) -> None:
@@ -212,7 +217,7 @@ def test_what_is_shown_is_a_configuration(home: Home) -> None:
     assert tomllib.loads(shown.out) == json.loads(home.run("config", "show", "--json", env=env).out)
     home.write("config.toml", shown.out)
     read = home.run("config", "show", "--json").json
-    assert read["server"]["data"] == 'da"ta\\\n'
+    assert read["server"]["data"] == f'{home.folder}/da"ta\\\n'
     assert read["webhooks"] == {
         **DEFAULTS["webhooks"],
         "allow_networks": ["10.0.0.0/8", "fd00::/8"],
@@ -224,7 +229,7 @@ def test_what_is_shown_is_a_configuration(home: Home) -> None:
 def test_flag_over_environment_over_file_over_default(home: Home) -> None:
     def in_force(*arguments: str, **env: str) -> tuple[str, int]:
         shown = home.run("config", "show", "--json", *arguments, env=env).json
-        return shown["server"]["data"], shown["limits"]["data_per_minute"]
+        return shown["server"]["data"].removeprefix(f"{home.folder}/"), shown["limits"]["data_per_minute"]
 
     assert in_force() == ("data", 60)
     home.write("config.toml", "[server]\ndata = 'of file'\n[limits]\ndata_per_minute = 1\n")
@@ -242,7 +247,7 @@ def test_flag_over_environment_over_file_over_default(home: Home) -> None:
 def test_what_depends_on_each_other_may_come_from_different_sources(home: Home) -> None:
     home.write("config.toml", "[server]\ncertificate = 'a.pem'\n")
     shown = home.ok("config", "show", "--json", env={"WMSD_SERVER_TLS": "files"}).json
-    assert (shown["server"]["tls"], shown["server"]["certificate"]) == ("files", "a.pem")
+    assert (shown["server"]["tls"], shown["server"]["certificate"]) == ("files", f"{home.folder}/a.pem")
     home.write("config.toml", "[server]\ntls = 'files'\ncertificate = 'a.pem'\n")
     assert (
         home.refused("serve", "--tls", "off")
@@ -270,8 +275,8 @@ def test_backups_in_the_data_folder_are_no_mistake_but_warned_of(home: Home) -> 
     home.write("config.toml", "[backup]\nfolder = 'data/backups'\n")
     done = home.ok("config", "check", env=ANY_PORT)
     assert done.err.splitlines()[2:] == [
-        "Warning: The folder of the backups, data/backups, is in the data folder: what takes the data takes the "
-        "backups too.",
+        f"Warning: The folder of the backups, {home.data}/backups, is in the data folder: what takes the data "
+        "takes the backups too.",
         "  Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
         "The settings can be used: 1 warning.",
     ]
@@ -295,10 +300,10 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
     done = home.run("config", "check", env=ANY_PORT)
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[2:] == [
-        "Wrong: secret, which metrics.token_file names, does not hold what it must. "
-        "The file secret must hold one word of 20 characters or more.",
+        f"Wrong: {home.folder}/secret, which metrics.token_file names, does not hold what it must. "
+        f"The file {home.folder}/secret must hold one word of 20 characters or more.",
         "  Put into the file what it must hold, or correct metrics.token_file.",
-        "Wrong: wmsd cannot write where log.file says, in logs: no such file or directory.",
+        f"Wrong: wmsd cannot write where log.file says, in {home.folder}/logs: no such file or directory.",
         "  Make the folder or mount its disk, let the user that runs wmsd write there, or correct log.file.",
         "Wrong: The program no-such-program, with which alerts.command begins, cannot be started: "
         "no such file or directory.",

@@ -79,7 +79,7 @@ def test_a_damaged_platform(copy: Home, name: str) -> None:
     before = hashes(copy.data)
     for command in COMMANDS:
         refused = copy.refused(*command)
-        assert refused.startswith("data/platform.db ")
+        assert refused.startswith(f"{copy.data}/platform.db ")
         assert sentence in refused
         assert hashes(copy.data) == before
 
@@ -91,7 +91,9 @@ def test_a_platform_with_damage_inside(copy: Home) -> None:
         overwrite(page * 4096, 4096)(path)
         before = hashes(copy.data)
         said = copy.refused("serve")
-        assert said.startswith(("data/platform.db is damaged: ", "data/platform.db cannot be used: ")), page
+        assert said.startswith(
+            (f"{copy.data}/platform.db is damaged: ", f"{copy.data}/platform.db cannot be used: ")
+        ), page
         assert hashes(copy.data) == before
         path.write_bytes(content)
 
@@ -99,7 +101,7 @@ def test_a_platform_with_damage_inside(copy: Home) -> None:
 def test_a_company_in_place_of_the_platform(copy: Home) -> None:
     shutil.copy(copy.data / "companies" / "1.db", copy.data / "platform.db")
     before = hashes(copy.data)
-    assert copy.refused("serve").startswith("data/platform.db is not a platform file of wmsd.")
+    assert copy.refused("serve").startswith(f"{copy.data}/platform.db is not a platform file of wmsd.")
     assert hashes(copy.data) == before
 
 
@@ -107,7 +109,7 @@ def test_a_platform_that_is_a_folder(copy: Home) -> None:
     (copy.data / "platform.db").unlink()
     (copy.data / "platform.db").mkdir()
     for command in COMMANDS:
-        assert copy.refused(*command).startswith("data/platform.db cannot be used: ")
+        assert copy.refused(*command).startswith(f"{copy.data}/platform.db cannot be used: ")
 
 
 def test_companies_without_their_platform(copy: Home) -> None:
@@ -115,11 +117,11 @@ def test_companies_without_their_platform(copy: Home) -> None:
     before = hashes(copy.data)
     for command in (("serve",), ("company", "create", "NEW", "--name", "New", "--init"), ("company", "list")):
         assert copy.refused(*command) == (
-            "data holds companies (1.db …) but no platform.db. Nothing was changed. Put back platform.db if you "
-            "have a copy of it with its log, or choose another folder with --data. There is no backup of this "
-            f"installation in {copy.folder / 'backups'}. Look for one elsewhere, and keep the companies' files: "
-            "they hold all records. Restore platform.db alone, which leaves the companies' files as they are: "
-            "wmsd backup restore FILE --only-platform"
+            f"{copy.data} holds companies (1.db …) but no platform.db. Nothing was changed. Put back platform.db "
+            "if you have a copy of it with its log, or choose another folder with --data. There is no backup of "
+            f"this installation in {copy.folder / 'data-backups'}. Look for one elsewhere, and keep the "
+            "companies' files: they hold all records. Restore platform.db alone, which leaves the companies' "
+            "files as they are: wmsd backup restore FILE --only-platform"
         )
     assert hashes(copy.data) == before
 
@@ -159,7 +161,7 @@ def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
     assert (platform, acme) == ("platform.db: everything is right.", "ACME: everything is right.")
     assert installation.startswith("Installation: ")
     for place, (verdict, (name, (_, words))) in enumerate(zip(verdicts, examined.items(), strict=True), start=2):
-        file = f"data/companies/{place}.db"
+        file = f"{copy.data}/companies/{place}.db"
         assert verdict.startswith(
             (f"C{place}: {file} ", f"C{place}: damaged: {file}, ", f"C{place}: everything ")
         ), name
@@ -167,8 +169,8 @@ def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
         is_damaged = verdict.startswith(f"C{place}: damaged: ")
         restore = f" Restore it: wmsd backup restore FILE --company C{place}"
         assert verdict.endswith(restore) or not is_damaged, name
-    assert f"C12: data/companies/12.db is damaged, {table}: " in done.out
-    assert f"C13: data/companies/13.db is damaged, {index}: Tree " in done.out
+    assert f"C12: {copy.data}/companies/12.db is damaged, {table}: " in done.out
+    assert f"C13: {copy.data}/companies/13.db is damaged, {index}: Tree " in done.out
 
     *entries, _ = json.loads(copy.run("doctor", "--json").out)
     assert [entry["company"] for entry in entries] == [None, "ACME", *(f"C{each}" for each in range(2, 15))]
@@ -185,7 +187,7 @@ def test_the_doctor_names_a_company_that_another_program_has_locked(copy: Home) 
     done = copy.run("doctor")
     locking.close()
     _, platform, acme, other, *_ = done.err.splitlines()
-    assert acme.startswith("ACME: data/companies/1.db cannot be used: database is locked. ")
+    assert acme.startswith(f"ACME: {copy.data}/companies/1.db cannot be used: database is locked. ")
     assert (done.code, platform, other) == (1, "platform.db: everything is right.", "B: everything is right.")
 
 
@@ -194,11 +196,11 @@ def test_the_doctor_of_a_damaged_platform_examines_the_companies_too(copy: Home)
     path = copy.data / "platform.db"
     overwrite(begin_of("companies", path), 4096)(path)
     done = copy.run("doctor")
-    assert done.err.splitlines()[1].startswith("platform.db: damaged: data/platform.db, table companies; ")
+    assert done.err.splitlines()[1].startswith(f"platform.db: damaged: {copy.data}/platform.db, table companies; ")
     assert done.err.splitlines()[2:4] == ["company 1: everything is right.", "company 2: everything is right."]
     (entry,) = json.loads(copy.run("doctor", "--json", "--company", "ACME").out)
     assert (entry["company"], entry["ok"]) == ("ACME", False)
-    assert entry["error"] == "data/platform.db cannot be read, so which file is ACME's is not known."
+    assert entry["error"] == f"{copy.data}/platform.db cannot be read, so which file is ACME's is not known."
 
 
 def test_damaged_companies_beside_good_ones(copy: Home) -> None:

@@ -22,7 +22,7 @@ GOOD: tuple[tuple[str, ...], ...] = (
     ("token", "create", "--user", EMAIL, "--ability", "*"),
     ("token", "list"),
     ("token", "revoke", "1"),
-    ("token", "rotate-key"),
+    ("token", "rotate-key", "--yes"),
     ("key", "rotate"),
     ("site", "list"),
     ("kernel-token", "create"),

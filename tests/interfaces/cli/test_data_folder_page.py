@@ -29,6 +29,7 @@ MADE_ELSEWHERE: Final = {
     "upgrade-….log": "tests/interfaces/cli/test_changed_over.py",
     "alerts-mail.json": "tests/interfaces/cli/test_alerts.py",
     "backup-folders.json": "tests/interfaces/cli/test_backup_disk.py",
+    "backups/": "tests/interfaces/cli/test_places.py",
 }
 """Names that need more than a command, and the test that makes each."""
 HOOK: Final = """
@@ -113,8 +114,8 @@ def _serve_over_tls(home: Watched) -> None:
 def _back_up_and_restore(home: Watched) -> None:
     home.does("backup", "create", "copy.tar.gz")
     home.does("backup", "verify", "copy.tar.gz")
-    home.does("backup", "restore", "copy.tar.gz", "--company", "ACME")
-    home.does("backup", "restore", "copy.tar.gz")
+    home.does("backup", "restore", "--yes", "copy.tar.gz", "--company", "ACME")
+    home.does("backup", "restore", "--yes", "copy.tar.gz")
     home.does("backup", "schedule", "--run", "--now")
 
 

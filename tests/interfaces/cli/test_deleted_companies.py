@@ -68,7 +68,7 @@ def codes(home: Home) -> list[str]:
 
 
 def archives(home: Home) -> list[Path]:
-    return sorted((home.folder / "backups" / "archive").glob("company-*.tar.gz"))
+    return sorted((home.folder / "data-backups" / "archive").glob("company-*.tar.gz"))
 
 
 def articles_of(home: Home, code: str) -> str:
@@ -166,7 +166,8 @@ def test_its_code_has_to_be_typed(home: Home) -> None:
     assert refused.code == 1
     assert "That is not the code. Nothing was changed." in refused.err
     assert (
-        f"GONE (Gone Ltd) is written to an archive in {home.folder / 'backups' / 'archive'} first" in refused.err
+        f"GONE (Gone Ltd) is written to an archive in {home.folder / 'data-backups' / 'archive'} first"
+        in refused.err
     )
     sentence = "There is no such company as gone. Did you mean GONE?"
     assert home.refused("company", "delete", "gone") == sentence
@@ -270,9 +271,9 @@ def test_a_deletion_that_is_killed_loses_nothing_and_goes_on(
 
 
 def test_a_deletion_without_room_for_the_archive_deletes_nothing(home: Home) -> None:
-    home.write("backups", "a file in place of the folder")
+    home.write("data-backups", "a file in place of the folder")
     refused = home.refused(*DELETE)
-    assert refused.startswith("The backup folder backups/archive cannot be written")
+    assert refused.startswith(f"The backup folder {home.data}-backups/archive cannot be written")
     assert codes(home) == ["ACME", "GONE"]
     with home.serving() as server:
         assert server.get("/api/articles", company=2)[0] == 200

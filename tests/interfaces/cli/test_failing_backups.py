@@ -25,7 +25,7 @@ def run(home: Home, inject: str, *command: str | Path, path: Path | None = None)
 
 
 def archives(home: Home) -> list[str]:
-    return sorted(path.name for path in (home.folder / "backups").glob("*.gz"))
+    return sorted(path.name for path in (home.folder / "data-backups").glob("*.gz"))
 
 
 @pytest.mark.parametrize("inject", ["fsync:error=EIO", "rename:error=EIO"])
@@ -34,7 +34,7 @@ def test_a_backup_that_does_not_reach_the_disk_is_none(drill: Drill, inject: str
     assert done.code == 1
     assert re.search(r"cannot be written: (input/output|disk I/O) error\.", done.err)
     assert archives(drill.home) == []
-    assert [path.name for path in (drill.home.folder / "backups").iterdir()] == [".lock"]
+    assert [path.name for path in (drill.home.folder / "data-backups").iterdir()] == [".lock"]
 
 
 def test_a_disk_that_is_not_mounted_gets_no_backup(drill: Drill) -> None:
@@ -58,14 +58,14 @@ def test_a_file_that_cannot_be_read_is_left_out(drill: Drill) -> None:
     assert done.code == 1
     assert "OTHER is not in it" in done.err
     [name] = archives(drill.home)
-    said = manifest(drill.home.folder / "backups" / name)
+    said = manifest(drill.home.folder / "data-backups" / name)
     assert [file["code"] for file in said["files"]] == [None, "ACME"]
 
 
 @pytest.mark.parametrize("inject", ["fsync:error=EIO:when=1", "fsync:error=ENOSPC:when=2", "mkdir:error=EROFS"])
 def test_a_restore_that_cannot_unpack_changes_nothing(drill: Drill, inject: str) -> None:
     before = hashes(drill.home.data)
-    done = run(drill.home, inject, "backup", "restore", drill.archive)
+    done = run(drill.home, inject, "backup", "restore", "--yes", drill.archive)
     assert done.code == 1
     assert "Traceback" not in done.err
     assert hashes(drill.home.data) == before
@@ -75,7 +75,7 @@ def test_a_restore_that_cannot_unpack_changes_nothing(drill: Drill, inject: str)
 @pytest.mark.parametrize("number", range(2, 6))
 def test_a_restore_that_is_cut_off_by_the_disk_goes_on_later(drill: Drill, number: int) -> None:
     """Each of the renames that put files in their places: the first is that of the journal."""
-    done = run(drill.home, f"rename:error=EIO:when={number}", "backup", "restore", drill.archive)
+    done = run(drill.home, f"rename:error=EIO:when={number}", "backup", "restore", "--yes", drill.archive)
     assert done.code == 1
     assert "Traceback" not in done.err
     assert "Nothing is lost: it goes on at the next start" in done.err

@@ -73,7 +73,7 @@ def test_a_platform_that_cannot_be_read_is_no_fault_of_a_company(home: Home) -> 
 
 def test_a_log_that_grows_since_its_file_cannot_be_written_is_told(home: Home) -> None:
     """SQLite says nothing of it: what is acknowledged is in the log."""
-    told = "the log of data/companies/1.db cannot be written into it, and grows: disk I/O error"
+    told = f"the log of {home.data}/companies/1.db cannot be written into it, and grows: disk I/O error"
     company = home.data / "companies" / "1.db"
     log_of_changes = company.with_name("1.db-wal")
     with first_day(home).serving(env=QUIET) as server:
@@ -101,7 +101,7 @@ def test_commands_add_nothing_to_a_full_disk(home: Home, small_disk: Path) -> No
     ):
         refused = home.run(*command)
         assert (refused.code, refused.out) == (1, "")
-        assert "The disk of the data folder data is full: " in refused.err
+        assert f"The disk of the data folder {home.data} is full: " in refused.err
     assert [each["code"] for each in home.ok("company", "list", "--json").json] == ["ACME"]
 
 
@@ -112,7 +112,7 @@ def test_sites_webhooks_and_imports_taken_back_look_at_the_disk_too(home: Home, 
     home.ok("import", "warehouses", "warehouses.csv", "--company", "ACME")
     home.ok("site", "create", "ACME", "MAIN", "--name", "Planner")
     makes: tuple[str, ...] = ("site", "create", "ACME", "YARD", "--name", "Y")
-    undoes: tuple[str, ...] = ("import", "undo", "--company", "ACME")
+    undoes: tuple[str, ...] = ("import", "undo", "--company", "ACME", "--yes")
     rotates, revokes = ("site", "rotate", "ACME", "MAIN"), ("site", "revoke", "ACME", "MAIN")
     of_webhook = ("1", "--company", "ACME")
     moves = (
@@ -120,7 +120,7 @@ def test_sites_webhooks_and_imports_taken_back_look_at_the_disk_too(home: Home, 
         *(("webhook", act, *of_webhook) for act in ("on", "off", "test")),
         ("webhook", "redeliver", *of_webhook, "--since", "1d"),
     )
-    full = "The disk of the data folder data is full: "
+    full = f"The disk of the data folder {home.data} is full: "
     fill(small_disk, LEAST_REFUSED - 1024**2)
     for command in (makes, undoes):
         assert full in home.run(*command).err, command
@@ -174,7 +174,9 @@ def test_where_not_even_the_reserve_is_left_a_start_says_what_may_be_deleted(hom
     refused = home.run("serve", "--listen", "127.0.0.1:0")
     assert (refused.code, refused.out) == (1, "")
     said = refused.err.splitlines()[-1]
-    assert said.startswith("wmsd: The data folder data cannot be written: there is no room left. Make some on its")
+    assert said.startswith(
+        f"wmsd: The data folder {home.data} cannot be written: there is no room left. Make some on its"
+    )
     for named in ("wmsd.log.1", "replaced-…", "before-…", "the oldest backups", "Never delete", ".db or -wal."):
         assert named in said
     (small_disk / "other").unlink()

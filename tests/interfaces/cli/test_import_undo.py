@@ -13,12 +13,12 @@ COUNT = "article_code,warehouse_code,lot_number,serial,quantity\n"
 
 
 def undo(tenant: Tenant) -> dict[str, object]:
-    return dict(tenant.home.ok("import", "undo", "--company", tenant.code, "--json").json)
+    return dict(tenant.home.ok("import", "undo", "--company", tenant.code, "--yes", "--json").json)
 
 
 def refused(tenant: Tenant) -> list[str]:
     before = hashes(tenant.home.data)
-    sentences = tenant.home.refusals("import", "undo", "--company", tenant.code)
+    sentences = tenant.home.refusals("import", "undo", "--company", tenant.code, "--yes")
     assert hashes(tenant.home.data) == before
     assert sentences[-1] == "Nothing was changed."
     return sentences[:-1]
@@ -250,7 +250,7 @@ def test_undo_and_list_have_a_help_of_their_own(tenant: Tenant) -> None:
 def test_it_says_which_import_and_how_many_records(tenant: Tenant) -> None:
     tenant.take("partners", "code,name\nP1,One\n")
     tenant.take("partners", "code,name\nP1,Renamed\nP2,Two\nP3,Three\n")
-    done = tenant.home.ok("import", "--company", tenant.code, "undo")
+    done = tenant.home.ok("import", "--company", tenant.code, "undo", "--yes")
     shown = dict(re.split(r"  +", line, maxsplit=1) for line in done.out.splitlines())
     assert shown == {
         "import taken back": "2",

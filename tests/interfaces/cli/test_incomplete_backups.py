@@ -29,7 +29,7 @@ def incomplete(installation: Home, whole: Path) -> Path:
     (installation.data / "companies" / "2.db").rename(installation.folder / "lost.db")
     time.sleep(1.1)  # names tell seconds
     assert installation.run("backup", "create").code == 1
-    return max((installation.folder / "backups").glob("*.gz"))
+    return max((installation.folder / "data-backups").glob("*.gz"))
 
 
 def test_the_list_names_what_a_backup_lacks(installation: Home, whole: Path, incomplete: Path) -> None:
@@ -57,16 +57,19 @@ def test_a_restore_says_where_the_company_is_that_it_could_not_bring(
     installation: Home, whole: Path, incomplete: Path
 ) -> None:
     (installation.folder / "lost.db").rename(installation.data / "companies" / "2.db")
-    assert "its file was left as it is" in installation.ok("backup", "restore", incomplete).err
+    assert "its file was left as it is" in installation.ok("backup", "restore", "--yes", incomplete).err
     shutil.rmtree(installation.data)
-    said = installation.ok("backup", "restore", incomplete).err
+    said = installation.ok("backup", "restore", "--yes", incomplete).err
     command = ("backup", "restore", str(whole), "--company", "OTHER")
     assert f"there is no file of it. To bring it back: wmsd {' '.join(command)}\n" in said
     installation.ok(*command)
     installation.ok("article", "list", "--company", "OTHER")
     shutil.rmtree(installation.data)
     whole.unlink()
-    assert "No backup in backups has it" in installation.ok("backup", "restore", incomplete).err
+    assert (
+        f"No backup in {installation.data}-backups has it"
+        in installation.ok("backup", "restore", "--yes", incomplete).err
+    )
 
 
 def test_the_status_without_a_server_names_a_company_that_has_no_file(installation: Home) -> None:
@@ -100,7 +103,7 @@ def first_day_of(home: Home) -> Home:
 
 def test_a_list_of_a_new_folder_names_the_one_before(installation: Home) -> None:
     installation.ok("backup", "schedule", "--run", env={"WMSD_BACKUP_EVERY": "day"})
-    old = installation.folder / "backups"
+    old = installation.folder / "data-backups"
     [name] = [each.name for each in old.glob("*.gz")]
     env = {"WMSD_BACKUP_FOLDER": str(installation.folder / "new")}
     hint = f"The last one, {name}, was made in {old}: wmsd backup list --folder {old} shows what is there."
@@ -110,7 +113,7 @@ def test_a_list_of_a_new_folder_names_the_one_before(installation: Home) -> None
 
 def test_a_proof_says_nothing_of_what_a_copy_was_made_of(installation: Home) -> None:
     installation.ok("backup", "schedule", "--run", env={"WMSD_BACKUP_EVERY": "day"})
-    [archive] = (installation.folder / "backups").glob("*.gz")
+    [archive] = (installation.folder / "data-backups").glob("*.gz")
     copy = Path(shutil.copy(archive, installation.folder / "copy.tar.gz"))
     damage(archive)
     assert installation.run("backup", "verify", archive).code == 1
@@ -123,8 +126,8 @@ def test_a_proof_says_nothing_of_what_a_copy_was_made_of(installation: Home) -> 
 def test_what_a_file_had_that_nobody_can_read_is_not_known(installation: Home, whole: Path) -> None:
     file = installation.data / "companies" / "2.db"
     file.write_bytes(b"no database" * 1000)
-    done = installation.ok("backup", "restore", whole, "--company", "OTHER", "--json")
+    done = installation.ok("backup", "restore", "--yes", whole, "--company", "OTHER", "--json")
     assert done.json["missing_events"] is None
     assert "What OTHER had after the backup is not known: no file was there that could be read." in done.err
-    done = installation.ok("backup", "restore", whole, "--company", "OTHER", "--json")
+    done = installation.ok("backup", "restore", "--yes", whole, "--company", "OTHER", "--json")
     assert (done.json["missing_events"], "not known" in done.err) == (0, False)

@@ -27,15 +27,15 @@ def with_replaced_file(home: Home, replace: Callable[[Path], None]) -> Home:
 def test_doctor_finds_it_and_examines_the_others(home: Home, replace: Callable[[Path], None], reason: str) -> None:
     done = with_replaced_file(home, replace).run("doctor")
     assert done.code == 1
-    assert "Wrong: data/companies/2.db of company B is not a company's file of wmsd." in done.out
-    assert "data/companies/2.db cannot be used: it is no file." in done.err
+    assert f"Wrong: {home.data}/companies/2.db of company B is not a company's file of wmsd." in done.out
+    assert f"{home.data}/companies/2.db cannot be used: it is no file." in done.err
     assert "ACME: everything is right" in done.err
 
 
 def test_a_backup_is_made_without_it(home: Home, replace: Callable[[Path], None], reason: str) -> None:
     done = with_replaced_file(home, replace).run("backup", "create")
     assert done.code == 1
-    assert f"B is not in it: data/companies/2.db cannot be read: {reason}." in done.err
+    assert f"B is not in it: {home.data}/companies/2.db cannot be read: {reason}." in done.err
     assert "companies  1\n" in done.out
 
 
@@ -43,5 +43,5 @@ def test_both_beside_a_server(home: Home, replace: Callable[[Path], None], reaso
     with with_replaced_file(home, replace).serving():
         doctor, backup = home.run("doctor"), home.run("backup", "create")
     assert (doctor.code, backup.code) == (1, 1)
-    assert "data/companies/2.db cannot be used: it is no file." in doctor.err
+    assert f"{home.data}/companies/2.db cannot be used: it is no file." in doctor.err
     assert "B is not in it: " in backup.err

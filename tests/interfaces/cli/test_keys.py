@@ -48,7 +48,7 @@ def answers(home: Home) -> None:
 
 def test_moved_keys_are_nowhere_in_the_data_folder(home: Home) -> None:
     first_day(home)
-    home.ok("token", "rotate-key")
+    home.ok("token", "rotate-key", "--yes")
     clear = kept(home)
     assert len(clear) == 4
     assert all(in_files(home, text) for text in clear)

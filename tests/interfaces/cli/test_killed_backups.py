@@ -19,7 +19,7 @@ def drill(home: Home) -> Drill:
 @pytest.mark.long
 def test_a_restore_that_is_killed_at_any_step(drill: Drill) -> None:
     met: set[str] = set()
-    for call, number in killed_at_each(drill.home, STEPS, lambda: ("backup", "restore", drill.archive)):
+    for call, number in killed_at_each(drill.home, STEPS, lambda: ("backup", "restore", "--yes", drill.archive)):
         assert list(drill.flaws()) == [], (call, number)
         met.add(call)
         if drill.marks() == {0}:
@@ -31,13 +31,13 @@ def test_a_restore_that_is_killed_at_any_step(drill: Drill) -> None:
 @pytest.mark.long
 def test_a_backup_that_is_killed_at_any_step(drill: Drill) -> None:
     before = hashes(drill.home.data)
-    names = (f"backups/{number}.tar.gz" for number in count())
+    names = (f"data-backups/{number}.tar.gz" for number in count())
     met = {call for call, _ in killed_at_each(drill.home, STEPS, lambda: ("backup", "create", next(names)))}
     assert {"rename", "fsync"} <= met
     assert hashes(drill.home.data) == before
     assert list(drill.flaws()) == []
-    drill.home.ok("backup", "create", drill.home.folder / "backups" / "last.tar.gz")
-    assert list((drill.home.folder / "backups").glob(".unfinished*")) == []
+    drill.home.ok("backup", "create", drill.home.folder / "data-backups" / "last.tar.gz")
+    assert list((drill.home.folder / "data-backups").glob(".unfinished*")) == []
 
 
 @pytest.mark.long

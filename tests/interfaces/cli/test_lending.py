@@ -111,7 +111,7 @@ def waits_for(installation: Home, command: "subprocess.Popen[str]") -> None:
     """A server that is started now says so, and goes on when the command has ended."""
     log_file = installation.folder / "waiting.log"
     with log_file.open("w") as log, installation.start("serve", "--listen", "127.0.0.1:0", stderr=log) as waiting:
-        soon(lambda: "a command is at work in data" in log_file.read_text())
+        soon(lambda: f"a command is at work in {installation.data}" in log_file.read_text())
         command.kill()
         assert waiting.stdout is not None
         assert waiting.stdout.readline().startswith("wmsd serves http")
@@ -235,7 +235,7 @@ def test_a_server_ends_while_a_command_has_its_files(installation: Home, server:
 def test_what_is_not_there_is_not_lent(installation: Home, server: Server) -> None:
     session, said = asked(installation, '{"lend": "companies/999.db"}')
     with closing(session):
-        assert said == [{"error": "data/companies/999.db is missing. Restore it from a backup."}]
+        assert said == [{"error": f"{installation.data}/companies/999.db is missing. Restore it from a backup."}]
     for nonsense in ('{"hold": [1]}', '{"lend": []}', '{"lend": "companies/x.db"}', "[]", "1", '{"steal": 1}'):
         with closing(socket.socket(socket.AF_UNIX)) as session:
             session.settimeout(LONGEST)

@@ -21,7 +21,8 @@ def test_a_server_logs_to_its_file(home: Home) -> None:
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_made(home: Home) -> None:
     sentence = home.refused("serve", env={"WMSD_LOG_FILE": "nowhere/wmsd.log"})
     assert sentence == (
-        "log.file: nowhere/wmsd.log cannot be written: there is no folder nowhere. Make the folder or mount "
+        f"log.file: {home.folder}/nowhere/wmsd.log cannot be written: there is no folder {home.folder}/nowhere. "
+        "Make the folder or mount "
         "its disk, let the user that runs wmsd write there, or correct log.file."
     )
     assert not home.data.exists()
@@ -29,9 +30,11 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_made(home: Hom
 
 def test_a_start_that_fails_is_in_the_log_too(home: Home) -> None:
     env = {"WMSD_LOG_FILE": "wmsd.log", "WMSD_SERVER_TLS": "files", "WMSD_SERVER_CERTIFICATE": "none.pem"}
-    assert home.refused("serve", env=env) == "none.pem cannot be read: no such file or directory."
+    assert home.refused("serve", env=env) == f"{home.folder}/none.pem cannot be read: no such file or directory."
     [line] = (home.folder / "wmsd.log").read_text(encoding="utf-8").splitlines()
-    assert line.endswith("error   a start failed: none.pem cannot be read: no such file or directory.")
+    assert line.endswith(
+        f"error   a start failed: {home.folder}/none.pem cannot be read: no such file or directory."
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is warned of being root")
@@ -50,9 +53,10 @@ def test_no_line_is_written_into_a_database(home: Home) -> None:
     first_day(home)
     before = hashes(home.data)
     sentence = (
-        "log.file: data/platform.db cannot be written: it is a database. Choose another file, or standard error"
+        f"log.file: {home.data}/platform.db cannot be written: it is a "
+        "database. Choose another file, or standard error"
     )
     env = {"WMSD_LOG_FILE": "data/platform.db"}
     assert home.refused("serve", env=env).startswith(sentence)
-    assert "in data/platform.db: it is a database" in home.run("config", "check", env=env).err
+    assert f"in {home.data}/platform.db: it is a database" in home.run("config", "check", env=env).err
     assert hashes(home.data) == before

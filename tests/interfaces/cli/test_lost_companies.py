@@ -104,7 +104,7 @@ def test_a_file_that_is_missing_is_said_to_be(home: Home) -> None:
 def test_a_deletion_that_cannot_write_its_archive_leads_here(home: Home, damage: str) -> None:
     DAMAGES[damage](company_file(home))
     said = home.refused("company", "delete", "GONE", "--yes")
-    assert said.startswith(f"data/companies/2.db is {'missing. ' if damage == 'missing' else 'damaged ('}")
+    assert said.startswith(f"{home.data}/companies/2.db is {'missing. ' if damage == 'missing' else 'damaged ('}")
     assert said.endswith("delete the company with --without-archive: that says first what is lost.")
     assert codes(home) == ["ACME", "GONE"]
 

@@ -62,7 +62,8 @@ def test_a_command_of_a_newer_wmsd_changes_nothing(installation: Home, tmp_path:
     assert (done.code, done.wrong) == (
         1,
         [
-            "data/platform.db is of an older wmsd, and only a server brings it up to date: it keeps a copy "
+            f"{installation.data}/platform.db is of an older wmsd, and only a "
+            "server brings it up to date: it keeps a copy "
             "before. Start `wmsd serve`, then try again. Nothing was changed."
         ],
     )
@@ -187,11 +188,12 @@ def test_it_goes_back_by_itself(
     wrong, reason = {
         "a company's file": (
             newer_wmsd(tmp_path / "1", company=FAILS_WITH_ARTICLES),
-            "1 of 1 companies cannot be served: data/companies/1.db cannot be brought up to date: its content",
+            f"1 of 1 companies cannot be served: {installation.data}/companies/1.db cannot be brought up to date: "
+            "its content",
         ),
         "the platform's file": (
             newer_wmsd(tmp_path / "2", platform="INSERT INTO companies (id) VALUES (NULL);"),
-            "data/platform.db cannot be brought up to date: its content does not suit",
+            f"{installation.data}/platform.db cannot be brought up to date: its content does not suit",
         ),
         "the program": (
             newer_wmsd(tmp_path / "3", patches={"wmsd/interfaces/cli/serving.py": REFUSES_TO_SERVE}),
@@ -279,6 +281,6 @@ def test_a_journal_that_cannot_be_read_is_said(installation: Home) -> None:
     done = installation.run_fresh("serve", "--listen", "127.0.0.1:0")
     assert done.code == 1
     assert done.wrong == [
-        "data/upgrade.json cannot be read: it is damaged. It says how far an upgrade has come. When no upgrade is "
-        "under way, delete it."
+        f"{installation.data}/upgrade.json cannot be read: it is damaged. It says how far an upgrade has come. "
+        "When no upgrade is under way, delete it."
     ]

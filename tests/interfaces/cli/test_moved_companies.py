@@ -188,7 +188,7 @@ def test_an_export_restores_the_company_at_home(home_of_acme: Home) -> None:
         add_article(server, "KEPT")
         file = exported(home_of_acme)
         add_article(server, "LOST")
-        home_of_acme.ok("backup", "restore", file, "--company", "ACME")
+        home_of_acme.ok("backup", "restore", "--yes", file, "--company", "ACME")
         assert articles(server) == ["KEPT"]
 
 

@@ -80,7 +80,7 @@ def test_a_file_that_is_moved_away_and_back(server: Server, file: Path) -> None:
     elsewhere = file.with_name("elsewhere")
     file.rename(elsewhere)
     is_stopped(server)
-    assert told(server, "unavailable: data/companies/1.db was removed or replaced while it was in use") == 1
+    assert told(server, "/data/companies/1.db was removed or replaced while it was in use") == 1
     elsewhere.rename(file)
     works_again(server)
     assert codes(server) == [*made, "AGAIN"]
@@ -92,7 +92,7 @@ def test_a_file_that_is_removed_is_kept_under_another_name(installation: Home, s
     file.unlink()
     is_stopped(server)
     until = time.monotonic() + LONGEST
-    while not told(server, "company 1: what its file held is in data/companies/1.db.removed-"):
+    while not told(server, f"company 1: what its file held is in {installation.data}/companies/1.db.removed-"):
         assert time.monotonic() < until, server.log
         time.sleep(0.05)
     server.stop()
@@ -117,10 +117,12 @@ def test_the_doctor_and_a_restore_know_what_was_kept(installation: Home, server:
     (kept,) = file.parent.glob("1.db.removed-*")
     told_by_doctor = installation.run("doctor").out
     assert (
-        f"Company ACME has no file: data/companies/{file.name} was removed while it was served." in told_by_doctor
+        f"Company ACME has no file: {installation.data}/companies/{file.name} was removed while it was served."
+        in told_by_doctor
     )
     assert (
-        f"rename data/companies/{kept.name} to data/companies/{file.name}, and start it again." in told_by_doctor
+        f"rename {installation.data}/companies/{kept.name} to {installation.data}/companies/{file.name}, and "
+        "start it again." in told_by_doctor
     )
     restored = installation.ok("backup", "restore", archive, "--company", "ACME", "--yes")
     assert "ACME: 5 events (1 to 5) came after the backup and are missing." in restored.err
@@ -196,7 +198,11 @@ def test_a_copy_that_is_laid_over_a_running_file_is_neither_read_nor_written(
         copy(backup, file)
         is_stopped(running)
         assert (
-            told(running, "unavailable: data/companies/1.db was written by another program while it was in use")
+            told(
+                running,
+                f"unavailable: {installation.data}/companies/1.db was written by another program while it was in "
+                "use",
+            )
             == 1
         )
         until = time.monotonic() + LONGEST
@@ -237,7 +243,9 @@ def test_a_copy_of_a_running_file_is_not_mixed_with_a_log(installation: Home, se
     before = [file.read_bytes(), log.read_bytes()]
     with installation.serving() as refused:
         is_stopped(refused)
-        assert told(refused, "data/companies/1.db and its log 1.db-wal do not belong together") == 1
+        assert (
+            told(refused, f"{installation.data}/companies/1.db and its log 1.db-wal do not belong together") == 1
+        )
     assert [file.read_bytes(), log.read_bytes()] == before
     assert "do not belong together" in installation.run("doctor").err
     log.rename(installation.folder / "log")

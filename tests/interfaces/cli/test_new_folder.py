@@ -66,12 +66,12 @@ def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
     archive = back_up(home)
     home.data.rename(home.folder / "wmsd.away")
     back = (
-        "backups has 1 backup. If the data are on a disk of their own, mount it. Otherwise wmsd backup restore "
+        f"{home.data}-backups has 1 backup. If the data are on a disk of their own, mount it. Otherwise "
+        "wmsd backup restore "
         f"{archive} brings the data back."
     )
     refused = (
-        f"The data folder {home.data} is missing. Nothing was made. {back} To begin anew, start "
-        "wmsd serve with --create."
+        f"The data folder {home.data} is missing. Nothing was made. {back} To begin anew: wmsd serve --create"
     )
     assert is_refused(home) == refused
     assert home.refused(*CREATE) == refused
@@ -88,7 +88,7 @@ def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
 def test_the_backup_of_another_installation_is_not_put_in_the_place_of_lost_data(home: Home) -> None:
     """The record of which backups are its own is lost with the data."""
     first_day(home)
-    shared = home.folder / "backups"
+    shared = home.folder / "data-backups"
     home.ok("backup", "schedule", "--run", "--now")
     other = Home(home.program, home.folder / "elsewhere")
     other.folder.mkdir()
@@ -163,7 +163,7 @@ def downloaded(home: Home) -> None:
 
 def used_before(home: Home) -> None:
     """Its data folder was moved away."""
-    (home.folder / "backups").mkdir()
+    (home.folder / "data-backups").mkdir()
     (home.folder / "data").mkdir()
 
 
@@ -188,7 +188,11 @@ def test_no_question_where_its_own_output_goes(home: Home) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "env"),
-    [(("--data", "there"), {}), ((), {"WMSD_SERVER_DATA": "there"}), (("--config", "sub/c.toml"), {})],
+    [
+        (("--data", "sub/there"), {}),
+        ((), {"WMSD_SERVER_DATA": "sub/there"}),
+        (("--config", "sub/c.toml"), {}),
+    ],
 )
 def test_no_question_where_the_data_folder_is_named(
     home: Home, arguments: Sequence[str], env: dict[str, str]
@@ -196,7 +200,7 @@ def test_no_question_where_the_data_folder_is_named(
     strangers(home)
     (home.folder / "sub").mkdir()
     home.write("sub/c.toml", '[server]\ndata = "there"\n')
-    assert is_made(home, *arguments, env=env, data="there")
+    assert is_made(home, *arguments, env=env, data="sub/there")
 
 
 def test_a_data_folder_with_other_things_in_it_is_asked_about_though_named(home: Home) -> None:
@@ -222,7 +226,7 @@ def test_nothing_is_restored_among_other_things(home: Home) -> None:
     (home.folder / "there").mkdir()
     home.write("there/letter.odt", "")
     before = hashes(home.folder / "there")
-    done = home.run("backup", "restore", "copy.tar.gz", "--data", "there")
+    done = home.run("backup", "restore", "--yes", "copy.tar.gz", "--data", "there")
     assert (done.code, done.wrong) == (
         1,
         [

@@ -81,7 +81,7 @@ def test_what_is_found_while_the_schedule_is_at_work_is_not_forgotten(installati
     while read_record(installation.data).proven is None:
         assert time.monotonic() < until
         time.sleep(0.05)
-    [archive] = (installation.folder / "backups").glob("*.tar.gz")
+    [archive] = (installation.folder / "data-backups").glob("*.tar.gz")
     archive.write_bytes(archive.read_bytes().replace(MEMBER_HEAD, bytes(4), 1))
     assert NOT_WHOLE in installation.run("backup", "verify", archive).out
     found = read_record(installation.data)

@@ -144,7 +144,7 @@ def test_it_is_told_what_is_lost_until_a_phrase_is_checked(installation: Home) -
 
 def test_whoever_declines_is_told_and_nothing_is_wrong(installation: Home) -> None:
     scheduled(installation)
-    done = installation.ok("recovery-phrase", "decline")
+    done = installation.ok("recovery-phrase", "decline", "--yes")
     assert "goes on without a recovery phrase" in done.err
     said = installation.ok("status", "--json", env=DAILY).json
     assert said["keys"].startswith(
@@ -259,7 +259,7 @@ def test_old_backups_open_with_the_old_phrase_and_both_until_the_check(
 ) -> None:
     old = checked(installation)
     before = back_up(installation, installation.folder / "before.tar.gz")
-    done = installation.ok("recovery-phrase", "replace")
+    done = installation.ok("recovery-phrase", "replace", "--yes")
     new = done.out.strip()
     assert "Existing backups open only with the recovery phrase" in done.err
     between = back_up(installation, installation.folder / "between.tar.gz")
@@ -281,7 +281,7 @@ def test_old_backups_open_with_the_old_phrase_and_both_until_the_check(
 def test_a_restore_in_place_brings_no_replaced_phrase_back(installation: Home) -> None:
     checked(installation)
     archive = back_up(installation)
-    new = installation.ok("recovery-phrase", "replace").out.strip()
+    new = installation.ok("recovery-phrase", "replace", "--yes").out.strip()
     installation.ok("recovery-phrase", "check", stdin=f"{new}\n")
     known = known_phrases(installation)
     assert restore(installation, archive)["keys"] == "replaced"

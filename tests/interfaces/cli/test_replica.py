@@ -99,7 +99,7 @@ def test_a_company_that_is_made_or_restored_meanwhile_is_replicated_too(installa
         archive = back_up(installation)
         add_article(server, "LOST")
         litestream.await_all()
-        installation.ok("backup", "restore", archive, "--company", "ACME")
+        installation.ok("backup", "restore", "--yes", archive, "--company", "ACME")
         add_article(server, "AFTER")
         litestream.await_all()
     other = take_over(installation, litestream.replica)

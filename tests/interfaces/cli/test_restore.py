@@ -59,7 +59,7 @@ def test_what_was_replaced_is_kept(installation: Home, saved: Path) -> None:
 
 
 def test_what_is_missing_is_said_with_numbers(installation: Home, saved: Path) -> None:
-    done = installation.ok("backup", "restore", saved)
+    done = installation.ok("backup", "restore", "--yes", saved)
     assert "ACME: 1 event (2) came after the backup and is missing. New ones go on after it." in done.err
     assert "tokens go on, and people sign in again." in done.err
 
@@ -68,7 +68,7 @@ def test_what_is_missing_is_said_once(installation: Home, saved: Path) -> None:
     """The numbers of the restored file are ahead of what is in it, which loses nothing again."""
     assert restore(installation, saved)["missing_events"] == 1
     for only in ((), ("--company", "ACME")):
-        done = installation.ok("backup", "restore", saved, *only, "--json")
+        done = installation.ok("backup", "restore", "--yes", saved, *only, "--json")
         assert done.json["missing_events"] == 0
         assert "came after the backup" not in done.err
         assert f"What was there before is in {done.json['replaced']}. Delete it when you are sure." in done.err
@@ -87,7 +87,7 @@ def test_what_is_missing_by_what_the_platform_noted_is_not_called_unknown(instal
 
 def test_a_folder_for_what_was_replaced_is_named_only_where_there_is_one(installation: Home, saved: Path) -> None:
     (installation.data / "companies" / "1.db").unlink()
-    done = installation.ok("backup", "restore", saved, "--company", "ACME", "--json")
+    done = installation.ok("backup", "restore", "--yes", saved, "--company", "ACME", "--json")
     assert (done.json["replaced"], "What was there before" in done.err) == (None, False)
     assert "came after the backup and" in done.err
 
@@ -128,13 +128,13 @@ def test_keys_that_are_in_the_backup_are_not_left_there_by_mistake(installation:
     words = installation.write("words", f"{PASSPHRASE}\n")
     archive = back_up(installation, "--passphrase-file", words)
     shutil.rmtree(installation.data)
-    assert installation.refused("backup", "restore", archive) == (
+    assert installation.refused("backup", "restore", "--yes", archive) == (
         f"The keys of the installation are in {archive}, encrypted with a passphrase. Nothing was changed. Name "
         "the file that has it: --passphrase-file FILE. If it is lost, --new-keys makes them anew: then everybody "
         "signs in again, and integrators need new tokens."
     )
     assert not installation.data.exists()
-    done = installation.ok("backup", "restore", archive, "--new-keys")
+    done = installation.ok("backup", "restore", "--yes", archive, "--new-keys")
     assert "The keys of the installation are made anew at the next start. Everybody signs in again" in done.err
     assert is_right_but_for_the_day_after(installation)
 
@@ -146,7 +146,7 @@ def test_a_wrong_passphrase_changes_nothing(installation: Home) -> None:
     archive = back_up(installation, "--passphrase-file", words)
     (installation.data / "platform.db").unlink()
     before = hashes(installation.data)
-    sentence = installation.refused("backup", "restore", archive, "--passphrase-file", others)
+    sentence = installation.refused("backup", "restore", "--yes", archive, "--passphrase-file", others)
     assert "is not encrypted with this passphrase" in sentence
     assert hashes(installation.data) == before
 
@@ -185,7 +185,7 @@ def test_revoked_tokens_stay_revoked(installation: Home) -> None:
     archive = back_up(installation)
     [[number]] = sql(installation.data / "platform.db", "SELECT id FROM tokens")
     installation.ok("token", "revoke", str(number))
-    done = installation.ok("backup", "restore", archive)
+    done = installation.ok("backup", "restore", "--yes", archive)
     assert "1 token that was revoked or disabled after the backup stays so." in done.err
     with installation.serving() as server:
         assert server.get("/api/articles")[0] == 401
@@ -208,13 +208,13 @@ def test_users_that_were_deleted_come_back_shut_out_and_are_named(installation: 
     installation.ok("user", "change", "eve@example.com", "--email", "eva@example.com")
     installation.ok("user", "delete", "eva@example.com", "--yes")
     add_user(installation, "eva@example.com")
-    done = installation.ok("backup", "restore", archive)
+    done = installation.ok("backup", "restore", "--yes", archive)
     for email in ("dora@example.com", "eve@example.com"):
         assert f"The user {email} was deleted after the backup. It is back, and disabled" in done.err
     found = disabled(installation)
     assert [found[f"{name}@example.com"] for name in ("bo", "dora", "eve")] == [False, True, True]
     installation.ok("user", "enable", "dora@example.com")
-    again = installation.ok("backup", "restore", back_up(installation, "again.tar.gz"))
+    again = installation.ok("backup", "restore", "--yes", back_up(installation, "again.tar.gz"))
     assert "deleted after" not in again.err
 
 
@@ -223,18 +223,18 @@ def test_users_that_an_older_backup_did_not_know_come_back_as_they_were(installa
     older = back_up(installation)
     add_user(installation, "late@example.com")
     newer = back_up(installation, "newer.tar.gz")
-    told = installation.ok("backup", "restore", older)
+    told = installation.ok("backup", "restore", "--yes", older)
     assert "This user was made after the backup and cannot sign in any more: late@example.com." in told.err
     assert "kept, as they were in the data folder" in told.out
     assert "late@example.com" not in disabled(installation)
-    done = installation.ok("backup", "restore", newer)
+    done = installation.ok("backup", "restore", "--yes", newer)
     assert disabled(installation)["late@example.com"] is False
     assert ("deleted" in done.err, "made after the backup" in done.err) == (False, False)
 
 
 def test_a_company_that_was_made_after_the_backup(installation: Home, saved: Path) -> None:
     installation.ok("company", "create", "LATER", "--name", "Later")
-    done = installation.ok("backup", "restore", saved)
+    done = installation.ok("backup", "restore", "--yes", saved)
     assert "Not in the backup: companies/2.db." in done.err
     assert [row["code"] for row in installation.ok("company", "list", "--json").json] == ["ACME"]
     assert is_right(installation)
@@ -244,7 +244,7 @@ def test_a_company_that_was_made_after_the_backup(installation: Home, saved: Pat
 
 def test_beside_a_server_everything_is_refused(installation: Home, saved: Path) -> None:
     with installation.serving() as server:
-        sentence = installation.refused("backup", "restore", saved)
+        sentence = installation.refused("backup", "restore", "--yes", saved)
         assert "Stop it first" in sentence
         assert articles(server) == ["KEPT", "LOST"]
 
@@ -254,8 +254,8 @@ def test_another_installation_s_backup_is_refused(installation: Home, saved: Pat
     other = made_on_first_day(Home(installation.program, tmp_path / "other"))
     before = hashes(other.data)
     for options in ((), ("--company", "ACME")):
-        assert "of another installation than the one in data" in other.refused(
-            "backup", "restore", saved, *options
+        assert f"of another installation than the one in {other.data}" in other.refused(
+            "backup", "restore", "--yes", saved, *options
         )
     assert hashes(other.data) == before
 
@@ -266,7 +266,7 @@ def test_a_backup_of_a_newer_program_is_refused(installation: Home) -> None:
     connection.close()
     archive = back_up(installation)
     before = hashes(installation.data)
-    sentence = installation.refused("backup", "restore", archive)
+    sentence = installation.refused("backup", "restore", "--yes", archive)
     assert "has schema 999; this program knows schemas up to" in sentence
     assert hashes(installation.data) == before
 
@@ -278,7 +278,7 @@ def test_what_doctor_finds_is_refused_and_can_be_insisted_on(installation: Home,
     archive = installation.folder / "wrong.tar.gz"
     installation.ok("backup", "create", archive)
     before = hashes(installation.data)
-    sentence = installation.refused("backup", "restore", archive)
+    sentence = installation.refused("backup", "restore", "--yes", archive)
     assert "ACME in" in sentence
     assert sentence.endswith("Restore another backup, or this one with --anyway.")
     assert hashes(installation.data) == before
@@ -293,13 +293,13 @@ def test_what_was_proven_is_not_examined_again(installation: Home) -> None:
             installation.ok("backup", "verify", archive)
         restore(installation, archive)
     damage(archive)
-    assert "is damaged" in installation.refused("backup", "restore", archive)
+    assert "is damaged" in installation.refused("backup", "restore", "--yes", archive)
 
 
 def test_a_damaged_archive_changes_nothing(installation: Home, saved: Path) -> None:
     damage(saved)
     before = hashes(installation.data)
-    refused = installation.refused("backup", "restore", saved)
+    refused = installation.refused("backup", "restore", "--yes", saved)
     assert re.search(rf"{saved} is damaged: .+\. (ACME|platform\.db) cannot be", refused)
     assert "wmsd backup verify names all" in refused
     assert hashes(installation.data) == before
@@ -307,7 +307,7 @@ def test_a_damaged_archive_changes_nothing(installation: Home, saved: Path) -> N
 
 def test_a_restore_that_was_cut_off_is_finished_by_whoever_comes_next(installation: Home, saved: Path) -> None:
     """The journal is written, and no file, or some, are in their places."""
-    done = json.loads(installation.ok("backup", "restore", saved, "--json").out)
+    done = json.loads(installation.ok("backup", "restore", "--yes", saved, "--json").out)
     aside = Path(done["replaced"]).name
     data = installation.data
     kept = {name: (data / aside / name) for name in ("platform.db", "companies/1.db")}

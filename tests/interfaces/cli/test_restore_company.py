@@ -67,7 +67,9 @@ def test_an_older_file_in_its_place_is_served_and_said(installation: Home) -> No
     )
     with installation.serving(env=UNLIMITED) as server:
         assert articles(server) == ["KEPT"]
-        assert "company ACME: data/companies/1.db is older than what was written here" in server.log
+        assert (
+            f"company ACME: {installation.data}/companies/1.db is older than what was written here" in server.log
+        )
         assert "and 3 events (2 to 4) after it are missing" in server.log
         add_article(server, "NEW")
     assert sql(file, "SELECT max(sequence) FROM events") == [(10_005,)], "the last minute is not known"
@@ -130,5 +132,5 @@ def test_deliveries_go_on_with_numbers_of_their_own(installation: Home) -> None:
 
 
 def test_a_company_that_is_not_there(installation: Home, saved: Path) -> None:
-    sentence = installation.refused("backup", "restore", saved, "--company", "NOBODY")
+    sentence = installation.refused("backup", "restore", "--yes", saved, "--company", "NOBODY")
     assert sentence == f"{saved} has no company NOBODY. It has ACME."

@@ -51,7 +51,7 @@ def test_what_root_does_in_the_service_s_folder_stays_the_service_s(home: Home) 
     home.ok("doctor")
     assert (home.data / "companies" / "2.db").exists()
     assert all_of_the_service(home.data), owners(home.data)
-    backups = home.folder / "backups"
+    backups = home.folder / "data-backups"
     assert (backups.stat().st_uid, all_of_the_service(backups)) == (SERVICE, True), owners(backups)
 
 

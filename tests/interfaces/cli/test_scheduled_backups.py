@@ -36,7 +36,7 @@ def run(home: Home, **env: str) -> None:
 
 
 def names(home: Home) -> list[str]:
-    return sorted(path.name for path in (home.folder / "backups").glob("*.tar.gz"))
+    return sorted(path.name for path in (home.folder / "data-backups").glob("*.tar.gz"))
 
 
 def renamed(archive: Path, age: timedelta) -> Path:
@@ -81,12 +81,16 @@ def test_one_more_is_made_and_proven_when_somebody_asks(installation: Home) -> N
 def test_what_is_shown(installation: Home) -> None:
     run(installation)
     shown = installation.ok("backup", "schedule", "--json", env=DAILY).json
-    assert (shown["every"], shown["at"], shown["folder"], shown["backups"]) == ("day", "02:30", "backups", 1)
+    folder = str(installation.folder / "data-backups")
+    assert (shown["every"], shown["at"], shown["folder"], shown["backups"]) == ("day", "02:30", folder, 1)
     assert (shown["ok"], shown["on_disk_of_data"]) == (True, True)
     assert shown["verdict"].startswith("restorable, proven ")
     elsewhere = Home(installation.program, installation.folder.parent)
     status = elsewhere.run("status", "--json", "--data", installation.data, env=DAILY).json
-    assert (status["ok"], status["backup folder"].split(",")[0]) == (True, str(installation.folder / "backups"))
+    assert (status["ok"], status["backup folder"].split(",")[0]) == (
+        True,
+        str(installation.folder / "data-backups"),
+    )
 
 
 def test_beside_a_server_and_in_its_health(installation: Home) -> None:
@@ -101,16 +105,16 @@ def test_beside_a_server_and_in_its_health(installation: Home) -> None:
 
 
 def test_a_failure_is_said_and_degrades(installation: Home) -> None:
-    installation.write("backups", "a file where the folder should be")
+    installation.write("data-backups", "a file where the folder should be")
     done = installation.run("backup", "schedule", "--run", env=DAILY)
     assert done.code == 1
-    assert "The backup folder backups cannot be written" in done.err
+    assert f"The backup folder {installation.folder / 'data-backups'} cannot be written" in done.err
     with installation.serving(env=DAILY) as server:
         status, body = server.get("/api/health")
         assert (status, body["status"]) == (200, "degraded")
         assert body["checks"]["backup"]["degraded"] is True
         assert "/" not in str(body["checks"]["backup"])
-    (installation.folder / "backups").unlink()
+    (installation.folder / "data-backups").unlink()
     run(installation)
     assert read_record(installation.data).failed is None
 
@@ -119,11 +123,11 @@ def test_old_ones_are_deleted_and_others_stay(installation: Home) -> None:
     by_hand = renamed(back_up(installation), timedelta(days=20, hours=1))
     time.sleep(1.1)  # names tell seconds
     run(installation)
-    first = installation.folder / "backups" / names(installation)[-1]
+    first = installation.folder / "data-backups" / names(installation)[-1]
     days = [renamed(first, timedelta(days=each)).name for each in range(1, 60)]
     first.unlink()
-    strange = installation.write("backups/mine.tar.gz", "precious")
-    cut = installation.write("backups/wmsd-2020-01-01T000000Z.tar.gz", "cut short")
+    strange = installation.write("data-backups/mine.tar.gz", "precious")
+    cut = installation.write("data-backups/wmsd-2020-01-01T000000Z.tar.gz", "cut short")
     time.sleep(1.1)
     keep = {"WMSD_BACKUP_KEEP_HOURLY": "1", "WMSD_BACKUP_KEEP_DAILY": "3", "WMSD_BACKUP_KEEP_WEEKLY": "0"}
     installation.ok("backup", "schedule", "--run", "--now", env={**DAILY, **keep})
@@ -144,7 +148,7 @@ def test_the_last_good_copy_of_a_company_outlives_every_backup_without_it(instal
         done = installation.run("backup", "schedule", "--run", "--now", env={**DAILY, **LEAST})
         assert (done.code, "ACME is not in it" in done.err) == (1, True)
     assert [names(installation)[0], len(names(installation))] == [good, 2]
-    installation.ok("backup", "restore", installation.folder / "backups" / good, "--company", "ACME", "--yes")
+    installation.ok("backup", "restore", installation.folder / "data-backups" / good, "--company", "ACME", "--yes")
     time.sleep(1.1)
     installation.ok("backup", "schedule", "--run", "--now", env={**DAILY, **LEAST})
     assert good not in names(installation), "a newer one has all of it"
@@ -154,9 +158,9 @@ def test_another_installation_s_backups_are_not_deleted(installation: Home, tmp_
     (tmp_path / "other").mkdir()
     other = made_on_first_day(Home(installation.program, tmp_path / "other"))
     foreign = back_up(other)
-    (installation.folder / "backups").mkdir()
+    (installation.folder / "data-backups").mkdir()
     old = [foreign, *(renamed(foreign, timedelta(days=each)) for each in (30, 40))]
-    there = [Path(shutil.copy(each, installation.folder / "backups")) for each in old]
+    there = [Path(shutil.copy(each, installation.folder / "data-backups")) for each in old]
     time.sleep(1.1)  # names tell seconds
     run(installation, WMSD_BACKUP_KEEP_DAILY="1", WMSD_BACKUP_KEEP_WEEKLY="0", WMSD_BACKUP_KEEP_HOURLY="0")
     assert all(each.exists() for each in there)
@@ -177,7 +181,7 @@ def test_the_command_afterwards_has_the_path(installation: Home) -> None:
     run(installation, WMSD_BACKUP_AFTER="cp $ARCHIVE copied.tar.gz")
     [name] = names(installation)
     copied = installation.folder / "copied.tar.gz"
-    assert copied.read_bytes() == (installation.folder / "backups" / name).read_bytes()
+    assert copied.read_bytes() == (installation.folder / "data-backups" / name).read_bytes()
 
 
 def test_a_command_afterwards_that_fails_is_said(installation: Home) -> None:
@@ -191,7 +195,7 @@ def test_a_command_afterwards_that_fails_is_said(installation: Home) -> None:
 
 def scheduled(home: Home, *options: str) -> ScheduledBackups:
     command = [sys.executable, "-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
-    settings = Backup(folder=str(home.folder / "backups"))
+    settings = Backup(folder=str(home.folder / "data-backups"))
     return ScheduledBackups(
         [*command, "backup", "schedule", "--run", "--data", str(home.data), *options],
         settings,
@@ -205,7 +209,7 @@ async def test_the_server_starts_the_work_when_it_is_due(
 ) -> None:
     caplog.set_level(logging.INFO)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "backups"))
+    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "data-backups"))
     backups = scheduled(installation)
     await backups.look()
     assert len(names(installation)) == 1
@@ -220,13 +224,13 @@ async def test_a_proven_backup_that_is_gone_is_told_before_it_is_replaced(
 ) -> None:
     """Alerts look more often than the schedule: they have the time between two looks of it."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "backups"))
+    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "data-backups"))
     backups = scheduled(installation)
     await backups.look()
     [first] = names(installation)
-    (installation.folder / "backups").rename(installation.folder / "away")
+    (installation.folder / "data-backups").rename(installation.folder / "away")
     await backups.look()
-    gone = f"the backup that was proven, {first}, is not in {installation.folder / 'backups'} any more"
+    gone = f"the backup that was proven, {first}, is not in {installation.folder / 'data-backups'} any more"
     assert (backups.verdict(), names(installation)) == ((False, gone), [])
     assert gone in caplog.text
     await backups.look()
@@ -239,8 +243,8 @@ async def test_a_proven_backup_that_is_gone_is_told_before_it_is_replaced(
 def test_a_gone_backup_is_said_and_degrades(installation: Home) -> None:
     run(installation)
     [name] = names(installation)
-    (installation.folder / "backups").rename(installation.folder / "away")
-    says = f"he backup that was proven, {name}, is not in {installation.folder / 'backups'} any more."
+    (installation.folder / "data-backups").rename(installation.folder / "away")
+    says = f"he backup that was proven, {name}, is not in {installation.folder / 'data-backups'} any more."
     for command in (("status",), ("backup", "schedule")):
         done = installation.run(*command, env=DAILY)
         assert (done.code, says in done.err) == (1, True)
@@ -256,7 +260,7 @@ def test_another_folder_in_the_settings_has_no_backup_until_one_is_made_there(in
     new = installation.folder / "new"
     moved = {**DAILY, "WMSD_BACKUP_FOLDER": str(new)}
     said = installation.run("status", env=moved)
-    old = installation.folder / "backups"
+    old = installation.folder / "data-backups"
     assert said.code == 1
     assert f"There is no backup yet in {new}, which backup.folder names now: the last one, " in said.err
     assert f"was made in {old}. Mend what stands in its way" in said.err
@@ -280,16 +284,18 @@ def test_the_folder_of_the_default_has_none_either(
     folder = installation.folder / named if is_absolute else Path(named)
     run(installation, WMSD_BACKUP_FOLDER=str(folder))
     if is_there:
-        (installation.folder / "backups").mkdir()
+        (installation.folder / "data-backups").mkdir()
     shown = installation.run("backup", "schedule", "--json", env=DAILY)
     assert (shown.code, shown.json["ok"], shown.json["last_backup"]) == (1, False, None)
     said = installation.run("status", env=DAILY)
-    assert (said.code, f"backup folder  {installation.folder / 'backups'}," in said.out) == (1, True)
-    assert "There is no backup yet in backups, which backup.folder names now" in said.err
+    assert (said.code, f"backup folder  {installation.folder / 'data-backups'}," in said.out) == (1, True)
+    told = f"There is no backup yet in {installation.folder / 'data-backups'}, which backup.folder names now"
+    assert told in said.err
     elsewhere = Home(installation.program, tmp_path / "elsewhere")
-    (elsewhere.folder / "backups").mkdir(parents=True)
-    for command in (("status",), ("backup", "schedule")):  # without the settings, nothing is known of the folder
-        assert elsewhere.run(*command, "--data", installation.data, env=DAILY).code == 0
+    (elsewhere.folder / "data-backups").mkdir(parents=True)
+    for command in (("status",), ("backup", "schedule")):
+        done = elsewhere.run(*command, "--data", installation.data, env=DAILY)
+        assert (done.code, told in done.err) == (1, True)
     run(installation)
     assert len(names(installation)) == 1
     assert installation.ok("backup", "schedule", "--json", env=DAILY).json["verdict"][:18] == "restorable, proven"
@@ -316,9 +322,11 @@ def test_a_command_with_the_settings_may_be_typed_elsewhere(installation: Home, 
     elsewhere = Home(installation.program, tmp_path / "elsewhere")
     elsewhere.folder.mkdir()
     settings = {**DAILY, "WMSD_SERVER_DATA": str(installation.data)}
-    assert elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": "kept"}).code == 0
-    said = elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": "other"})
-    assert (said.code, "There is no backup yet in other, which backup.folder names now" in said.err) == (1, True)
+    kept = str(installation.folder / "kept")
+    assert elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": kept}).code == 0
+    said = elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": "kept"})
+    told = f"There is no backup yet in {elsewhere.folder / 'kept'}, which backup.folder names now"
+    assert (said.code, told in said.err) == (1, True)
 
 
 def test_a_failure_with_advice_ends_with_one_full_stop(installation: Home) -> None:
@@ -332,7 +340,7 @@ def test_a_proof_of_a_copy_is_none_of_the_last_one(installation: Home) -> None:
     run(installation)
     before = read_record(installation.data)
     copy = shutil.copy(
-        installation.folder / "backups" / names(installation)[0], installation.folder / "copy.tar.gz"
+        installation.folder / "data-backups" / names(installation)[0], installation.folder / "copy.tar.gz"
     )
     installation.ok("backup", "verify", copy)
     assert read_record(installation.data).proven == before.proven
@@ -371,7 +379,7 @@ async def test_a_process_that_cannot_say_what_failed(installation: Home, monkeyp
 
 async def test_a_stop_ends_the_work(installation: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "backups"))
+    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "data-backups"))
     monkeypatch.setenv("WMSD_BACKUP_AFTER", "sleep 60")
     backups = scheduled(installation)
     looking = asyncio.ensure_future(backups.look())

@@ -122,11 +122,14 @@ def test_a_data_folder_that_cannot_be(home: Home) -> None:
         ("/proc/wmsd", "no such file or directory"),
         ("/dev/null", "file exists"),
     ):
-        assert home.refused("serve", "--data", place) == f"The data folder {place} cannot be made: {reason}."
+        assert (
+            home.refused("serve", "--data", place)
+            == f"The data folder {home.folder / place} cannot be made: {reason}."
+        )
         created = home.refused("company", "create", "A", "--name", "A", "--init", "--data", place)
-        assert created == f"The data folder {place} cannot be made: {reason}."
+        assert created == f"The data folder {home.folder / place} cannot be made: {reason}."
         assert home.refused("company", "list", "--data", place).startswith("There is no wmsd data in ")
-    is_a_file = "file is a file, and no data folder. Name a folder with --data."
+    is_a_file = f"{home.folder}/file is a file, and no data folder. Name a folder with --data."
     assert home.refused("serve", env={"WMSD_SERVER_DATA": "file"}) == is_a_file
     assert home.refused("company", "create", "A", "--name", "A", "--init", "--data", "file") == is_a_file
     assert hashes(home.folder) == before
@@ -149,8 +152,8 @@ def test_a_disk_that_takes_nothing(home: Home) -> None:
     first_day(home)
     before = hashes(home.data)
     refusals = {
-        ("serve",): "The data folder data cannot be written: file too large.",
-        ("company", "create", "NEW", "--name", "New"): "data/platform.db cannot be used: disk I/O error. "
+        ("serve",): f"The data folder {home.data} cannot be written: file too large.",
+        ("company", "create", "NEW", "--name", "New"): f"{home.data}/platform.db cannot be used: disk I/O error. "
         "Nothing was changed. Look whether the disk is full, failing or read-only.",
     }
     for command, sentence in refusals.items():
@@ -165,7 +168,7 @@ def test_a_certificate_that_is_none(home: Home) -> None:
     home.write("text.pem", "no certificate")
     for name in ("text.pem", "none.pem", "."):
         refused = home.refused("serve", env={"WMSD_SERVER_TLS": name})
-        assert refused.startswith(f"{name} ")
+        assert refused.startswith(f"{home.folder / name} ")
     assert not home.data.exists()
 
 

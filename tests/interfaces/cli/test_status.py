@@ -26,7 +26,7 @@ def test_without_a_server_it_says_what_the_files_say(home: Home) -> None:
     said = home.ok("status", "--json").json
     assert (said["server"], said["companies"], said["live"], said["ok"]) == ("none runs", 1, None, True)
     assert "requests" not in home.ok("status").out
-    assert said["backup folder"] == f"{home.folder / 'backups'}, on the disk of the data, and lost with it"
+    assert said["backup folder"] == f"{home.folder / 'data-backups'}, on the disk of the data, and lost with it"
 
 
 def test_it_says_what_a_server_has_written_down(home: Home) -> None:

@@ -81,7 +81,7 @@ def test_a_user_is_changed(shared: Home) -> None:
     assert user(shared, "changed@example.com")["abilities"] == ["articles:read", "sales-orders:read"]
     shared.ok(*change, "--clear-abilities")
     assert all(each.endswith(":read") for each in user(shared, "changed@example.com")["abilities"])
-    shared.ok(*change, "--email", "New@example.com", "--role", "company-admin")
+    shared.ok(*change, "--email", "New@example.com", "--role", "company-admin", "--yes")
     assert user(shared, "new@example.com")["role"] == "company-admin"
     ((actor, details),) = audited(shared, "user.change", "changed@example.com")[-1:]
     assert actor == f"command line, unix user {getpass.getuser()}"
@@ -105,7 +105,7 @@ def test_a_higher_role_says_before_and_after_what_ends_and_why(shared: Home) -> 
     )
     assert (asked.code, told in " ".join(asked.err.split())) == (1, True)
     assert user(shared, "rises@example.com")["role"] == "member"
-    assert shared.ok(*change, "--role", "platform-admin").err.splitlines()[-2:] == [
+    assert shared.ok(*change, "--role", "platform-admin", "--yes").err.splitlines()[-2:] == [
         f"rises@example.com is changed. This has ended: {ending} A higher role ends them, because somebody else "
         "may know them.",
         "Make a link to a new password: wmsd user reset-password rises@example.com",
@@ -154,7 +154,7 @@ def test_a_change_that_is_refused_changes_nothing_and_names_the_option(shared: H
         (["--name", "Kept", "--email", EMAIL], [f"--email {EMAIL} is taken by another user."]),
         (["--name", "Kept", "--email", "nobody"], ["--email must be an e-mail address."]),
         (
-            ["--role", "platform-admin", "--add-company", "ACME"],
+            ["--role", "platform-admin", "--add-company", "ACME", "--yes"],
             ["--add-company must be empty: a platform admin may use every company."],
         ),
     ):

@@ -26,6 +26,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.oversight.service import Started
 from wmsd.base import timestamps
+from wmsd.interfaces.cli.suggested import completed
 from wmsd.interfaces.pages.house_pages import BACKUPS, HEALTH, HOUSE_PAGES, HousePage
 from wmsd.interfaces.pages.oversight import LONGEST_SEARCH
 
@@ -335,6 +336,19 @@ async def test_the_scheduled_work_waits_for_the_one_that_was_asked_for(admin: Vi
     assert backups.is_running
     await over(lambda: backups.is_running)
     assert len(archives(admin.world)) == 1
+
+
+async def test_a_command_is_told_as_it_is_typed_beside_the_server(tmp_path: Path) -> None:
+    given = {"--data": "/srv/stock", "--config": "/srv/wmsd.toml"}
+
+    def of_server(installation: Installation) -> Started:
+        return Started(complete=partial(completed, given=given))
+
+    async with open_world(tmp_path / "data", started=of_server) as world:
+        admin = await signed_in(world)
+        for path, command in (("/admin/health", "wmsd doctor"), ("/admin/backups", "wmsd backup create")):
+            seen = await admin.get(path)
+            assert f"{command} --data /srv/stock --config /srv/wmsd.toml" in seen.text
 
 
 async def test_what_a_server_cannot_begin_is_told(world: World) -> None:

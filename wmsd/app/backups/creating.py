@@ -22,6 +22,7 @@ from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.sealing import Sealed, sealed
 from wmsd.app.backups.size import expected_bytes
 from wmsd.app.backups.source import Source, State, StateLost
+from wmsd.app.backups.whose import note_whose
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_thresholds import disk_of
 from wmsd.app.lending import Unanswered
@@ -92,6 +93,8 @@ class Creation:
             finally:
                 unfinished.unlink(missing_ok=True)
             self._note_mounted()
+            if name is None:
+                self._note_whose(manifest.installation)
             return Made(path, path.stat().st_size, manifest)
 
     def _note_mounted(self) -> None:
@@ -99,6 +102,12 @@ class Creation:
             note_mounted(self._data.path, self._folder)
         except OSError as error:
             LOG.warning("the backup is made; where its disk is mounted could not be noted: %s", error)
+
+    def _note_whose(self, installation: str) -> None:
+        try:
+            note_whose(self._folder.path, installation, self._data.path)
+        except OSError as error:
+            LOG.warning("the backup is made; whose it is could not be noted beside it: %s", error)
 
     def _check_room(self) -> None:
         needed = expected_bytes(self._files, self._folder.archives())

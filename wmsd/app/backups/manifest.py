@@ -102,9 +102,9 @@ class Manifest(Part):
         return any(file.company_id == company_id for file in self.files)
 
 
-def brings_back(archive: Path, options: str = "") -> str:
+def brings_back(archive: Path) -> str:
     """What to do with the archive of one company, a deleted or an exported one, wherever it is typed."""
-    return f"`wmsd company import {shlex.quote(str(archive.absolute()))}{options}` brings it back."
+    return f"`wmsd company import {shlex.quote(str(archive.absolute()))}` brings it back."
 
 
 def parsed(text: bytes, archive: str) -> Manifest:

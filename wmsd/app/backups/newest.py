@@ -10,6 +10,7 @@ from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.manifest import PLATFORM
 from wmsd.app.backups.record import read_record
+from wmsd.app.backups.whose import is_anothers
 from wmsd.app.platform_lost import UNKNOWN
 from wmsd.base.counts import counted, first_few
 from wmsd.db.failures import StorageError
@@ -39,7 +40,8 @@ def newest_with(data: Path, folder: Path, name: str = PLATFORM, installation: st
 
 def brings_data_back(data: Path, folder: Path) -> str:
     """Sentences about the backups of data that are gone; empty where there are none."""
-    archives = BackupFolder(folder).archives()
+    others = _of_others(data, folder)
+    archives = [each for each in BackupFolder(folder).archives() if each not in others]
     if not archives:
         return ""
     there = f"{folder} has {counted(len(archives), 'backup')}"
@@ -55,14 +57,34 @@ def brings_data_back(data: Path, folder: Path) -> str:
 
 
 def _known(data: Path, folder: Path, installation: str | None = None) -> list[tuple[Path, Content]]:
-    """The backups of the installation, the newest first; those of all where no record says which is its own."""
+    """The backups of the installation, the newest first. Where no record says which is its own, those of all but
+    the installations of other data folders.
+    """
     made = read_record(data).made
     own = installation or (made.installation if made else None)
+    if own is not None:
+        return [each for each in _read(folder) if each[1].installation == own]
+    others = _of_others(data, folder)
+    return [each for each in _read(folder) if each[0] not in others]
+
+
+def _of_others(data: Path, folder: Path) -> set[Path]:
+    """The backups of installations that other data folders have. Where a folder of backups is taken for one of
+    data, all count.
+    """
+    if data.resolve() == folder.resolve():
+        return set()
+    found = _read(folder)
+    others = {each for each in {content.installation for _, content in found} if is_anothers(each, data, folder)}
+    return {path for path, content in found if content.installation in others}
+
+
+def _read(folder: Path) -> list[tuple[Path, Content]]:
     found = []
     for path in BackupFolder(folder).archives()[: -MOST_READ - 1 : -1]:
         with suppress(StorageError, OSError):
             found.append((path, _content(path, path.stat().st_mtime_ns)))
-    return [each for each in found if own in (None, each[1].installation)]
+    return found
 
 
 def _are_of_several(backups: list[tuple[Path, Content]]) -> bool:

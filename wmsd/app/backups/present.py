@@ -4,12 +4,9 @@ call it on a thread.
 
 import os
 from pathlib import Path
-from typing import Final
 
 from wmsd.app.backups.record import BackupRecord, MadeBackup, ProvenBackup
 from wmsd.app.settings import Backup
-
-DEFAULT: Final[str] = Backup.model_fields["folder"].default
 
 
 def made_there(settings: Backup, record: BackupRecord) -> MadeBackup | None:
@@ -53,31 +50,9 @@ def here() -> str | None:
         return None
 
 
-def from_here(settings: Backup) -> Backup:
-    """For the server and its schedule: a relative folder begins where they run."""
-    return settings.model_copy(update={"folder": str(Path(settings.folder).absolute())})
-
-
 def is_in_folder(settings: Backup, noted: MadeBackup | ProvenBackup) -> bool:
-    """Whether the path is one in the folder of the settings. A command may be typed elsewhere than where the
-    server was started, and without its settings: then it knows nothing of the folder.
-    """
-    folder, above = Path(settings.folder), Path(noted.path).absolute().parent
-    if folder.is_absolute():
-        return above.resolve() == folder.resolve()
-    if noted.directory is None:
-        return _ends_as(folder, above)
-    directory = Path(noted.directory)
-    if "folder" not in settings.model_fields_set and str(directory.resolve()) != here():
-        return True
-    return above.resolve() == (directory / folder).resolve()
-
-
-def _ends_as(folder: Path, above: Path) -> bool:
-    """Of an older record, as far as it tells."""
-    if folder == Path(DEFAULT) and not folder.exists():
-        return True
-    return above.parts[len(above.parts) - len(folder.parts) :] == folder.parts
+    """Whether the path is one in the folder of the settings."""
+    return Path(noted.path).absolute().parent.resolve() == Path(settings.folder).resolve()
 
 
 def _found(settings: Backup, record: MadeBackup | ProvenBackup) -> str | None:

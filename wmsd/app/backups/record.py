@@ -26,7 +26,9 @@ class MadeBackup(Part):
     seconds: float
     installation: str
     directory: str | None = None
-    """Where the schedule ran: a relative `backup.folder` begins there. Older records have none."""
+    """Where the first schedule ran that made a backup in this folder: by default, earlier versions made them in
+    ./backups. Older records have none.
+    """
     left_out: list[str] = []
     """The codes of companies whose files could not be read."""
 

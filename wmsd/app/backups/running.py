@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from wmsd.app.backups.due import is_something_due, local_now
-from wmsd.app.backups.present import from_here, made_there, proven_there
+from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.backups.record import (
     BackupRecord,
     FailedBackup,
@@ -51,7 +51,7 @@ class ScheduledBackups:
     """`command` is `wmsd backup schedule --run`, as this server can start it."""
 
     def __init__(self, command: Sequence[str], settings: Backup, data: DataFolder, clock: Clock) -> None:
-        self.settings = from_here(settings)
+        self.settings = settings
         self._data = data
         self._clock = clock
         self._not_before = 0.0

@@ -15,7 +15,7 @@ from wmsd.app.backups.creating import Made
 from wmsd.app.backups.due import is_backup_due, is_proof_due_now
 from wmsd.app.backups.manifest import Manifest
 from wmsd.app.backups.other_server import SAYS, between, told_other
-from wmsd.app.backups.present import from_here, here, made_there
+from wmsd.app.backups.present import here, made_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import (
@@ -54,7 +54,7 @@ class Scheduled:
         now: bool = False,
         tell: Tell = silent,
     ) -> None:
-        self._settings = from_here(settings)
+        self._settings = settings
         self._data = data
         self._folder = BackupFolder(Path(settings.folder))
         self._make = make
@@ -81,7 +81,7 @@ class Scheduled:
         if self._now or is_backup_due(self._settings, record):
             before = record.made
             made = self._make()
-            noted = _as_made(made)
+            noted = _as_made(made, record.made)
             other = between(self._folder, record, None if before is None else Path(before.path), made.path)
             record = self._noted(lambda known: known.model_copy(update={"made": noted, "other_server": other}))
             if (found := told_other(record)) is not None:
@@ -162,14 +162,16 @@ def _of_schedule(installation: str | None, archive: Path) -> Manifest | None:
     return manifest if manifest.installation == installation and manifest.by_schedule else None
 
 
-def _as_made(made: Made) -> MadeBackup:
+def _as_made(made: Made, before: MadeBackup | None) -> MadeBackup:
+    folder = made.path.absolute().parent
+    is_first = before is None or Path(before.path).parent != folder
     return MadeBackup(
         at=made.manifest.began_at,
         path=str(made.path.absolute()),
         bytes=made.bytes,
         seconds=made.manifest.seconds,
         installation=made.manifest.installation,
-        directory=here(),
+        directory=here() if before is None or is_first else before.directory,
         left_out=[each.code for each in made.manifest.left_out],
     )
 

@@ -1,7 +1,9 @@
 """Whether there is a backup to rely on, and whether the next ones will be good for something."""
 
+from pathlib import Path
 from typing import Final
 
+from wmsd.accounts import demo_link
 from wmsd.app.backups import other_server
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.mounted import NOT_THERE, STAYING, missing_mount
@@ -11,6 +13,7 @@ from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.named_files import is_for_server
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.key_protection import CHECK, CREATE, LOST, LOST_ON_PURPOSE, NOT_CHECKED, protection
+from wmsd.app.settings import INSIDE
 
 NO_BACKUP: Final = FindingKind(
     "no-backup",
@@ -52,12 +55,17 @@ def look(at: Situation) -> Found:
     yield from look_before_start(at)
 
 
+def _is_demo(at: Situation, folder: Path) -> bool:
+    """Whether only a demo is here, whose backups are in its data folder so that one folder is the whole of it."""
+    return folder == at.data.resolve() / INSIDE and set((at.codes or {}).values()) == {demo_link.CODE}
+
+
 def look_before_start(at: Situation) -> Found:
     """At the folder that the settings name."""
-    if not is_for_server(at, at.backups):
+    if not is_for_server(at):
         return
     folder = at.backups.resolve()
-    if folder.is_relative_to(at.data.resolve()):
+    if folder.is_relative_to(at.data.resolve()) and not _is_demo(at, folder):
         yield IN_DATA.of(at.backups)
     if mount := missing_mount(at.data, BackupFolder(at.backups)):
         yield NOT_MOUNTED.of(folder, mount=mount)

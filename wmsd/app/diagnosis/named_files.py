@@ -132,7 +132,7 @@ def look(at: Situation) -> Found:
         found = _refused(at, need, UNREADABLE) or _unfit(need, read)
         yield from (each for each in found if each.kind is not UNREADABLE or need.setting not in OF_CERTIFICATE)
     for named, needs in ((at.settings.log.file, _for_log), (at.settings.backup.folder, _for_backups)):
-        if named and is_for_server(at, Path(named)):
+        if named and is_for_server(at) and not _is_beside_no_data(at, Path(named)):
             refused = (_refused(at, need, UNWRITABLE) for need in needs(Path(named)))
             yield from next(filter(None, refused), [])
     for setting, program in _programs(at.settings):
@@ -172,12 +172,15 @@ def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
             yield Need(setting, Path(provider.client_secret_file), os.R_OK), client_secret_in
 
 
-def is_for_server(at: Situation, path: Path) -> bool:
-    """Whether this user can tell where the server writes: others than its own only examine the data, and root does
-    not know the folder in which it runs.
-    """
+def is_for_server(at: Situation) -> bool:
+    """Whether this user can tell where the server writes: others than its own only examine the data."""
     owner = _owner(at)
-    return owner is None or at.user == owner.st_uid or (at.user == 0 and path.is_absolute())
+    return owner is None or at.user in (0, owner.st_uid)
+
+
+def _is_beside_no_data(at: Situation, place: Path) -> bool:
+    """Whether the folder of both is missing, which is told of the data folder."""
+    return place.parent == at.data.parent and not _is_there(place.parent)
 
 
 def _for_log(file: Path) -> Sequence[Need]:

@@ -11,8 +11,8 @@ from wmsd.app.machine_service.places import CONFIG, NAME, STATE
 from wmsd.app.settings import Layer, Settings, SettingsError, as_written, settings_of
 from wmsd.app.settings.toml_text import NoToml, read_toml
 
-FOLDERS: Final = (("server", "data"), ("backup", "folder"))
-"""Settings that name a folder which the server makes; a relative one would be elsewhere for every command."""
+FOLDERS: Final = {("server", "data"): "data", ("backup", "folder"): "backups"}
+"""Settings that name a folder which the server makes, and what the folders of a service are called."""
 OF_PACKAGE: Final = f"""\
 # Settings of {NAME}. The guide lists all of them, at /docs/settings; `wmsd config init FILE` writes them down.
 # After a change: wmsd config check --config {CONFIG}, then systemctl restart {NAME}
@@ -40,13 +40,16 @@ def settings_from(file: Path, text: str) -> Settings:
 def with_folders(file: Path, text: str, values: Values) -> str:
     """The text with these values, and with absolute folders. Raises SettingsError and ServiceError."""
     changed = with_values(file, text, values)
-    settings = settings_from(file, changed).model_dump()
-    relative = {
-        (section, key): str(STATE / settings[section][key])
-        for section, key in FOLDERS
-        if not Path(settings[section][key]).is_absolute()
-    }
-    return with_values(file, changed, relative)
+    settings_from(file, changed)
+    written = _parsed(file, changed)
+    return with_values(
+        file,
+        changed,
+        {
+            (section, key): str(STATE / written.get(section, {}).get(key, name))
+            for (section, key), name in FOLDERS.items()
+        },
+    )
 
 
 def with_values(file: Path, text: str, values: Values) -> str:
@@ -68,10 +71,7 @@ def with_values(file: Path, text: str, values: Values) -> str:
 
 def of_package() -> str:
     """The configuration file that the Debian package brings: short, so that a new version seldom changes it."""
-    defaults = Settings().model_dump()
-    lines = [
-        f"[{section}]\n{key} = {as_written(str(STATE / defaults[section][key]))}\n" for section, key in FOLDERS
-    ]
+    lines = [f"[{section}]\n{key} = {as_written(str(STATE / name))}\n" for (section, key), name in FOLDERS.items()]
     return OF_PACKAGE + "\n".join(lines)
 
 

@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now, next_backup
 from wmsd.app.backups.manifest import Keys, SealedTo
-from wmsd.app.backups.present import from_here
 from wmsd.app.backups.record import BackupRecord, read_record
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.installation import Installation
@@ -24,7 +23,7 @@ MOST_SHOWN: Final = 60
 def shown(service: OversightService, own: str) -> dict[str, Any]:
     """`own` is the id of the installation: the folder may have archives of others too."""
     installation, scheduled = service.installation, service.started.backups
-    settings, now = from_here(installation.settings.backup), local_now()
+    settings, now = installation.settings.backup, local_now()
     record = read_record(installation.folder.path)
     folder = BackupFolder(Path(settings.folder))
     archives = folder.archives()[::-1]

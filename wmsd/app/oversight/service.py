@@ -1,6 +1,6 @@
 """What the operations of oversight need of the running server."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -29,6 +29,8 @@ class Started:
     examinations: Examinations | None = None
     layers: Sequence[Layer] = ()
     config_file: Path | None = None
+    complete: Callable[[str], str] = str
+    """Completes the commands that a text suggests, as they are typed on the machine of the server."""
 
 
 @dataclass(frozen=True, slots=True)

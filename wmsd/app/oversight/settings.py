@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from wmsd.app.oversight.origins import origin_of
+from wmsd.app.oversight.origins import DEFAULT, origin_of
 from wmsd.app.oversight.schema import SettingShown
 from wmsd.app.request_history import masking
 from wmsd.app.settings import Layer, ReadEachTime, Settings, sections, toml
@@ -36,7 +36,7 @@ def _setting(section: str, key: str, field: FieldInfo, value: object, layers: It
         name=f"{section}.{key}",
         value=shown_value(field, value),
         default=toml(field.default),
-        is_default=value == field.default,
+        is_default=source == DEFAULT.source or value == field.default,
         source=source,
         place=place,
         line=line,

@@ -8,15 +8,17 @@ from wmsd.app.settings.declared import Settings, declared, sections
 from wmsd.app.settings.exchanging import Returns, Webhooks
 from wmsd.app.settings.fields import MEGABYTE, ReadEachTime, Section, SettingsError
 from wmsd.app.settings.keeping import Backup, Imports, Replica, Requests, Storage
+from wmsd.app.settings.paths import INSIDE, Layer, RelativePath, default_backups, from_folder, relative_paths
 from wmsd.app.settings.people import Sessions, SignOn, Tokens
 from wmsd.app.settings.salvaged import salvaged
 from wmsd.app.settings.serving import Limits, Server
-from wmsd.app.settings.sources import ENVIRONMENT, Layer, layers_of, load, settings_of
+from wmsd.app.settings.sources import ENVIRONMENT, as_set, layers_of, load, settings_of
 from wmsd.app.settings.watching import Alerts, Log, Metrics
 from wmsd.app.settings.written import as_toml, as_written, example, toml
 
 __all__ = [
     "ENVIRONMENT",
+    "INSIDE",
     "MEGABYTE",
     "Alerts",
     "Backup",
@@ -26,6 +28,7 @@ __all__ = [
     "Log",
     "Metrics",
     "ReadEachTime",
+    "RelativePath",
     "Replica",
     "Requests",
     "Returns",
@@ -38,12 +41,16 @@ __all__ = [
     "Storage",
     "Tokens",
     "Webhooks",
+    "as_set",
     "as_toml",
     "as_written",
     "declared",
+    "default_backups",
     "example",
+    "from_folder",
     "layers_of",
     "load",
+    "relative_paths",
     "salvaged",
     "sections",
     "settings_of",

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation
 
+from wmsd.base.named_paths import OfPath
 from wmsd.webhooks import ports
 
 MEGABYTE: Final = 1_000_000
@@ -110,7 +111,9 @@ Ports = Annotated[
 ]
 AllowHttp = Annotated[bool, Field(description="Allow http: to these networks.")]
 CaFile = Annotated[
-    str, Field(description="A PEM file of private certificate authorities to trust beside the public ones.")
+    str,
+    Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
+    OfPath,
 ]
 PerMinute = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Kept = Annotated[int, Field(ge=0, le=10_000)]

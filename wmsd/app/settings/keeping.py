@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from wmsd.app.backups.schedule import Keep
 from wmsd.app.settings.fields import MEGABYTE, Kept, ReadEachTime, Section, check_time_of_day
 from wmsd.base.memory import machine_memory
+from wmsd.base.named_paths import OfPath
 from wmsd.base.secrecy import Secret, SecretFile
 
 LEAST_MEMORY: Final = 32 * MEGABYTE
@@ -64,8 +65,14 @@ class Backup(Section):
     """Backups, their schedule, and which are kept."""
 
     folder: Annotated[
-        str, Field(min_length=1, description="The folder for them: best on another disk than the data.")
-    ] = "backups"
+        str,
+        Field(
+            min_length=1,
+            description="The folder for them: best on another disk than the data. Default: beside the data "
+            "folder, with its name and -backups.",
+        ),
+        OfPath,
+    ] = "data-backups"
     every: Annotated[
         Literal["never", "hour", "day"], Field(description="How often the server makes one: never, hour or day.")
     ] = "day"
@@ -84,6 +91,7 @@ class Backup(Section):
         Field(description="A file with a passphrase for the keys; empty: they are sealed to the recovery phrase."),
         ReadEachTime,
         SecretFile,
+        OfPath,
     ] = ""
     after: Annotated[
         str,

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.app.settings.declared import Settings
 from wmsd.app.settings.fields import SettingsError
+from wmsd.app.settings.paths import Layer
 from wmsd.app.settings.sources import (
-    Layer,
     from_environment,
     from_flags,
     mistakes,

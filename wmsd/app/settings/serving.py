@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from wmsd.app.settings.fields import Networks, PerMinute, Section, check_listen, check_origins, check_tls
+from wmsd.base.named_paths import OfPath
 from wmsd.base.secrecy import SecretFile
 
 
@@ -17,13 +18,16 @@ class Server(Section):
         AfterValidator(check_listen),
         Field(description="Address and port. 0.0.0.0:8480 opens it to the whole LAN."),
     ] = "127.0.0.1:8480"
-    data: Annotated[str, Field(min_length=1, description="The folder that holds everything. Back it up.")] = "data"
+    data: Annotated[
+        str, Field(min_length=1, description="The folder that holds everything. Back it up."), OfPath
+    ] = "data"
     key_file: Annotated[
         str,
         Field(
             description="A file outside that folder, to seal the keys in it (wmsd key move); empty: keys in clear."
         ),
         SecretFile,
+        OfPath,
     ] = ""
     tls: Annotated[
         str,
@@ -32,10 +36,16 @@ class Server(Section):
             description="off: plain HTTP; lan: an authority of its own, for the LAN; files: `certificate`. "
             "A PEM file with the certificate chain and its private key can be named here too."
         ),
+        OfPath,
     ] = "off"
-    certificate: Annotated[str, Field(description="A PEM file with the certificate chain, for tls = files.")] = ""
+    certificate: Annotated[
+        str, Field(description="A PEM file with the certificate chain, for tls = files."), OfPath
+    ] = ""
     certificate_key: Annotated[
-        str, Field(description="A PEM file with its private key; empty: it is in the same file."), SecretFile
+        str,
+        Field(description="A PEM file with its private key; empty: it is in the same file."),
+        SecretFile,
+        OfPath,
     ] = ""
     trusted_proxies: Annotated[
         Networks, Field(description="Networks of proxies whose X-Forwarded-For wmsd believes, as CIDR.")

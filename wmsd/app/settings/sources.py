@@ -5,12 +5,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, get_origin
+from typing import Final, NamedTuple, get_origin
 
 from pydantic import ValidationError
 
 from wmsd.app.settings.declared import Settings, declared, section_of, table_of
 from wmsd.app.settings.fields import SettingsError
+from wmsd.app.settings.paths import Layer, Values, placed, with_defaults
 from wmsd.app.settings.toml_text import NoToml, read_toml
 from wmsd.app.settings.written import as_written
 from wmsd.base.validation import field_errors
@@ -28,16 +29,6 @@ IN_FILES: Final = {
 """What is said of a type, by how it is written in a configuration file."""
 LISTENING: Final = re.compile("(port|host|address|bind)$")
 """What others call the setting `listen`, at the end of a name."""
-Values = dict[str, dict[str, Any]]
-
-
-class Layer(NamedTuple):
-    """What one source sets. `text` is that of a file."""
-
-    kind: Literal["file", "environment", "command line"]
-    name: str
-    values: Values
-    text: str = ""
 
 
 def load(
@@ -73,13 +64,19 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
     found = next((found for layer in layers if (found := mistakes(layer))), None) or mistakes_together(layers)
     if found:
         raise SettingsError("\n".join(each.sentence for each in found))
-    return Settings.model_validate(_merged(layers))
+    values = _merged(map(placed, layers))
+    return with_defaults(Settings.model_validate(values), values)
 
 
-def _merged(layers: Iterable[Layer]) -> Values:
+def as_set(layers: Sequence[Layer]) -> Settings:
+    """The settings as they are written, whose paths may be relative. They were found to be valid before."""
+    return Settings.model_validate(_merged(layer.values for layer in layers))
+
+
+def _merged(sources: Iterable[Values]) -> Values:
     merged: Values = {}
-    for layer in layers:
-        for section, keys in layer.values.items():
+    for values in sources:
+        for section, keys in values.items():
             merged.setdefault(section, {}).update(keys)
     return merged
 
@@ -199,7 +196,7 @@ def mistakes_together(layers: Sequence[Layer]) -> list[Mistake]:
     """What is wrong with settings that depend on each other, and may come from different sources. Each of them by
     itself is right.
     """
-    merged = _merged(layers)
+    merged = _merged(layer.values for layer in layers)
     if invalid := list(_invalid(layers, merged, False)):
         return invalid
     return [

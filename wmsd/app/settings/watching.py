@@ -17,6 +17,7 @@ from wmsd.app.settings.fields import (
     check_program,
     check_url,
 )
+from wmsd.base.named_paths import OfPath
 from wmsd.base.secrecy import Secret, SecretFile
 from wmsd.webhooks import ports
 
@@ -38,6 +39,7 @@ class Metrics(Section):
             "service's own address."
         ),
         SecretFile,
+        OfPath,
     ] = ""
 
 
@@ -60,7 +62,7 @@ class Log(Section):
     requests: Annotated[
         bool, Field(description="A line for every request; in a flood, for only some of the refused requests.")
     ] = True
-    file: Annotated[str, Field(description="The file to write the log to; empty: standard error.")] = ""
+    file: Annotated[str, Field(description="The file to write the log to; empty: standard error."), OfPath] = ""
     file_megabytes: Annotated[
         int,
         Field(ge=1, le=100_000, description="When the file reaches this size, it is renamed and a new one begun."),
@@ -83,6 +85,7 @@ class Alerts(Section):
         str,
         Field(description="A file with the secret that signs what is sent to `url`, as that of a webhook."),
         SecretFile,
+        OfPath,
     ] = ""
     allow_networks: Annotated[
         Networks, Field(description="Private networks that the receiver may be in, as CIDR.")

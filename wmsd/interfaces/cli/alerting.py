@@ -15,6 +15,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import SystemClock
 from wmsd.base.ids import RandomIds
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.suggested import suggested
 
 NONE_SET = (
     "Nobody is told of alerts: set alerts.mail_to with alerts.mail_relay, alerts.url with alerts.secret_file, or "
@@ -56,7 +57,7 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
             "since": each.begun_at,
             "alert": _title(each.kind),
             "says": f"{_sentence(each)}{_gone(each)}",
-            "what to do": remedy(each.kind),
+            "what to do": suggested(remedy(each.kind)),
         }
         for each in kept.open
     ]
@@ -102,7 +103,7 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
         note_sent(folder, command_line.settings.alerts, code, clock.now())
         note(
             f"An e-mail with a code is on its way to {', '.join(command_line.settings.alerts.mail_to)}. When the "
-            f"e-mail has come: wmsd alerts confirm CODE{command_line.data_option}"
+            f"e-mail has come: wmsd alerts confirm CODE"
         )
     refused = [row["way"] for row in rows if not row["taken"]]
     if refused:
@@ -147,7 +148,8 @@ async def _sent(ways: list[Way], test: Notice) -> dict[str, Outcome]:
 def _as_json(kept: Kept) -> dict[str, Any]:
     return {
         "open": [
-            {**each.model_dump(), "sentence": _sentence(each), "remedy": remedy(each.kind)} for each in kept.open
+            {**each.model_dump(), "sentence": _sentence(each), "remedy": suggested(remedy(each.kind))}
+            for each in kept.open
         ],
         "waiting": {name: len(each) for name, each in kept.waiting.items()},
         "failures": {name: each.model_dump() for name, each in kept.failures.items()},
@@ -167,4 +169,4 @@ def _title(kind: str) -> str:
 
 
 def _sentence(alert: OpenAlert) -> str:
-    return escaped(sentence(alert.kind, alert.subject, alert.facts))
+    return escaped(suggested(sentence(alert.kind, alert.subject, alert.facts)))

@@ -33,7 +33,7 @@ from wmsd.app.platform_file import installation_of
 from wmsd.base.counts import counted
 from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
-from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
+from wmsd.interfaces.cli.asking import confirm, yes_option
 from wmsd.interfaces.cli.asking_secrets import ask_for_secret
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, secret_for, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
@@ -200,7 +200,7 @@ def _tell_proof(command_line: CommandLine, path: Path, proof: Proof, as_json: bo
         say_text(f"{path} {_verdict(proof, company)}: {files}, examined in {seconds} s.")
         note(_keys_proven(proof))
         if company is not None and not proof.problems:
-            note(brings_back(path, command_line.data_option))
+            note(brings_back(path))
     if proof.problems:
         fail(proof.problems)
 
@@ -316,7 +316,7 @@ def restore(
     Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
     company is restored while the server works: only that company waits for a moment. Every file is unpacked,
     compared and examined first; then all come to their places, or none. What was there before is kept in the data
-    folder, in replaced-<moment>. At a terminal it says first what goes, and asks.
+    folder, in replaced-<moment>. It says first what goes, and asks, unless nothing is replaced.
 
     No number is given twice: ids, codes, events and deliveries go on where the replaced files had come to. Where
     that is not known, as in an empty data folder, they leap by 10 000 or more; --nothing-after says that the
@@ -332,13 +332,13 @@ def restore(
     passphrase = secret_for(command_line, read_manifest(archive), passphrase_file)
     if only_platform:
         alone = PlatformRestore(archive, command_line.folder, passphrase, anyway, new_keys)
-        say(restore_platform(command_line, alone, is_asked(yes), as_json), as_json)
+        say(restore_platform(command_line, alone, not yes, as_json), as_json)
         return
     work = Restore(archive, command_line.folder, passphrase, anyway, new_keys, nothing_after)
     if code is None:
-        say(_everything(command_line, work, is_asked(yes), as_json), as_json)
+        say(_everything(command_line, work, not yes, as_json), as_json)
     else:
-        say(_company(command_line, work, code, is_asked(yes)), as_json)
+        say(_company(command_line, work, code, not yes), as_json)
 
 
 def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: bool) -> dict[str, Any]:
@@ -374,7 +374,7 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
         else:
             loan.borrow(command_line.folder.platform_file)
         file = work.company_file(code)
-        if asks:
+        if asks and (command_line.folder.path / file.path).exists():
             confirm(question(work, command_line.folder.path, file))
         with shown("Restoring") as work.tell, work.company_unpacked(file) as unpacked:
             missing = put(

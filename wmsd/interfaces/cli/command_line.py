@@ -21,6 +21,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
 from wmsd.app.logs import escaped
+from wmsd.app.old_places import settled
 from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, salvaged, settings_of
 from wmsd.app.wrong_folder import check_folder, refuse_others, where_instead
 from wmsd.base import timestamps
@@ -32,6 +33,7 @@ from wmsd.db.company_file import Borrow
 from wmsd.db.failures import STORAGE_FAILURES, StorageError
 from wmsd.db.told_failures import as_storage_error
 from wmsd.interfaces.cli.acting import at_the_command_line
+from wmsd.interfaces.cli.suggested import suggested
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -57,18 +59,15 @@ class CommandLine:
     """What the settings come from."""
     mistakes: Sequence[str] = ()
     """In the settings, which are what could be read of them."""
+    old_places: Sequence[str] = ()
+    """What is used in a place of an earlier version, and how to settle it."""
+    two_places: Sequence[str] = ()
+    """Where there are backups of this installation in two places, of which a server would use one."""
 
     @property
     def backups(self) -> Path:
         """The folder of the backups."""
         return Path(self.settings.backup.folder)
-
-    @property
-    def data_option(self) -> str:
-        """What a command that is told has to name too, where this one was given it."""
-        given = next((each for each in self.layers if each.kind == "command line"), None)
-        is_given = given is not None and "data" in given.values.get("server", {})
-        return f" --data {shlex.quote(str(self.folder.path.absolute()))}" if is_given else ""
 
     def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """Opens the data folder, which must exist, and does the work in it."""
@@ -165,6 +164,11 @@ class CommandLine:
             raise
 
     def say_folder(self) -> None:
+        self.say_path()
+        for sentence in (*self.old_places, *self.two_places):
+            note(sentence)
+
+    def say_path(self) -> None:
         note(f"Data folder: {self.folder.path.resolve()}")
 
 
@@ -186,17 +190,22 @@ Flags = Mapping[tuple[str, str], str]
 def _by_settings(file: Path | None, flags: Flags) -> CommandLine:
     """Raises SettingsError."""
     layers = layers_of(file, flags)
-    settings = settings_of(layers)
-    return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers)
+    settings, told, two_of_data, two_of_backups = settled(settings_of(layers), layers)
+    if two_of_data:
+        raise SettingsError("\n".join(two_of_data))
+    folder = DataFolder(Path(settings.server.data))
+    return CommandLine(settings, folder, file, layers, old_places=told, two_places=two_of_backups)
 
 
 def _by_what_can_be_read(file: Path | None, flags: Flags) -> CommandLine:
-    settings, layers, wrong = salvaged(file, flags)
+    readable, layers, wrong = salvaged(file, flags)
+    settings, told, *two = settled(readable, layers)
+    wrong += [sentence for sentences in two for sentence in sentences]
     for sentence in wrong:
         note(f"Mistake in the settings: {sentence}")
     if wrong:
         note("What is wrong in them is left out here, and the others hold. No server starts with them.")
-    return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers, wrong)
+    return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers, wrong, told)
 
 
 def _installed(
@@ -290,7 +299,9 @@ def fail(sentences: Iterable[str]) -> NoReturn:
     """Prints what is wrong and exits with 1."""
     with suppress(OSError):  # the exit status tells it too
         for sentence in sentences:
-            click.secho(f"wmsd: {escaped(sentence)}", err=True, fg="red" if sys.stderr.isatty() else None)
+            click.secho(
+                f"wmsd: {escaped(suggested(sentence))}", err=True, fg="red" if sys.stderr.isatty() else None
+            )
     sys.exit(1)
 
 
@@ -299,7 +310,7 @@ def note(text: str) -> None:
     fails where they cannot be written.
     """
     with suppress(OSError):
-        say_text(text, err=True)
+        say_text(suggested(text), err=True)
 
 
 def say_text(text: str, err: bool = False) -> None:

@@ -50,7 +50,7 @@ def delete(
     note_users(left, code)
     path = shlex.quote(str(archive))
     note(f"Its data is in {path}, and nowhere else but in older backups. Keep it as long as you have to.")
-    note(f"`wmsd company import {path}{command_line.data_option}` brings it back, with a new id.")
+    note(f"`wmsd company import {path}` brings it back, with a new id.")
 
 
 def _ask(command_line: CommandLine, code: str, to: Path) -> None:

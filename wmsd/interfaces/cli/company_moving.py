@@ -95,9 +95,9 @@ def _into_file(command_line: CommandLine, asked: Moving, file: Path) -> None:
     if passphrase is None and home.content.webhooks:
         note("  The credentials of its webhooks are not in the file: set them again there.")
     note("Then look here whether everything is there, with a token of that installation in a file:")
-    options = f"--check https://ADDRESS --token-file FILE{_as(code, asked)}{command_line.data_option}"
+    options = f"--check https://ADDRESS --token-file FILE{_as(code, asked)}"
     note(f"  wmsd company move {shlex.quote(asked.code)} {options}")
-    note(f"If the move is not to be: {thaw_of(command_line, asked.code)}")
+    note(f"If the move is not to be: {thaw_of(asked.code)}")
     _print([*of_file(home, code)], {"moved": asked.code, "file": str(file)}, asked)
 
 
@@ -176,7 +176,7 @@ def _check_folder(
 def _tell(command_line: CommandLine, home: Standing, ticks: Sequence[Tick], asked: Moving) -> bool:
     left = [each for each in ticks if each.is_done is False]
     _print(ticks, {"moved": asked.code, "to": asked.target}, asked)
-    remove = deletion(home, command_line.data_option)
+    remove = deletion(home)
     if left:
         note(f"When everything is done, delete it here: {remove}")
     else:

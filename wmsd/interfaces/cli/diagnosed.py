@@ -15,6 +15,7 @@ from wmsd.app.wrong_folder import where_instead
 from wmsd.base.counts import counted
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, note, say_text
+from wmsd.interfaces.cli.suggested import suggested
 
 TITLES: Final = {"wrong": "Wrong", "warning": "Warning"}
 GOOD: Final = "nothing found"
@@ -84,13 +85,13 @@ def tell(found: Sequence[Finding], say: Callable[[str], None] = say_text, is_dry
     """A dry run says of what it would mend only that."""
     for finding in found:
         sentence = mend_of(finding)
-        say(f"{TITLES[finding.kind.severity]}: {finding.sentence}")
+        say(f"{TITLES[finding.kind.severity]}: {suggested(finding.sentence)}")
         if sentence is not None and is_dry_run:
             say(f"  Would be fixed: {sentence}")
             continue
-        say(f"  {finding.remedy}")
+        say(f"  {suggested(finding.remedy)}")
         if sentence is not None:
-            say(f"  wmsd doctor --fix does it: {sentence}")
+            say(suggested(f"  wmsd doctor --fix does it: {sentence}"))
 
 
 def verdict(found: Sequence[Finding], are_files_right: bool = True) -> str:
@@ -108,7 +109,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "check": finding.kind.name,
         "severity": finding.kind.severity,
         "file": None if finding.path is None else str(finding.path),
-        "sentence": finding.sentence,
-        "remedy": finding.remedy,
+        "sentence": suggested(finding.sentence),
+        "remedy": suggested(finding.remedy),
         "fix": mend_of(finding),
     }

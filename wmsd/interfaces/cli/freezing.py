@@ -57,13 +57,13 @@ def _given_up(command_line: CommandLine, loan: Loan | None, code: str, done: Fre
         except (Problem, *STORAGE_FAILURES):
             is_left = True
     if is_left:
-        return f"{code} is still frozen, since {done.since}. To end the freeze: {thaw_of(command_line, code)}"
+        return f"{code} is still frozen, since {done.since}. To end the freeze: {thaw_of(code)}"
     return f"{code} is not frozen: it takes changes again."
 
 
-def thaw_of(command_line: CommandLine, code: str) -> str:
+def thaw_of(code: str) -> str:
     """The command to type."""
-    return f"wmsd company thaw {shlex.quote(code)}{command_line.data_option}"
+    return f"wmsd company thaw {shlex.quote(code)}"
 
 
 def thaw(command_line: CommandLine, code: str) -> None:

@@ -14,7 +14,7 @@ from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.counts import counted
 from wmsd.companies import actions as companies
 from wmsd.db.staging import Staging
-from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
+from wmsd.interfaces.cli.asking import confirm, yes_option
 from wmsd.interfaces.cli.audited import audit_import
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
 from wmsd.interfaces.cli.company_data import company_database, database_to_change
@@ -45,13 +45,13 @@ def undo(
     """Take the last import back that has changed something: all of it, or nothing.
 
     It can be taken back while nothing was built on it. What was created is deleted, and what was changed is as
-    before; stock moves back by counter movements. Documents are not taken back: cancel them. At a terminal it
-    says first which import that is, and asks.
+    before; stock moves back by counter movements. Documents are not taken back: cancel them. It says
+    first which import that is, and asks.
     """
     actor = PROGRAM if by is None else Actor(by)
     if command_line.folder.is_made:
         command_line.folder.check_room()  # it may write as much as the import has
-    if by is None and is_asked(yes):
+    if by is None and not yes:
         number = _confirmed(command_line, code, number)
 
     async def find(installation: Installation) -> Place:

@@ -72,8 +72,8 @@ def of_file(home: Standing, new_code: str) -> Iterator[Tick]:
     )
 
 
-def deletion(home: Standing, data: str) -> str:
-    return f"wmsd company delete {shlex.quote(home.company.code)}{data}"
+def deletion(home: Standing) -> str:
+    return f"wmsd company delete {shlex.quote(home.company.code)}"
 
 
 def _frozen(home: Standing) -> Tick:

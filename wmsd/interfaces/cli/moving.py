@@ -60,10 +60,7 @@ def export(
         return
     note(f"{code} is frozen since {freeze.since}: it is read as before, takes no changes and sends no webhooks.")
     note("What waits to be sent is in the file, and is sent when its webhooks are switched on elsewhere.")
-    note(
-        f"When it works elsewhere: wmsd company delete {shlex.quote(code)}{command_line.data_option}. If it stays "
-        f"here: {thaw_of(command_line, code)}"
-    )
+    note(f"When it works elsewhere: wmsd company delete {shlex.quote(code)}. If it stays here: {thaw_of(code)}")
 
 
 def write_export(

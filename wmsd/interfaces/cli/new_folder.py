@@ -4,15 +4,19 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import click
 
 import wmsd
+from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.data_names import strangers
 from wmsd.app.data_place import check_new
+from wmsd.app.settings import INSIDE, default_backups
 from wmsd.app.wrong_folder import where_instead
+from wmsd.base.folder_owner import make_folders
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, note
 
@@ -60,6 +64,18 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
         raise StorageError("Nothing was made. Start in an empty folder, or name the data folder with --data.")
 
 
+def with_backups_inside(command_line: CommandLine) -> CommandLine:
+    """Makes the folder of the backups in the data folder, unless the settings name another: who removes a demo
+    removes one folder.
+    """
+    if any("folder" in layer.values.get("backup", {}) for layer in command_line.layers):
+        return command_line
+    data = command_line.folder.path
+    make_folders(data / INSIDE, 0o700)
+    backup = command_line.settings.backup.model_copy(update={"folder": str(default_backups(data))})
+    return replace(command_line, settings=command_line.settings.model_copy(update={"backup": backup}))
+
+
 def refuse_strangers(command_line: CommandLine) -> None:
     """Before everything is put into a data folder: raises StorageError when it holds what is not wmsd's."""
     folder = command_line.folder
@@ -101,12 +117,12 @@ def _sources() -> Path:
 
 
 def _others(command_line: CommandLine, here: Path) -> Iterator[str]:
-    """Hidden files do not count: each new home has some."""
+    """Hidden files do not count: each new home has some. Nor do backups: whose they are is looked at elsewhere."""
     own = {command_line.folder.path.resolve(), *_of_settings(command_line)}
     for entry in here.iterdir():
         is_program = entry.name.startswith(OWN_BEGINNING) and entry.is_file()
         is_own = entry.name.startswith(".") or is_program or entry.resolve() in own or _is_printed_to(entry)
-        if not is_own:
+        if not is_own and not BackupFolder(entry).archives():
             yield entry.name
 
 

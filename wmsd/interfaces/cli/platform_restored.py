@@ -66,10 +66,10 @@ def _question(work: PlatformRestore, data: Path) -> str:
 def _sentences(
     command_line: CommandLine, work: PlatformRestore, done: PlatformRestored, backups: Path
 ) -> list[str]:
-    settled, data = done.settled, command_line.data_option
+    settled = done.settled
     sentences = [UNTOUCHED, MISSING.format(made_at=done.manifest.began_at)]
     for each in settled.adopted:
-        sentences += _of_adopted(each, data)
+        sentences += _of_adopted(each)
     if settled.deleted:
         sentences.append(
             f"Deleted after the backup, and not served any more: {_some(settled.deleted)}. Tokens that were for "
@@ -80,8 +80,8 @@ def _sentences(
         quoted = shlex.quote(code)
         sentences.append(
             f"The file of {code} is missing, and nothing says that {code} was deleted. To bring it back: wmsd "
-            f"backup restore {newest} --company {quoted}{data}. If {code} was deleted: wmsd company delete "
-            f"{quoted} --without-archive{data}"
+            f"backup restore {newest} --company {quoted}. If {code} was deleted: wmsd company delete "
+            f"{quoted} --without-archive"
         )
     if settled.not_adopted:
         sentences.append(
@@ -94,11 +94,11 @@ def _sentences(
     return [*sentences, KEYS[done.keys]]
 
 
-def _of_adopted(company: AdoptedCompany, data: str) -> list[str]:
+def _of_adopted(company: AdoptedCompany) -> list[str]:
     code = shlex.quote(company.code)
     modules = ", ".join(company.modules)
     made = f"{company.code} (id {company.id}) was created after the backup, and is served again from its own file"
-    access = f"Give it to its users: wmsd user change EMAIL --add-company {code}{data}"
+    access = f"Give it to its users: wmsd user change EMAIL --add-company {code}"
     renamed = (
         ""
         if company.code == company.had_code or company.is_known
@@ -109,8 +109,8 @@ def _of_adopted(company: AdoptedCompany, data: str) -> list[str]:
     return [
         f"{made}. Its file does not say its name, operator, limits, and whether it is a sandbox: its name is "
         f"{company.name}, it has no operator and no limits of its own, and it is no sandbox.{renamed} Modules "
-        f"that it has records of are on: {modules}. Change what is different: wmsd company change {code}{data} "
-        f"and wmsd module enable {code} MODULE{data}. {access}"
+        f"that it has records of are on: {modules}. Change what is different: wmsd company change {code} "
+        f"and wmsd module enable {code} MODULE. {access}"
     ]
 
 

@@ -13,7 +13,7 @@ from wmsd.base.fields import MAX_ID
 from wmsd.base.operation import Operation
 from wmsd.base.validation import check
 from wmsd.interfaces.cli.acting import act, told_by_options
-from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
+from wmsd.interfaces.cli.asking import confirm, yes_option
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 
 NOTHING: Final = "Nothing is open: all that a restore has lost or brought back is settled."
@@ -124,7 +124,7 @@ def end(command_line: CommandLine, ids: tuple[int, ...], is_every: bool, keep_us
     A user is disabled, as by `wmsd user disable`, and a bearer or a platform token is revoked.
     """
     choice = {**_choice(ids, is_every), "keep_users": keep_users}
-    if is_every and is_asked(yes):
+    if is_every and not yes:
         confirm(END_ALL)
     _settle(command_line, actions.end_access, check(EndedAccess, choice))
 

@@ -17,7 +17,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.key_protection import Protection
 from wmsd.base.problems import Problem
 from wmsd.db.failures import StorageError
-from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
+from wmsd.interfaces.cli.asking import confirm, yes_option
 from wmsd.interfaces.cli.command_line import CommandLine, asked, end_line, installed, json_option, note, say
 
 WRITE_DOWN: Final = (
@@ -25,7 +25,7 @@ WRITE_DOWN: Final = (
     "now, and are nowhere on this disk. With them and a backup, another box has the same tokens and webhook "
     "credentials. Whoever has both can read the keys: keep them apart."
 )
-CHECK_LATER: Final = "Then type the words again: wmsd recovery-phrase check{}"
+CHECK_LATER: Final = "Then type the words again: wmsd recovery-phrase check"
 file_option = click.option(
     "--passphrase-file",
     "passphrase_file",
@@ -57,7 +57,7 @@ def create(command_line: CommandLine, as_json: bool) -> None:
     if now is not None:
         raise StorageError(
             f"There is a recovery phrase already, {now.fingerprint}, checked at {now.checked_at}. "
-            f"`wmsd recovery-phrase replace{command_line.data_option}` makes another one."
+            f"`wmsd recovery-phrase replace` makes another one."
         )
     phrase = command_line.run_again(_creating(None))
     _show(command_line, phrase, as_json)
@@ -77,10 +77,10 @@ def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
     if now is None:
         raise StorageError(
             "There is no recovery phrase that was checked, so there is nothing to replace. "
-            f"`wmsd recovery-phrase create{command_line.data_option}` makes one."
+            "`wmsd recovery-phrase create` makes one."
         )
     kept = f"Existing backups open only with the recovery phrase {now.fingerprint}: keep it as long as them."
-    if is_asked(yes):
+    if not yes:
         confirm(f"{kept}\nCreate another one for the backups to come?")
     phrase = command_line.run_again(_creating(now.fingerprint))
     note(kept)
@@ -128,7 +128,7 @@ def decline(command_line: CommandLine, yes: bool) -> None:
         found.sentence
         or "If this box is lost, all API tokens and webhook credentials that it has then are lost with it."
     )
-    if is_asked(yes):
+    if not yes:
         confirm(f"{lost}\nGo on without a recovery phrase?")
     command_line.run_again(work)
     note("Noted: this installation goes on without a recovery phrase.")
@@ -186,7 +186,7 @@ def _show(command_line: CommandLine, phrase: Phrase, as_json: bool) -> None:
     else:
         click.echo(phrase.words)
     if as_json or not sys.stdin.isatty():
-        note(CHECK_LATER.format(command_line.data_option))
+        note(CHECK_LATER)
         return
     _ask_again(command_line)
 
@@ -210,5 +210,5 @@ def _tell_checked(command_line: CommandLine, phrase: Phrase, is_first: bool = Fa
     checked = run(_checking(phrase))
     note(
         f"Checked: these are the words of the recovery phrase {checked.fingerprint}. The next backup is sealed to "
-        f"it. `wmsd backup create{command_line.data_option}` makes one now."
+        f"it. `wmsd backup create` makes one now."
     )

@@ -30,7 +30,7 @@ from wmsd.app.oversight.service import Started
 from wmsd.app.platform_file import INSTALLATION
 from wmsd.app.platform_file import verb as installation_verb
 from wmsd.app.service_manager import ServiceManager, environment_of_next
-from wmsd.app.settings import MEGABYTE
+from wmsd.app.settings import MEGABYTE, as_set
 from wmsd.app.settings_audit import audit_settings
 from wmsd.app.tls.files import check_files
 from wmsd.app.tls.serving import ServedTls
@@ -57,9 +57,10 @@ from wmsd.interfaces.cli.listening_as_set import (
     listening_to_scrapes,
     try_listening_as_set,
 )
-from wmsd.interfaces.cli.new_folder import create_option, may_be_made
+from wmsd.interfaces.cli.new_folder import create_option, may_be_made, with_backups_inside
 from wmsd.interfaces.cli.shown_address import shown_address
 from wmsd.interfaces.cli.start_log import start_log
+from wmsd.interfaces.cli.suggested import completing
 from wmsd.interfaces.http.listening import for_companies, raise_file_limit
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN
@@ -95,11 +96,14 @@ def serve_command(
     use a data folder; the other commands work beside it.
     """
     share_arenas()
-    command_line.say_folder()
+    command_line.say_path()
     command_line.folder.check_seen()  # before the log, which may lie beside it
     log = command_line.settings.log
-    logs.configure(log)
-    with start_log(log) as is_started:
+    complete = completing()
+    logs.configure(log, complete)
+    for sentence in command_line.old_places:
+        LOG.warning("%s", sentence)
+    with start_log(log, complete) as is_started:
         is_to_start_again = _served(command_line, with_demo, create, is_started)
     if is_to_start_again:
         _start_again()
@@ -109,6 +113,8 @@ def serve_command(
 def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started: Callable[[], None]) -> bool:
     """As `_serve`, in the data folder, which is checked, made, locked and brought up to date before."""
     folder, settings = command_line.folder, command_line.settings
+    if command_line.two_places:
+        raise StorageError(" ".join(command_line.two_places))
     check_files(settings.server)
     may_be_made(command_line, create)
     folder.check_platform(command_line.backups)
@@ -123,6 +129,9 @@ def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started
     try:
         if not folder.is_made:
             folder.make()
+            if with_demo:
+                command_line = with_backups_inside(command_line)
+                settings = command_line.settings
         with manager.working("Bringing platform.db up to date."):
             trial = trials.begin(folder)
             folder.open(KeptCopies(folder).keep, command_line.backups)
@@ -169,7 +178,7 @@ async def _serve(
             with manager.working("Bringing every file up to date, before anyone is served."):
                 await trial.check(installation.files, company_ids)
             trial.succeed()
-        await audit_settings(installation.platform, settings, installation.vault)
+        await audit_settings(installation.platform, as_set(command_line.layers), installation.vault)
         started = _started(command_line, installation)
         app, jobs = service(installation, COMMANDS, started)
         await jobs.clock_watch.start()  # before the first change: its place follows the clock
@@ -255,7 +264,8 @@ def _started(command_line: CommandLine, installation: Installation) -> Started:
     schedule = _own_command(command_line, "backup", "schedule", "--run")
     backups = ScheduledBackups(schedule, command_line.settings.backup, folder, clock)
     doctor = _own_command(command_line, "doctor", "--progress")
-    return Started(backups, Examinations(doctor, folder, clock), command_line.layers, command_line.config_file)
+    examinations = Examinations(doctor, folder, clock)
+    return Started(backups, examinations, command_line.layers, command_line.config_file, completing())
 
 
 def _own_command(command_line: CommandLine, *command: str) -> list[str]:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from wmsd.app.logs import HumanFormatter
+from wmsd.app.logs import Complete, HumanFormatter
 from wmsd.app.settings import Log, SettingsError
 from wmsd.db.failures import STORAGE_FAILURES, StorageError
 
@@ -13,14 +13,14 @@ LOG = logging.getLogger("wmsd.serve")
 
 
 @contextmanager
-def start_log(settings: Log) -> Iterator[Callable[[], None]]:
+def start_log(settings: Log, complete: Complete = str) -> Iterator[Callable[[], None]]:
     """Yields what to call when the start is over: from then on warnings are in the log alone."""
     if not settings.file:  # the log is what the terminal shows
         yield lambda: None
         return
     terminal = logging.StreamHandler(sys.stderr)
     terminal.addFilter(lambda record: record.levelno >= logging.WARNING)  # lines of requests pass by a level
-    terminal.setFormatter(HumanFormatter(settings.local_time))
+    terminal.setFormatter(HumanFormatter(settings.local_time, complete))
     root = logging.getLogger()
     root.addHandler(terminal)
 

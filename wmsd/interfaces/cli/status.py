@@ -17,7 +17,7 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.other_server import REMEDY as OTHER_REMEDY
 from wmsd.app.backups.other_server import SAYS, told_other
-from wmsd.app.backups.present import made_there, proven_there
+from wmsd.app.backups.present import proven_there
 from wmsd.app.backups.record import BackupRecord, read_record
 from wmsd.app.backups.verdict import REMEDY, verdict
 from wmsd.app.clock_verdict import REMEDY as CLOCK_REMEDY
@@ -37,6 +37,7 @@ from wmsd.base.counts import counted, first_few
 from wmsd.base.sizes import size
 from wmsd.interfaces.cli import live_status
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
+from wmsd.interfaces.cli.suggested import suggested
 
 EVERY_SECONDS: Final = 2.0
 CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
@@ -127,7 +128,8 @@ def _status(command_line: CommandLine) -> Status:
     if figures is not None:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
-    return Status(shown, wrong, figures)
+    told = {name: suggested(each) if isinstance(each, str) else each for name, each in shown.items()}
+    return Status(told, [suggested(each) for each in wrong], figures)
 
 
 def _of_damage(command_line: CommandLine) -> Iterator[str]:
@@ -187,12 +189,9 @@ def _of_silence(silent: Serving | None) -> Iterator[str]:
 
 
 def _backup_folder(command_line: CommandLine) -> str:
-    """Where the last scheduled backup is: a relative folder of the settings is that of the server's start."""
-    settings = command_line.settings.backup
-    made = made_there(settings, read_record(command_line.folder.path))
-    found = BackupFolder(Path(settings.folder) if made is None else Path(made.path).parent)
+    found = BackupFolder(Path(command_line.settings.backup.folder))
     is_beside = found.is_on_disk_of(command_line.folder.path)
-    return f"{found.path.absolute()}{', on the disk of the data, and lost with it' if is_beside else ''}"
+    return f"{found.path}{', on the disk of the data, and lost with it' if is_beside else ''}"
 
 
 def _open_alerts(folder: DataFolder) -> int:

@@ -17,7 +17,7 @@ from wmsd.base.fields import MAX_ID, Input, Name
 from wmsd.base.problems import Problem
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
-from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
+from wmsd.interfaces.cli.asking import confirm, yes_option
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.user_changes import ABILITIES_HELP, active
 
@@ -150,9 +150,9 @@ def rotate_key(command_line: CommandLine, yes: bool) -> None:
     """Sign new tokens with a new key.
 
     Tokens that were signed with the previous key are still accepted; tokens of older keys are refused. Rotate
-    twice to end all of them. At a terminal it asks first.
+    twice to end all of them. It asks first.
     """
-    if is_asked(yes):
+    if not yes:
         confirm(ROTATE)
 
     async def work(installation: Installation) -> None:

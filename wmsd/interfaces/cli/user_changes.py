@@ -20,7 +20,7 @@ from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
-from wmsd.interfaces.cli.asking import confirm, is_asked, yes_option
+from wmsd.interfaces.cli.asking import confirm, yes_option
 from wmsd.interfaces.cli.command_line import RESET_PASSWORD, CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.ended import ended, told
 
@@ -119,7 +119,7 @@ def change_user(
     """Change the user EMAIL. It counts from the next request on, also for its tokens.
 
     With a higher role its password, sessions and tokens end, because somebody else may know them: send it a link
-    from `wmsd user reset-password`. At a terminal it says what would end, and asks.
+    from `wmsd user reset-password`. It says what would end, and asks.
     """
     if abilities and clear_abilities:
         raise click.UsageError("Give --ability or --clear-abilities, not both.")
@@ -158,7 +158,7 @@ def change_user(
     async def work(installation: Installation) -> tuple[bool, Holdings, dict[str, Any], Holdings]:
         return *await installation.platform.read(look), *await installation.platform.write(write)
 
-    if given["role"] and is_asked(yes):
+    if given["role"] and not yes:
         rises, before = command_line.run(lambda installation: installation.platform.read(look))
         if rises and (ending := ended(before, holdings.NONE)):
             note(

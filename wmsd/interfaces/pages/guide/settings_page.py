@@ -13,6 +13,9 @@ environment, the configuration file, the default. The configuration file is `con
 is started, or the one that `--config` or `WMSD_CONFIG` names. `config.example.toml` has all settings, ready to be
 changed.
 
+A path in the configuration file is relative to that file, one of a flag or of the environment to the current
+directory.
+
 The setting `server.listen` is the key `listen` in the section `[server]` of the file, and `WMSD_SERVER_LISTEN` in
 the environment. `wmsd config show` shows the settings in force, and `wmsd config check` finds mistakes. wmsd reads
 its settings when it starts: restart it after a change.
