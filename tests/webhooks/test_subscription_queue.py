@@ -28,7 +28,7 @@ class File:
 
 
 def due(id: int) -> Due:
-    return Due(id, id, 0, f"e{id}", "article.created", "{}")
+    return Due(id, id, 0, f"e{id}", "article.created", "{}", "1", None)
 
 
 def result(status: int) -> Result:

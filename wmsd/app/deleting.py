@@ -117,7 +117,9 @@ def archive(data: DataFolder, to: BackupFolder, leaving: Leaving, passphrase: st
     owner = leaving.subject.owner
     moment = timestamps.for_file_name(datetime.now(UTC))
     path = to.path / name_of_company(owner.company_id, owner.code, moment)
-    export_company(data, FromFolder(data), leaving.subject, path, passphrase, {ROWS: leaving.rows}, is_final=True)
+    export_company(
+        data, FromFolder(data), leaving.subject, path, passphrase, {ROWS: leaving.rows}, is_deleted=True
+    )
     return path.absolute()
 
 

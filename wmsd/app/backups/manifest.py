@@ -86,7 +86,7 @@ class Manifest(Part):
     company: CompanyRecord | None = None
     """Of an export of one company; None in a backup."""
     is_final: bool = False
-    """Whether nothing is written to that company after the export: it was deleted."""
+    """Whether nothing is written to that company after the export: it was deleted, or frozen for a move."""
 
     @property
     def bytes(self) -> int:

@@ -55,6 +55,8 @@ class Subject(NamedTuple):
     """Empty when they do not go along."""
     phrases: list[KnownPhrase]
     """The recovery phrases in use, to which they are sealed where no passphrase is given."""
+    is_frozen: bool
+    """Whether nothing is written to it, so that nothing comes after its archive."""
 
 
 class Adopted(NamedTuple):
@@ -82,7 +84,9 @@ async def subject_of(installation: Installation, company: Company, has_passphras
     if has_passphrase or phrases:
         database = await installation.files.get(company.id)
         credentials = await database.read(unsealed_credentials)
-    return Subject(installation.files.owner(company.id), _record(company), credentials, phrases)
+    return Subject(
+        installation.files.owner(company.id), _record(company), credentials, phrases, company.frozen_at is not None
+    )
 
 
 def _record(company: Company) -> CompanyRecord:
@@ -104,10 +108,10 @@ def export_company(
     path: Path,
     passphrase: str | None,
     beside: Mapping[str, bytes] = MappingProxyType({}),
-    is_final: bool = False,
+    is_deleted: bool = False,
 ) -> Manifest:
     """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by
-    name. `is_final`: nothing is written to the company afterwards. Raises StorageError, sqlite3.Error and OSError.
+    name. `is_deleted`: the company is being deleted. Raises StorageError, sqlite3.Error and OSError.
     """
     check_free(path)
     began, began_at = time.monotonic(), datetime.now(UTC)
@@ -128,7 +132,7 @@ def export_company(
                 **add_secrets(archive, CREDENTIALS, secrets),
                 files=[added],
                 company=subject.record,
-                is_final=is_final,
+                is_final=is_deleted or subject.is_frozen,
             )
             archive.finish(manifest)
             file.flush()

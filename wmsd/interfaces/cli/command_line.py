@@ -305,12 +305,12 @@ def fail(sentences: Iterable[str]) -> NoReturn:
     sys.exit(1)
 
 
-def note(text: str) -> None:
+def note(text: str, is_for_here: bool = True) -> None:
     """Prints lines for the person at the terminal, on standard error: they are no part of the output, and nothing
-    fails where they cannot be written.
+    fails where they cannot be written. `is_for_here`: commands in them are about the installation of this one.
     """
     with suppress(OSError):
-        say_text(suggested(text), err=True)
+        say_text(suggested(text) if is_for_here else text, err=True)
 
 
 def say_text(text: str, err: bool = False) -> None:

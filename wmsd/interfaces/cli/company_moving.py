@@ -91,7 +91,7 @@ def _into_file(command_line: CommandLine, asked: Moving, file: Path) -> None:
     home, _ = _home(command_line, asked.code)
     code = asked.new_code or asked.code
     note(f"{asked.code} is frozen, and {file} holds everything of it. Bring it to the other machine, and type:")
-    note(f"  {_import(asked, file, has_credentials=passphrase is not None)}")
+    note(f"  {_import(asked, file, has_credentials=passphrase is not None)}", is_for_here=False)
     if passphrase is None and home.content.webhooks:
         note("  The credentials of its webhooks are not in the file: set them again there.")
     note("Then look here whether everything is there, with a token of that installation in a file:")
