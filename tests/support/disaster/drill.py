@@ -23,7 +23,7 @@ def lose_what_came_after_a_backup(site: Site, integrator: Integrator, name: str,
     with site.serving() as server:
         integrator.work(server, f"{name}-kept")
         integrator.read(server)
-    archive = back_up(site.home, "--passphrase-file", "words")
+    archive = back_up(site.home, f"{name}-backup.tar.gz", "--passphrase-file", "words")
     older = site.file.read_bytes()
     with site.serving() as server:
         integrator.work(server, f"{name}-lost")
