@@ -27,6 +27,10 @@
                 doubled, every refusal is true, other companies are served (99 of 100 requests within 500 ms), the
                 service is whole again within 10 s, and the log says it once. Writes wmsd/docs/reliability.md.
                 Needs root, strace and libfaketime (scripts/programs).
+  disaster      Sites lose what came after a backup, three times in a row, under load: a company, everything, the
+                whole box; with the keys sealed to a passphrase, to a recovery phrase, and not at all. After each
+                rescue an integrator with cursors, ETags, keys and a webhook reads on: nothing is given twice, it
+                knows what is gone, and the site can be saved, proven and moved again.
   tests         The tests that have a longer form, in it: every page, each with every colour. Leaves a screenshot
                 of each in build/screenshots. A tenth of it is what the suite does.
 
@@ -41,7 +45,18 @@ from collections.abc import Callable
 from typing import Final
 
 from benchmarks.processes import Failed
-from soak_runs import faults, gone_clients, hostile, last_units, one_key, power_cuts, restores, tests, webhooks
+from soak_runs import (
+    disaster,
+    faults,
+    gone_clients,
+    hostile,
+    last_units,
+    one_key,
+    power_cuts,
+    restores,
+    tests,
+    webhooks,
+)
 from soak_runs.verdict import Verdict
 
 PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
@@ -53,6 +68,7 @@ PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
     "webhooks": webhooks.run,
     "hostile": hostile.run,
     "faults": faults.run,
+    "disaster": disaster.run,
     "tests": tests.run,
 }
 TOLD: Final = 20

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.backups import back_up, is_right, is_right_but_for_the_day_after, restore, sql
 from tests.support.command import Home, Tenant
-from tests.support.disaster.drill import lose_what_came_after_a_backup, numbers_are_given_once, reads_on
+from tests.support.disaster.drill import drill, lose_what_came_after_a_backup
 from tests.support.disaster.integrator import ARTICLES, EVENTS, Integrator, Walked, ask, walk
 from tests.support.disaster.rescues import (
     RESCUES,
@@ -34,16 +34,12 @@ def site(home: Home) -> Iterator[Site]:
 
 @pytest.mark.parametrize("rescue", RESCUES, ids=lambda rescue: rescue.__name__)
 def test_an_integrator_reads_on_and_meets_no_number_twice(site: Site, rescue: Rescue) -> None:
-    integrator = Integrator()
-    for name in ("first", "second"):
-        lose_what_came_after_a_backup(site, integrator, name, rescue)
-        reads_on(site, integrator, name)
-        is_whole = is_right_but_for_the_day_after if rescue is restore_into_an_empty_folder else is_right
-        assert is_whole(site.home)
-        made = back_up(site.home, f"{name}-after.tar.gz")
-        assert "can be restored" in site.home.ok("backup", "verify", made).out
-        site.home.ok("company", "export", "ACME", f"{name}.tar.gz")
-    numbers_are_given_once(site.mailbox.letters)
+    drill(site, rescue)
+
+
+def test_it_reads_everything_anew_where_the_keys_are_lost(home: Home) -> None:
+    with open_site(home, "nothing") as site:
+        drill(site, restore_into_an_empty_folder, ["only"])
 
 
 def test_the_feed_says_where_it_was_cut(site: Site) -> None:

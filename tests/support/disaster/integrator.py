@@ -94,13 +94,16 @@ class Integrator:
         self.as_of = ask(server, "GET", f"{SYNC}?per_page=1").body["as_of"]
 
     def read_on(self, server: Server) -> Told | None:
-        """Reads on after a disaster, and does what it is told. Returns the refusal of its cursor of events."""
+        """Reads on after a disaster, and does what it is told: goes on with the cursor that it is given, or reads
+        everything anew where it is given none. Returns the refusal of its cursor of events.
+        """
         refused = None
         for path in (EVENTS, SYNC, STOCK):
             told = walk(server, path, self.cursors[path])
             if isinstance(told, Told):
-                refused = told
-                told = walk(server, path, refused.body["details"]["cursor"])
+                assert told.status == 422, told
+                refused = refused or told
+                told = walk(server, path, told.body.get("details", {}).get("cursor"))
             assert isinstance(told, Walked), told
             self._keep(path, told)
         return refused

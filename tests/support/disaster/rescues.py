@@ -26,7 +26,7 @@ def restore_everything(site: Site, archive: Path, older: bytes) -> None:
 
 def restore_into_an_empty_folder(site: Site, archive: Path, older: bytes) -> None:
     shutil.rmtree(site.home.data)
-    restore(site.home, archive, "--passphrase-file", "words")
+    restore(site.home, archive, *site.restore_options)
 
 
 def restore_a_damaged_file(site: Site, archive: Path, older: bytes) -> None:

@@ -5,18 +5,52 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, Literal, get_args
 
 from tests.support.backups import PASSPHRASE, UNLIMITED
-from tests.support.command import Home, Server, Tenant, first_day
+from tests.support.command import EMAIL, Home, Server, Tenant, first_day
+from tests.support.disaster.integrator import ask
 from tests.support.mailbox import ALLOWED, LONGEST, Mailbox, open_mailbox
 
 ENVIRONMENT = {**UNLIMITED, **ALLOWED}
+SECRET: Final = "a secret that nobody guesses, ever"
+Seal = Literal["a passphrase", "a recovery phrase", "nothing"]
+SEALS: Final[tuple[Seal, ...]] = get_args(Seal)
 
 
 @dataclass
 class Site:
+    """`seal`: what the keys in its backups are sealed with. The file `words` in its folder has it."""
+
     home: Home
     mailbox: Mailbox
+    seal: Seal
+    webhook: int = 0
+
+    @property
+    def backup_options(self) -> tuple[str, ...]:
+        return ("--passphrase-file", "words") if self.seal == "a passphrase" else ()
+
+    @property
+    def restore_options(self) -> tuple[str, ...]:
+        return () if self.seal == "nothing" else ("--passphrase-file", "words")
+
+    def make_anew_what_is_lost(self) -> None:
+        """Settles the list of the day after: everybody who may come in is right. Where the keys are lost, makes a
+        token and sets the credentials of the webhook.
+        """
+        if self.seal == "nothing":
+            token = self.home.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()
+            self.home.write("token", token)
+        with self.serving() as server:
+            if self.seal == "nothing":
+                told = ask(server, "PATCH", f"/api/v2/webhooks/{self.webhook}", {"secret": SECRET})
+                assert told.status == 200, told
+            until = time.monotonic() + LONGEST
+            while "webhooks-not-looked-at" in self.home.run("doctor", "--json").out:
+                assert time.monotonic() < until
+                time.sleep(0.1)
+            self.home.ok("recovery", "confirm", "--all")
 
     @contextmanager
     def serving(self) -> Iterator[Server]:
@@ -36,20 +70,21 @@ class Site:
 
 
 @contextmanager
-def open_site(home: Home) -> Iterator[Site]:
-    """`words` in its folder is a file with a passphrase."""
+def open_site(home: Home, seal: Seal = "a passphrase") -> Iterator[Site]:
     acme = Tenant(first_day(home), "ACME")
-    home.write("words", PASSPHRASE).chmod(0o600)
+    words = PASSPHRASE
+    if seal == "a recovery phrase":
+        words = home.ok("recovery-phrase", "create").out.strip()
+    home.write("words", words).chmod(0o600)
+    if seal == "a recovery phrase":
+        home.ok("recovery-phrase", "check", "--passphrase-file", "words")
     with open_mailbox() as mailbox:
-        made = Site(home, mailbox)
+        made = Site(home, mailbox, seal)
         with made.serving() as server:
-            body = {
-                "name": "R",
-                "url": mailbox.url,
-                "events": ["*"],
-                "secret": "a secret that nobody guesses, ever",
-            }
-            assert server.send("POST", "/api/webhooks", body)[0] == 201
+            body = {"name": "R", "url": mailbox.url, "events": ["*"], "secret": SECRET}
+            status, subscribed = server.send("POST", "/api/webhooks", body)
+            assert status == 201, subscribed
+            made.webhook = subscribed["id"]
         acme.take("warehouses", "code,name\nMAIN,Main hall\n")
         acme.take("partners", "code,name,type\nP,Partner,CLIENT\n")
         acme.take("articles", "code,name\nGOODS,Goods\n")

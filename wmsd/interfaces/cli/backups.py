@@ -42,6 +42,7 @@ from wmsd.interfaces.cli.new_folder import refuse_strangers
 from wmsd.interfaces.cli.platform_restored import restore_platform
 from wmsd.interfaces.cli.progress_bar import shown, to_server
 from wmsd.interfaces.cli.restored import (
+    INTEGRATORS,
     KEYS_SHOWN,
     question,
     sentence_of_replaced,
@@ -382,7 +383,7 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
                 loan,
                 ToPut(file.company_id or 0, file.path, unpacked, work.replaced, work.manifest.began_at),
             )
-    for sentence in sentences_of_missing({code: missing} if missing else {}):
+    for sentence in (*sentences_of_missing({code: missing} if missing else {}), INTEGRATORS):
         note(sentence)
     replaced = command_line.folder.path / work.replaced
     if replaced.exists():

@@ -34,6 +34,12 @@ KEYS_SHOWN: Final = {
 }
 
 
+INTEGRATORS: Final = (
+    "Programs of integrators are told what is gone when they read on. The guide says what they meet: "
+    "/docs/using-the-api#after-a-restore"
+)
+
+
 def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str:
     """`file`: of the company that alone is restored."""
     files = work.manifest.files if file is None else [file]
@@ -64,7 +70,7 @@ def _some(names: Iterable[str]) -> str:
 
 def told(done: Restored, data: Path, backups: Path) -> list[str]:
     """`backups`: the folder where another one may have what this one lacks."""
-    sentences = sentences_of_missing(done.missing)
+    sentences = [*sentences_of_missing(done.missing), INTEGRATORS]
     if done.not_in_backup:
         sentences.append(
             f"Not in the backup: {', '.join(done.not_in_backup)}. These companies were made after it; their files "

@@ -1,0 +1,56 @@
+"""Disasters of every kind, one after the other, and an integrator who reads on after each."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from soak_runs.verdict import Verdict, progress
+from tests.support.command import Home
+from tests.support.disaster.drill import drill
+from tests.support.disaster.rescues import RESCUES, Rescue
+from tests.support.disaster.site import SEALS, Seal, open_site
+from tests.support.forked import Program
+
+ROUNDS: Final = 3
+"""Disasters of a site, the one after the other."""
+
+
+def run(divisor: int) -> Verdict:
+    started, broken, tried = time.perf_counter(), list[str](), 0
+    rounds = [f"round{number}" for number in range(max(1, ROUNDS // divisor))]
+    for seal in SEALS[: max(1, len(SEALS) // divisor)]:
+        for rescue in RESCUES:
+            says = f"{rescue.__name__.replace('_', ' ')}, keys sealed with {seal}"
+            found = _try(rescue, seal, rounds)
+            tried += len(rounds)
+            broken += [f"{says}: {found}"] if found else []
+            progress(f"{says}: {found or 'every law holds'}"[:400])
+    return Verdict({"disasters": tried, "seconds": time.perf_counter() - started}, broken)
+
+
+def _try(rescue: Rescue, seal: Seal, rounds: list[str]) -> str:
+    """What is broken; "" when every law holds."""
+    with _home() as home:
+        try:
+            with open_site(home, seal) as site:
+                drill(site, rescue, rounds)
+        except AssertionError as error:
+            return " ".join(str(error).split()) or repr(error)
+    return ""
+
+
+@contextmanager
+def _home() -> Iterator[Home]:
+    folder = Path(tempfile.mkdtemp(prefix="wmsd-soak-"))
+    program = Program(folder)
+    home = Home(program, folder / "home")
+    home.folder.mkdir()
+    try:
+        yield home
+    finally:
+        program.end()
+        shutil.rmtree(folder, ignore_errors=True)
