@@ -51,7 +51,7 @@ def _told(node: ast.AST, errors: frozenset[str], is_command: bool) -> Iterator[a
             yield from several
         case ast.Call(func=ast.Attribute(attr="append", value=ast.Name(id="wrong")), args=[told]) if is_command:
             yield told
-        case ast.Assign(targets=[ast.Name(id="NONE_YET")], value=told):
+        case ast.Assign(targets=[ast.Name(id="NONE_YET" | "two_places")], value=told):
             yield told
         case ast.Assign(targets=[ast.Name(id="happened")], value=ast.Constant(value=str(text))):
             yield ast.Constant(f"{HOLE} {text} while it was in use", lineno=node.lineno)

@@ -66,13 +66,13 @@ def _of_path(found: Settled, file: Layer, each: RelativePath) -> Settled:
         )
         changed = _with(found.settings, name, str(old))
         return found._replace(settings=changed, told=[*found.told, sentence])
-    sentence = (
+    two_places = (
         f"{means} There are {what} in {old} too, where earlier versions of wmsd looked. Write the whole path of "
         f"the right folder into {file.name}."
     )
     if name == DATA:
-        return found._replace(two_of_data=[sentence])
-    return found._replace(two_of_backups=[sentence]) if name == BACKUPS else found
+        return found._replace(two_of_data=[two_places])
+    return found._replace(two_of_backups=[two_places]) if name == BACKUPS else found
 
 
 def _old_paths(file: Layer, value: str) -> Iterator[Path]:
@@ -109,11 +109,11 @@ def _of_default(found: Settled) -> Settled:
             f"mv {shlex.quote(str(old))} {shlex.quote(str(now))}"
         )
         return found._replace(settings=_with(found.settings, BACKUPS, str(old)), told=[*found.told, sentence])
-    sentence = (
+    two_places = (
         f"There are backups of this installation in {now}, the default folder, and in {old}, where earlier "
         "versions of wmsd made them. Move the archives into one of them, or name one in backup.folder."
     )
-    return found._replace(two_of_backups=[sentence])
+    return found._replace(two_of_backups=[two_places])
 
 
 def _old_backups(data: Path) -> Iterator[Path]:
