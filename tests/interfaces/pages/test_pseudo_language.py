@@ -38,6 +38,7 @@ NAMES: Final = {
     "false",
     "null",
     "X-Webhook-Id",
+    "X-Webhook-Epoch",
     *EVENTS,
     *ABILITIES,
     *MODULES,
