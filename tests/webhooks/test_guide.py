@@ -231,6 +231,8 @@ def test_the_headers_are_those_that_are_sent() -> None:
         seconds=0,
         body=b"{}",
         is_sandbox=True,
+        epoch="2-5f3a9c07",
+        sequence_gap="13-28",
     )
     told = {header.strip("`"): value for header, value in table("header | value")}
     assert told.keys() == sent.keys()

@@ -50,6 +50,7 @@ async def test_the_headers_are_the_specified_and_the_decided_ones(hooks: Hooks) 
         "x-webhook-id": event["id"],
         "x-webhook-attempt": "1",
         "x-webhook-sequence": "1",
+        "x-webhook-epoch": "1",
         "x-webhook-signature": f"sha256={digest}",
         "webhook-id": event["id"],
         "webhook-timestamp": str(int(from_text("2026-11-20T12:00:00Z").timestamp())),

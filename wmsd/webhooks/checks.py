@@ -11,7 +11,7 @@ DELIVERIES_OF_SUBSCRIPTION: Final = "webhook subscription {subscription}, delive
 OPEN_BEFORE, NONE = "an open one before it", "none"
 IS_SEAM: Final = """EXISTS (
     SELECT 1 FROM seams
-    WHERE numbers = 'webhook_subscriptions ' || {subscription} AND last = {last} AND next = {next}
+    WHERE numbers = 'webhook_subscriptions/' || {subscription} AND last = {last} AND next = {next}
 )"""
 """Whether the numbers between were passed over on purpose (`db/epochs.py`)."""
 GAPS: Final = f"""

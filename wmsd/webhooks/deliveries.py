@@ -92,7 +92,7 @@ SENT_BODY: Final = f"coalesce({BODY} || events.data || '}}', test_event ->> 'bod
 EPOCH_OF: Final = epoch_of_sql("webhook_deliveries", "delivery.id")
 SEQUENCE_GAP: Final = """(
     SELECT (last + 1) || '-' || (next - 1) FROM seams
-    WHERE numbers = 'webhook_subscriptions ' || delivery.subscription_id AND next = delivery.sequence
+    WHERE numbers = 'webhook_subscriptions/' || delivery.subscription_id AND next = delivery.sequence
     ORDER BY last LIMIT 1
 )"""
 DUE: Final = f"""

@@ -55,7 +55,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 def lose(site: Home) -> Path:
     """The box is gone; the archive is not."""
-    archive = back_up(site)
+    archive = back_up(site, f"{time.monotonic_ns()}.tar.gz")
     shutil.rmtree(site.data)
     return archive
 

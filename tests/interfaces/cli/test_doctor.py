@@ -129,4 +129,6 @@ def test_a_folder_of_archives_leads_to_the_command_for_them(shop: Tenant, tmp_pa
     (tmp_path / "wmsd-2026-11-20T020000Z.tar.gz").write_bytes(b"x")
     done = shop.home.run("doctor", "--data", tmp_path)
     assert done.code == 1
-    assert done.wrong == [f"{tmp_path} holds backups, and no data. Prove one of them: wmsd backup verify FILE"]
+    assert done.wrong == [
+        f"{tmp_path} holds backups, and no data. Prove one of them: wmsd backup verify --data {tmp_path} FILE"
+    ]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.backups import back_up, is_right, is_right_but_for_the_day_after, restore, sql
+from tests.support.backups import back_up, is_right, restore, sql
 from tests.support.command import Home, Tenant
 from tests.support.disaster.drill import drill, lose_what_came_after_a_backup
 from tests.support.disaster.integrator import ARTICLES, EVENTS, Integrator, Walked, ask, walk
@@ -109,7 +109,7 @@ def test_numbers_need_not_leap_where_nothing_was_written_after_the_backup(site: 
         assert integrator.read_on(server) is not None
         assert integrator.has_all_events_of(server)
     assert sql(site.file, "SELECT max(sequence), count(*) FROM webhook_deliveries") == [(10, 10)]
-    assert is_right_but_for_the_day_after(site.home)
+    assert is_right(site.home)
 
 
 def test_an_import_can_be_undone_after_a_restore_while_nothing_was_built_on_it(site: Site) -> None:

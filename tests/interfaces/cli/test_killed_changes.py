@@ -83,6 +83,18 @@ def killed_servers(newer: Home, pristine: Path) -> Iterator[str]:
             yield f"{call} {number}"
 
 
+def content(file: Path) -> dict[str, list[object]]:
+    """The rows of each table but of the one that names its log: a copy has a name of its own."""
+    with closing(connect_as_it_is(file, without_log=True)) as connection:
+        tables = (
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'log' AND sql NOT LIKE '%VIRTUAL%'"
+        )
+        return {
+            name: connection.execute(f'SELECT * FROM "{name}"').fetchall()
+            for (name,) in connection.execute(tables).fetchall()
+        }
+
+
 @pytest.mark.long
 def test_a_file_is_brought_up_to_date_wholly_or_not_at_all(installation: Home, tmp_path: Path) -> None:
     tree, pristine = newer_wmsd(tmp_path / "newer"), tmp_path / "pristine"
@@ -95,7 +107,7 @@ def test_a_file_is_brought_up_to_date_wholly_or_not_at_all(installation: Home, t
         for name in ("platform.db", "companies/1.db"):
             file, copy = newer.data / name, newer.data / f"before-{VERSION}" / name
             if answer(file, HAS_PALLETS):
-                assert copy.read_bytes() == (pristine / name).read_bytes(), step
+                assert content(copy) == content(pristine / name), step
         assert answer(newer.data / "companies" / "1.db", COUNT) == ARTICLES, step
         with newer.serving() as server:
             assert server.get("/api/articles")[1]["meta"]["total"] == ARTICLES, step

@@ -93,7 +93,7 @@ def test_a_copy_of_the_platform_is_left_to_the_backup_that_lives(installation: H
 
 
 def test_every_name_of_the_table_is_found_and_deleted(installation: Home) -> None:
-    backups, temporary = installation.folder / "backups", installation.folder / "tmp"
+    backups, temporary = installation.folder / "data-backups", installation.folder / "tmp"
     temporary.mkdir()
     folders = {"data": installation.data, "backups": backups, "temporary": temporary}
     made = [folders[begun.where] / begun.name.replace("*", "9000000") for begun in BEGUN]

@@ -80,7 +80,7 @@ def test_a_file_that_is_moved_away_and_back(server: Server, file: Path) -> None:
     elsewhere = file.with_name("elsewhere")
     file.rename(elsewhere)
     is_stopped(server)
-    assert told(server, "/data/companies/1.db was removed or replaced while it was in use") == 1
+    assert told(server, f"company 1 is unavailable: {file} was removed or replaced while it was in use") == 1
     elsewhere.rename(file)
     works_again(server)
     assert codes(server) == [*made, "AGAIN"]
@@ -231,8 +231,15 @@ def test_a_copy_of_a_running_file_is_not_mixed_with_a_log(installation: Home, se
     assert log.stat().st_size
     own = file.read_bytes()
     shutil.copy(backup, file)
+    put_back = [file.read_bytes(), log.read_bytes()]
+    with installation.serving() as refused:
+        assert (post(refused, "LOST"), refused.get("/api/articles")[0]) == (503, 503)
+        assert told(refused, f"{file} was put there, or written by another program, after wmsd had begun its log")
+    assert [file.read_bytes(), log.read_bytes()] == put_back
+    shutil.copy(log, file.with_name("1.db-wal.copy"))  # as the message says
+    file.with_name("1.db-wal.copy").replace(log)
     with installation.serving() as mended:
-        assert codes(mended) == [*made, "LATER"], "nobody has written the file since the copy was made"
+        assert codes(mended) == [*made, "LATER"]
         assert post(mended, "LAST") == 201
         mended.stop()
         assert file.read_bytes() != own

@@ -114,7 +114,8 @@ def test_status_says_what_is_behind(installation: Home) -> None:
         done = installation.run("replica", "status", env=SHARED)
         assert done.code == 1
         assert done.wrong == [
-            "No Litestream answers at data/litestream.socket. Start it: `wmsd replica config` shows its settings."
+            f"No Litestream answers at {installation.data}/litestream.socket. Start it: `wmsd replica config` "
+            "shows its settings."
         ]
         assert server.get("/api/health", company=None)[1]["checks"]["replica"] == {
             "ok": False,
@@ -150,7 +151,8 @@ def test_a_server_that_was_not_told_keeps_its_files_to_itself(installation: Home
 def test_it_is_taken_into_an_empty_folder_only(installation: Home) -> None:
     sentence = installation.refused("replica", "restore", "replica", "--litestream", PROGRAM)
     assert sentence == (
-        "data holds data already. Nothing was changed. Take the replica into an empty folder (--data)."
+        f"{installation.data} holds data already. Nothing was changed. Take the replica into an empty folder "
+        "(--data)."
     )
 
 

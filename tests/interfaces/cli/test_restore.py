@@ -78,7 +78,7 @@ def test_what_is_missing_is_said_once(installation: Home, saved: Path) -> None:
 def test_what_is_missing_by_what_the_platform_noted_is_not_called_unknown(installation: Home, saved: Path) -> None:
     """The file itself cannot be read, and platform.db has noted how far it had come."""
     (installation.data / "companies" / "1.db").write_bytes(b"no database" * 1000)
-    done = installation.ok("backup", "restore", saved, "--json")
+    done = installation.ok("backup", "restore", saved, "--yes", "--json")
     assert done.json["missing_events"] == 1
     assert "ACME: 1 event (2) came after the backup and is missing." in done.err
     assert "The last minute of ACME may be missing too: no file was there that could be read" in done.err

@@ -13,6 +13,7 @@ from tests.support.backups import (
     restore,
 )
 from tests.support.command import Home, first_day
+from wmsd.db.exchanged import find
 from wmsd.db.sqlite import connect
 from wmsd.db.write_ahead_log import BEGIN_ANEW
 
@@ -44,7 +45,7 @@ def mixed(file: Path) -> None:
     """With the log of another file, which names itself as every log of wmsd does."""
     other = file.with_name("2.db")
     connection = connect(other)
-    connection.execute(BEGIN_ANEW)
+    connection.execute(BEGIN_ANEW, find(other))
     log = other.with_name("2.db-wal").read_bytes()
     connection.close()
     file.with_name("1.db-wal").write_bytes(log)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, UNLIMITED, add_article, articles, back_up, is_right, sql
+from tests.support.backups import PASSPHRASE, UNLIMITED, add_article, articles, back_up, is_right, restore, sql
 from tests.support.command import EMAIL, Home, at_a_terminal, first_day, hashes, made_on_first_day
 from wmsd.app.backups.platform_numbers import LEAST_LEAP
 
@@ -26,8 +26,7 @@ def sealed_backup(home: Home) -> tuple[Path, Path]:
 
 
 def only_platform(home: Home, archive: Path, *options: str | Path) -> dict[str, Any]:
-    shown: dict[str, Any] = home.ok("backup", "restore", archive, "--only-platform", "--json", *options).json
-    return shown
+    return restore(home, archive, "--only-platform", *options)
 
 
 def lose(home: Home) -> None:
@@ -94,7 +93,7 @@ def test_what_a_readable_platform_still_tells_of_a_later_company_is_used(install
     archive = back_up(installation)
     options = ("--name", "The later one", "--sandbox", "--module", "stock")
     installation.ok("company", "create", "LATER", *options)
-    done = installation.ok("backup", "restore", archive, "--only-platform")
+    done = installation.ok("backup", "restore", archive, "--only-platform", "--yes")
     assert "Its name and settings are those of the replaced platform.db." in done.err
     found = companies_of(installation)["LATER"]
     assert (found["id"], found["name"], found["sandbox"]) == (2, "The later one", True)
@@ -188,7 +187,7 @@ def test_a_newer_company_of_the_same_code_shows_that_the_older_one_is_gone(insta
     installation.ok("company", "create", "AGAIN", "--name", "First", "--all-modules")
     archive = back_up(installation)
     installation.ok("company", "delete", "AGAIN", "--yes")
-    shutil.rmtree(installation.folder / "backups" / "archive")
+    shutil.rmtree(installation.folder / "data-backups" / "archive")
     installation.ok("company", "create", "AGAIN", "--name", "Second", "--all-modules")
     lose(installation)
     said = only_platform(installation, archive)
@@ -231,7 +230,7 @@ def test_tokens_that_were_revoked_stay_so_where_the_replaced_file_says_it(instal
     archive = back_up(installation)
     [[number]] = sql(installation.data / "platform.db", "SELECT id FROM tokens")
     installation.ok("token", "revoke", str(number))
-    done = installation.ok("backup", "restore", archive, "--only-platform")
+    done = installation.ok("backup", "restore", archive, "--only-platform", "--yes")
     assert "1 token that was revoked or disabled after the backup stays so." in done.err
     with installation.serving() as server:
         assert server.get("/api/articles")[0] == 401
@@ -282,7 +281,7 @@ def test_the_command_that_is_offered_leaves_the_companies_as_they_are(installati
         told = " ".join(installation.run(*words, env={"WMSD_SERVER_LISTEN": "127.0.0.1:0"}).err.split())
         assert command in told, (words, told)
     assert command in installation.run("doctor").out
-    installation.ok(*command.split()[1:])
+    installation.ok(*command.split()[1:], "--yes")
     assert of_companies(installation) == files
     assert is_right(installation)
 

@@ -219,20 +219,23 @@ A_PEM = {"TLS": "files", "CERTIFICATE": "a.pem"}
         ),
         (
             {"TLS": "files", "CERTIFICATE": "a.key", "CERTIFICATE_KEY": "a.pem"},
-            "a.key is the private key, and a.pem the certificate: exchange server.certificate and",
+            "{home}/a.key is the private key, and {home}/a.pem the certificate: exchange server.certificate and",
         ),
         ({**A_PEM, "CERTIFICATE_KEY": "half.key"}, "half.key is cut short: what begins in it has no end."),
         (
             {"TLS": "files", "CERTIFICATE": "a.cer", "CERTIFICATE_KEY": "a.key"},
-            "a.cer is in DER, and must be in PEM. Convert it: openssl x509 -inform der -in a.cer -out a.cer.pem",
+            "a.cer is in DER, and must be in PEM. Convert it: openssl x509 -inform der -in {home}/a.cer "
+            "-out {home}/a.cer.pem",
         ),
         (
             {**A_PEM, "CERTIFICATE_KEY": "a.der"},
-            "a.der is in DER, and must be in PEM. Convert it: openssl pkey -inform der -in a.der -out a.der.pem",
+            "a.der is in DER, and must be in PEM. Convert it: openssl pkey -inform der -in {home}/a.der "
+            "-out {home}/a.der.pem",
         ),
         (
             {"TLS": "files", "CERTIFICATE": "a.pfx"},
-            "a.pfx is a PKCS #12 archive, and must be in PEM. Convert it: openssl pkcs12 -in a.pfx -nodes -out a",
+            "a.pfx is a PKCS #12 archive, and must be in PEM. Convert it: openssl pkcs12 -in {home}/a.pfx -nodes "
+            "-out {home}/a",
         ),
     ],
 )
@@ -259,7 +262,7 @@ def test_wrong_files_are_told_by_the_check_and_at_the_start(
     for command in (("config", "check"), ("serve",)):
         done = home.run_fresh(*command, env=env)
         assert done.code != 0
-        assert done.err.count(sentence) == 1
+        assert done.err.count(sentence.format(home=home.folder)) == 1
         assert done.err.count("Wrong: ") <= 1, "a mistake is told once"
     assert not home.data.exists()
 
@@ -271,5 +274,6 @@ def test_an_expired_certificate_is_told_and_served(home: Home) -> None:
     assert "old.pem has expired on" in home.run_fresh("config", "check", env=env).err
     with home.serving(env=env) as server:
         assert _certificate(int(server.address.rpartition(":")[2])) == expired.certificate
-        assert re.search(r"error +The certificate old.pem has expired on .+ Put a new one there", server.log)
+        told = rf"error +The certificate {home.folder}/old.pem has expired on .+ Put a new one there"
+        assert re.search(told, server.log)
         assert server.stop() == 0

@@ -16,7 +16,7 @@ def machines(home: Home, tmp_path: Path) -> tuple[Home, Home]:
     """The second one has a copy of the first one's data, and the same folder of backups."""
     first = first_day(home)
     (tmp_path / "second").mkdir()
-    second = Home(first.program, tmp_path / "second", {"WMSD_BACKUP_FOLDER": str(first.folder / "backups")})
+    second = Home(first.program, tmp_path / "second", {"WMSD_BACKUP_FOLDER": str(first.folder / "data-backups")})
     shutil.copytree(first.data, second.data)
     return first, second
 
@@ -56,7 +56,7 @@ def test_data_that_moved_there_and_back_are_of_one_server(machines: tuple[Home, 
 def test_another_installation_in_the_folder_is_none_of_it(home: Home, tmp_path: Path) -> None:
     first = first_day(home)
     (tmp_path / "second").mkdir()
-    second = Home(first.program, tmp_path / "second", {"WMSD_BACKUP_FOLDER": str(first.folder / "backups")})
+    second = Home(first.program, tmp_path / "second", {"WMSD_BACKUP_FOLDER": str(first.folder / "data-backups")})
     second.ok("company", "create", "OTHER", "--name", "Other", "--init")
     back_up(first, second, first, second, first, second)
     assert (told(first), told(second)) == (False, False)

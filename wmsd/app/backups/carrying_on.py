@@ -20,9 +20,11 @@ ADD_SEQUENCE: Final = """
 """
 LEAP: Final = 10_000
 """How far the numbers of platform.db leap where those that were given are not known."""
-NUMBERED: Final = (
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' ORDER BY name"
-)
+NUMBERED: Final = """
+    SELECT name FROM sqlite_schema
+    WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' AND name NOT LIKE 'recover%' ORDER BY name
+"""
+"""The list of the day after begins with the restore: nobody keeps its ids."""
 
 SHUT_OUT: Final = {
     "token": (

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app.backups.numbers import LAST_CHANGE, ORDERED, SEQUENCES, SERIES, SUBSCRIPTIONS, Numbers
-from wmsd.app.kinds import SERIES_NAMES
 from wmsd.base import timestamps
 from wmsd.db.changes import updated_at_sql
 from wmsd.db.epochs import HISTORIES
@@ -162,6 +161,7 @@ class Leap:
 
 def _seams(connection: sqlite3.Connection, known: Numbers, leap: Leap | None) -> Iterator[Seam]:
     """Where all numbers go on."""
+    from wmsd.app.kinds import SERIES_NAMES  # imported here: few commands need all kinds of documents
 
     def seam(numbers: str, name: str | int, last: int, known_last: int, statement: str) -> Seam:
         passed_over = 0 if leap is None else leap.of(max(last, known_last))
@@ -176,7 +176,7 @@ def _seams(connection: sqlite3.Connection, known: Numbers, leap: Leap | None) ->
         yield seam(f"series {name}", name, series.get(name, 0), known.series.get(name, 0), SET_SERIES)
     given = {(identity, created_at): last for identity, created_at, last in known.subscriptions}
     for identity, created_at, last in connection.execute(SUBSCRIPTIONS).fetchall():
-        numbers = f"webhook_subscriptions {identity}"
+        numbers = f"webhook_subscriptions/{identity}"
         yield seam(numbers, identity, last, given.get((identity, created_at), 0), SET_SUBSCRIPTION)
 
 

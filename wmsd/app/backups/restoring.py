@@ -93,7 +93,7 @@ class Restore:
         self.tell: Tell = silent
         self._anyway = anyway
         self._new_keys = new_keys
-        self._nothing_after = nothing_after
+        self.nothing_after = nothing_after
         self._opened: Any = None
         """The keys in the backup, where they were opened already."""
         self.replaced = replaced_folder()
@@ -209,14 +209,9 @@ class Restore:
             shut_out = ShutOut({}, [], [])
             if known is not None:
                 shut_out = keep_shut_out(folder / PLATFORM, self._data.platform_file)
-            elif not self._nothing_after:
+            elif not self.nothing_after:
                 leap(folder / PLATFORM)
-            is_known = known is not None and shut_out.is_known
-            unknown_after = note_restore(
-                folder / PLATFORM,
-                self._data.platform_file if is_known else None,
-                None if known is None and self._nothing_after else self.manifest.began_at,
-            )
+            unknown_after = self._note_restore(folder / PLATFORM, known, shut_out, keys)
             strays = self._strays()
             renames = [
                 *(each for path in strays for each in self._aside(path)),
@@ -346,9 +341,19 @@ class Restore:
     def _begin_epoch(self, restored: Path, file: BackedUpFile, known: Installed | None) -> Missing | None:
         mark = None if known is None else known.marks.get(file.company_id or 0)
         numbers = numbers_of(self._data.path / file.path, mark)
-        if numbers == NOTHING_KNOWN and self._nothing_after:
+        if numbers == NOTHING_KNOWN and self.nothing_after:
             numbers = numbers._replace(is_complete=True)
         return begin_epoch(restored, "restore", numbers, self.as_of)
+
+    def _note_restore(self, platform: Path, known: Installed | None, shut_out: ShutOut, keys: str) -> str | None:
+        """Has the list of the day after made, where the restore can lack something. Returns the moment after which
+        nobody knows whom somebody shut out; None where all is known.
+        """
+        if known is not None and shut_out.is_known:
+            return note_restore(platform, self._data.platform_file, self.manifest.began_at)
+        if known is None and self.nothing_after:
+            return None if keys in ("backup", "sealed") else note_restore(platform, None, None)
+        return note_restore(platform, None, self.manifest.began_at)
 
     def _strays(self) -> list[str]:
         """The companies' files that the backup does not know. One that it could not read stays where it is."""

@@ -45,6 +45,8 @@ SECOND_FACTORS: Final = f"""
     WHERE is_on AND disabled_at IS NULL
     {OPEN_ALREADY}
 """
+WERE_LOST: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE keys_lost)"
+"""Then credentials in an older file may be sealed with keys that are gone."""
 COMPANIES: Final = f"""
     {ADD}
     SELECT :recovery_id, 'company', id, NULL, id, NULL, code, name, NULL, NULL, :now
@@ -91,7 +93,7 @@ def list_losses(tx: Transaction, *, lost_signing_keys: bool, lost_vault: bool) -
     statements = [
         *([TOKENS] if lost_signing_keys else []),
         *([SECOND_FACTORS] if lost_vault else []),
-        COMPANIES,
+        *([COMPANIES] if lost_vault or tx.value(WERE_LOST) else []),
         *([USERS, SITES, PLATFORM_TOKENS] if access_unknown_after is not None else []),
     ]
     for statement in statements:

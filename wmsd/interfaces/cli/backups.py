@@ -360,7 +360,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
         "restored": str(work.archive),
         "made_at": done.manifest.began_at,
         "companies": sum(file.company_id is not None for file in done.files),
-        "missing_events": _missing(done.missing, done.files, done.replaced),
+        "missing_events": 0 if work.nothing_after else _missing(done.missing, done.files, done.replaced),
         "replaced": str(done.replaced) if done.replaced else None,
         "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
         **({"access_unknown_after": done.access_unknown_after} if as_json else {}),

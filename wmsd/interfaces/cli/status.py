@@ -114,12 +114,12 @@ def _status(command_line: CommandLine) -> Status:
         *_of_missing_files(folder, known),
         *_of_alerts(folder, server is not None),
         *filter(None, [state_of(folder.path, command_line.settings.alerts).sentence]),
-        *_of_recovery(folder, figures, shown),
+        *([] if silent is not None else _of_recovery(folder, figures, shown)),
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
         *_of_disk(folder, disk),
         *live_status.forgotten(figures, frozen),
-        *_of_keys(command_line, record, shown),
+        *([] if silent is not None else _of_keys(command_line, record, shown)),
     ]
     if not backups.ok:
         wrong.append(f"Backups: {backups.text} {REMEDY}")

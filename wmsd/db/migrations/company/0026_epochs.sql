@@ -10,7 +10,7 @@ CREATE TABLE epochs (
 ) STRICT;
 INSERT INTO epochs (number, name, reason) VALUES (1, '1', 'created');
 
--- Where numbers go on in an epoch. `numbers`: a table for its ids, `series SO` for codes, `webhook_subscriptions 3` for
+-- Where numbers go on in an epoch. `numbers`: a table for its ids, `series SO` for codes, `webhook_subscriptions/3` for
 -- the deliveries of a subscription. The numbers between `last` and `next` may have been given in the epoch before.
 CREATE TABLE seams (
     numbers TEXT NOT NULL,
@@ -23,13 +23,13 @@ CREATE TABLE seams (
 
 -- Gaps that restores have left before seams were recorded.
 INSERT INTO seams (numbers, epoch, last, next)
-SELECT 'webhook_subscriptions ' || subscription_id, 1, before, sequence FROM (
+SELECT 'webhook_subscriptions/' || subscription_id, 1, before, sequence FROM (
     SELECT subscription_id, sequence, lag(sequence) OVER (PARTITION BY subscription_id ORDER BY id) AS before
     FROM webhook_deliveries
 )
 WHERE sequence > before + 1;
 INSERT INTO seams (numbers, epoch, last, next)
-SELECT 'webhook_subscriptions ' || subscription.id, 1, max(delivery.sequence), last_sequence + 1
+SELECT 'webhook_subscriptions/' || subscription.id, 1, max(delivery.sequence), last_sequence + 1
 FROM webhook_subscriptions AS subscription
 JOIN webhook_deliveries AS delivery ON delivery.subscription_id = subscription.id
 GROUP BY subscription.id HAVING last_sequence > max(delivery.sequence);
