@@ -157,6 +157,7 @@ def test_a_company_is_restored_from_a_backup(server: Server) -> None:
 
 def test_the_server_makes_and_proves_backups_by_itself(server: Server) -> None:
     """A minute after its start, for there is none of today."""
+    done(server.folder, "recovery-phrase", "decline", "--yes")
     record = server.folder / "data" / "backup.json"
 
     def is_proven() -> bool:
