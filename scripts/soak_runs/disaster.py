@@ -5,9 +5,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from soak_runs.reliability import Rescued, write_disasters
 from soak_runs.verdict import Verdict, progress
 from tests.support.command import Home
 from tests.support.disaster.drill import drill
@@ -20,16 +22,20 @@ ROUNDS: Final = 3
 
 
 def run(divisor: int) -> Verdict:
-    started, broken, tried = time.perf_counter(), list[str](), 0
+    began, started = datetime.now(UTC), time.perf_counter()
+    broken, rescued = list[str](), list[Rescued]()
     rounds = [f"round{number}" for number in range(max(1, ROUNDS // divisor))]
     for seal in SEALS[: max(1, len(SEALS) // divisor)]:
         for rescue in RESCUES:
             says = f"{rescue.__name__.replace('_', ' ')}, keys sealed with {seal}"
             found = _try(rescue, seal, rounds)
-            tried += len(rounds)
+            rescued.append(Rescued(rescue.__name__.replace("_", " "), seal, len(rounds), int(bool(found))))
             broken += [f"{says}: {found}"] if found else []
             progress(f"{says}: {found or 'every law holds'}"[:400])
-    return Verdict({"disasters": tried, "seconds": time.perf_counter() - started}, broken)
+    seconds = time.perf_counter() - started
+    if divisor == 1:
+        write_disasters(rescued, began, ROUNDS, seconds)
+    return Verdict({"disasters": sum(each.disasters for each in rescued), "seconds": seconds}, broken)
 
 
 def _try(rescue: Rescue, seal: Seal, rounds: list[str]) -> str:

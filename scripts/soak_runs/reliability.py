@@ -5,7 +5,7 @@ import platform
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from soak_runs import stolen
 from tests.support.faults import laws
@@ -77,8 +77,53 @@ FOOT: Final = """
 """
 
 
+DISASTERS: Final = "\n## Disasters\n"
+DISASTERS_DONE: Final = """
+Done on {date} in {minutes:.0f} minutes by `scripts/soak --only disaster`; a short form runs with every change, in
+`tests/interfaces/cli/test_history_cuts.py`. **{verdict}**
+
+A site loses what came after its last backup, {rounds} times in a row. Articles are created while the backup is
+made. After each rescue an integrator reads on, with the cursors, ETags, keys and the webhook that it had. Then
+
+- what was acknowledged before the backup began is there;
+- no id, code, event or number of a delivery is given twice, and each number that a receiver lacks is named;
+- the integrator is told what is gone, and has every event that the company has;
+- it meets every record once more, by its cursor and by `updated_since`, and changes no stranger;
+- `wmsd doctor` finds nothing, and the site can be saved, proven and exported.
+
+| rescue | keys in the backup | disasters | laws broken |
+|---|---|--:|--:|
+"""
+
+
+class Rescued(NamedTuple):
+    """What came of one kind of rescue. `seal`: what the keys in its backups are sealed with."""
+
+    rescue: str
+    seal: str
+    disasters: int
+    broken: int
+
+
 def write(tried: Sequence["Tried"], killed: Killed, began: datetime, seed: int, seconds: float) -> None:
-    PAGE.write_text("".join(_parts(tried, killed, began, seed, seconds)), encoding="utf-8")
+    """Leaves the part about disasters as it is."""
+    _, heading, disasters = PAGE.read_text(encoding="utf-8").partition(DISASTERS)
+    parts = [*_parts(tried, killed, began, seed, seconds), heading, disasters]
+    PAGE.write_text("".join(parts), encoding="utf-8")
+
+
+def write_disasters(rescued: Sequence[Rescued], began: datetime, rounds: int, seconds: float) -> None:
+    """Leaves everything else as it is."""
+    others, _, _ = PAGE.read_text(encoding="utf-8").partition(DISASTERS)
+    broken = sum(each.broken for each in rescued)
+    head = DISASTERS_DONE.format(
+        date=f"{began:%Y-%m-%d}",
+        minutes=seconds / 60,
+        rounds=rounds,
+        verdict="Every law held." if not broken else f"Laws were broken {broken} times.",
+    )
+    rows = [f"| {' | '.join(map(str, each))} |\n" for each in rescued]
+    PAGE.write_text("".join([others, DISASTERS, head, *rows]), encoding="utf-8")
 
 
 def _parts(tried: Sequence["Tried"], killed: Killed, began: datetime, seed: int, seconds: float) -> Iterator[str]:
