@@ -127,3 +127,11 @@ def test_an_import_can_be_undone_after_a_restore_while_nothing_was_built_on_it(s
     [sentence, _] = site.home.refusals("import", "undo", "--company", "ACME", "--yes")
     assert "B" in sentence
     assert is_right(site.home)
+
+
+def test_a_restore_that_is_repeated_loses_nothing_more(site: Site) -> None:
+    """That every record has got a new place is no change."""
+    archive = back_up(site.home, "before.tar.gz")
+    for _ in range(2):
+        done = site.home.ok("backup", "restore", archive, "--company", "ACME", "--yes")
+        assert "is missing" not in done.err

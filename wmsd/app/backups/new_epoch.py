@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.app.backups.numbers import LAST_CHANGE, ORDERED, SEQUENCES, SERIES, SUBSCRIPTIONS, Numbers
+from wmsd.app.backups.numbers import CHANGES, LAST_CHANGE, ORDERED, SEQUENCES, SERIES, SUBSCRIPTIONS, Numbers
 from wmsd.base import timestamps
 from wmsd.db.changes import updated_at_sql
 from wmsd.db.epochs import HISTORIES
@@ -65,6 +65,11 @@ MOVE_IMPORTS: Final = """
     UPDATE imports SET last_change = coalesce((SELECT max(place) FROM temp.places WHERE old <= last_change), :last)
 """
 """So that what was changed after an import is still known."""
+NOTE_MOVE: Final = """
+    INSERT INTO seams (numbers, epoch, last, next)
+    SELECT :numbers, :epoch, :last, value + 1 FROM change_sequence
+"""
+"""Places up to that one tell of no change, but of the epoch that began."""
 SET_CHANGE: Final = "UPDATE change_sequence SET value = coalesce((SELECT max(place) FROM temp.places), :last)"
 
 
@@ -122,6 +127,7 @@ def begin_epoch(
             _record(connection, number, seam)
         if not is_copy:
             _move_records(connection, max(last_change, known.last_change, timestamps.microseconds(now)))
+            connection.execute(NOTE_MOVE, {"numbers": CHANGES, "epoch": number, "last": last_change})
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the file alone has everything
     return _missing(known, last_event, last_change)

@@ -18,6 +18,9 @@ ORDERED: Final = """
     WHERE tables.type = 'table' AND columns.name = 'change_seq' ORDER BY tables.name
 """
 """The tables whose records have a place in the order of changes."""
+CHANGES: Final = "changes"
+"""What `seams` calls the places in the order of changes."""
+LAST_MOVE: Final = "SELECT last, next FROM seams WHERE numbers = ? ORDER BY epoch DESC LIMIT 1"
 HIGHEST_IDS: Final = """
     SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
     WHERE tables.type = 'table' AND columns.name = 'id' AND columns.pk = 1 AND columns.type = 'INTEGER'
@@ -93,7 +96,11 @@ def _newest_change(connection: sqlite3.Connection) -> int:
         connection.execute(f"SELECT coalesce(max(change_seq), 0) FROM {table}").fetchone()[0]
         for (table,) in connection.execute(ORDERED).fetchall()
     ]
-    return max(newest, default=0)
+    found = max(newest, default=0)
+    with suppress(sqlite3.Error):  # a file of an older schema has none
+        for last, first in connection.execute(LAST_MOVE, (CHANGES,)):
+            return found if found >= first else int(last)
+    return found
 
 
 def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
