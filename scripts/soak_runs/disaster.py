@@ -13,7 +13,7 @@ from soak_runs.reliability import Rescued, write_disasters
 from soak_runs.verdict import Verdict, progress
 from tests.support.command import Home
 from tests.support.disaster.drill import drill
-from tests.support.disaster.rescues import RESCUES, Rescue
+from tests.support.disaster.rescues import OTHER_RESCUES, RESCUES, Rescue
 from tests.support.disaster.site import SEALS, Seal, open_site
 from tests.support.forked import Program
 
@@ -26,10 +26,10 @@ def run(divisor: int) -> Verdict:
     broken, rescued = list[str](), list[Rescued]()
     rounds = [f"round{number}" for number in range(max(1, ROUNDS // divisor))]
     for seal in SEALS[: max(1, len(SEALS) // divisor)]:
-        for rescue in RESCUES:
+        for rescue in (*RESCUES, *OTHER_RESCUES):
             says = f"{rescue.__name__.replace('_', ' ')}, keys sealed with {seal}"
             found = _try(rescue, seal, rounds)
-            rescued.append(Rescued(rescue.__name__.replace("_", " "), seal, len(rounds), int(bool(found))))
+            rescued.append(Rescued(rescue.name.replace("_", " "), seal, len(rounds), int(bool(found))))
             broken += [f"{says}: {found}"] if found else []
             progress(f"{says}: {found or 'every law holds'}"[:400])
     seconds = time.perf_counter() - started
@@ -43,7 +43,7 @@ def _try(rescue: Rescue, seal: Seal, rounds: list[str]) -> str:
     with _home() as home:
         try:
             with open_site(home, seal) as site:
-                drill(site, rescue, rounds)
+                drill(site, rescue, rounds, is_thorough=True)
         except AssertionError as error:
             return " ".join(str(error).split()) or repr(error)
     return ""

@@ -14,12 +14,7 @@ from tests.support.backups import back_up, is_right, restore, sql
 from tests.support.command import Home, Tenant
 from tests.support.disaster.drill import drill, lose_what_came_after_a_backup
 from tests.support.disaster.integrator import ARTICLES, EVENTS, Integrator, Walked, ask, walk
-from tests.support.disaster.rescues import (
-    RESCUES,
-    Rescue,
-    restore_everything,
-    restore_into_an_empty_folder,
-)
+from tests.support.disaster.rescues import EMPTY_FOLDER, EVERYTHING, OTHER_RESCUES, RESCUES, Rescue
 from tests.support.disaster.site import Site, open_site
 from wmsd.db.sqlite import sqlite3
 
@@ -32,19 +27,26 @@ def site(home: Home) -> Iterator[Site]:
         yield made
 
 
-@pytest.mark.parametrize("rescue", RESCUES, ids=lambda rescue: rescue.__name__)
+@pytest.mark.parametrize("rescue", RESCUES, ids=lambda rescue: rescue.name)
 def test_an_integrator_reads_on_and_meets_no_number_twice(site: Site, rescue: Rescue) -> None:
     drill(site, rescue)
 
 
+@pytest.mark.parametrize("rescue", OTHER_RESCUES, ids=lambda rescue: rescue.name)
+def test_an_integrator_goes_on_in_another_file_of_the_platform_box_or_installation(
+    site: Site, rescue: Rescue
+) -> None:
+    drill(site, rescue, ["only"])
+
+
 def test_it_reads_everything_anew_where_the_keys_are_lost(home: Home) -> None:
     with open_site(home, "nothing") as site:
-        drill(site, restore_into_an_empty_folder, ["only"])
+        drill(site, EMPTY_FOLDER, ["only"])
 
 
 def test_the_feed_says_where_it_was_cut(site: Site) -> None:
     integrator = Integrator()
-    lose_what_came_after_a_backup(site, integrator, "first", restore_everything)
+    lose_what_came_after_a_backup(site, integrator, "first", EVERYTHING)
     with site.serving() as server:
         integrator.work(server, "new")
         told = walk(server, EVENTS, None)
@@ -92,6 +94,20 @@ def test_ids_are_not_given_again_to_what_comes_after_an_undone_import(site: Site
     site.home.ok("import", "undo", "--company", "ACME", "--yes")
     with site.serving() as server:
         assert ask(server, "POST", ARTICLES, {"code": "C", "name": "C"}).body["id"] == last + 1
+
+
+def test_numbers_go_on_after_those_that_a_later_backup_has_seen(site: Site) -> None:
+    """An older one is restored into an empty folder: the later one says how far the company had come."""
+    options = ("--passphrase-file", "words")
+    archive = back_up(site.home, "older.tar.gz", *options)
+    change(site.file, "UPDATE sqlite_sequence SET seq = 1000000 WHERE name = 'events'")
+    back_up(site.home, "later.tar.gz", *options)
+    site.home.write("broken.tar.gz", b"no archive")
+    shutil.rmtree(site.home.data)
+    restore(site.home, archive, *options)
+    [(series,)] = sql(site.file, "SELECT min(last) FROM series")
+    [(events,)] = sql(site.file, "SELECT seq FROM sqlite_sequence WHERE name = 'events'")
+    assert (events > 11_000_000, series > 10_000_000) == (True, True)  # ten times what is missing
 
 
 def test_numbers_need_not_leap_where_nothing_was_written_after_the_backup(site: Site) -> None:

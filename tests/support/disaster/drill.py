@@ -2,12 +2,14 @@
 (decisions, section 11).
 """
 
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from tests.support.backups import back_up, is_right
-from tests.support.command import Server
+from tests.support.backups import back_up, is_right, is_right_but_for_the_day_after
+from tests.support.command import Home, Server
 from tests.support.disaster.integrator import (
     ARTICLES,
     EVENTS,
@@ -18,9 +20,11 @@ from tests.support.disaster.integrator import (
     event_after,
 )
 from tests.support.disaster.load import load
-from tests.support.disaster.rescues import Rescue, restore_into_an_empty_folder
+from tests.support.disaster.rescues import Rescue, Saved
 from tests.support.disaster.site import Site
+from tests.support.litestream import PROGRAM, replicating
 from tests.support.mailbox import Letter
+from tests.support.newer_wmsd import newer_wmsd
 
 
 @dataclass
@@ -32,16 +36,22 @@ class Lost:
     keys_are_lost: bool
 
 
-def drill(site: Site, rescue: Rescue, rounds: Sequence[str] = ("first", "second")) -> Integrator:
-    """A disaster, again and again. After each the integrator reads on and the site is whole."""
+def drill(
+    site: Site, rescue: Rescue, rounds: Sequence[str] = ("first", "second"), is_thorough: bool = False
+) -> Integrator:
+    """A disaster, again and again. After each the integrator reads on and the site is whole. `is_thorough`: a
+    newer program, another installation and a replica are tried too.
+    """
     integrator = Integrator()
     for name in rounds:
         lost = lose_what_came_after_a_backup(site, integrator, name, rescue)
-        if rescue is restore_into_an_empty_folder:
-            site.make_anew_what_is_lost()
-        reads_on(site, integrator, lost)
-        is_whole(site, name)
-    numbers_are_given_once(site.mailbox.letters, len(rounds))
+        if rescue.anew:
+            site.make_anew_what_is_lost(lost.keys_are_lost)
+        reads_on(site, integrator, lost, rescue)
+        archive = is_whole(site, name)
+        if is_thorough:
+            goes_anywhere(site, archive, name)
+    numbers_are_given_once(site.mailbox.letters, len(rounds) if rescue.cuts else 0)
     return integrator
 
 
@@ -53,35 +63,82 @@ def lose_what_came_after_a_backup(site: Site, integrator: Integrator, name: str,
         with load(server, f"{name}-load") as written:
             began = time.monotonic()
             archive = back_up(site.home, f"{name}-backup.tar.gz", *site.backup_options)
-    older = site.file.read_bytes()
+            replica = replicate(site.home) if rescue.by_replica else None
+    saved = Saved(archive, site.file.read_bytes(), replica)
     with site.serving() as server:
         integrator.work(server, f"{name}-lost")
         integrator.read(server)
         site.receives(integrator.events)
-    rescue(site, archive, older)
-    keys_are_lost = rescue is restore_into_an_empty_folder and site.seal == "nothing"
-    return Lost(name, written.until(began), keys_are_lost)
+    rescue.act(site, saved)
+    return Lost(name, written.until(began), rescue.loses_keys(site.seal))
 
 
-def is_whole(site: Site, name: str) -> None:
-    """Nothing is red, and the site can be saved, proven and moved."""
+def replicate(home: Home) -> Path:
+    """The folder of a replica that has everything, and gets no more."""
+    shutil.rmtree(home.folder / "replica", ignore_errors=True)
+    with replicating(home) as litestream:
+        return litestream.replica
+
+
+def is_whole(site: Site, name: str) -> Path:
+    """Nothing is red, and the site can be saved, proven, brought up to date and moved. The archive."""
     assert is_right(site.home)
     made = back_up(site.home, f"{name}-after.tar.gz", *site.backup_options)
     assert "can be restored" in site.home.ok("backup", "verify", made, *site.restore_options).out
+    rehearsed = site.home.run("upgrade", made, "--rehearse")
+    assert (rehearsed.code, rehearsed.json["problems"]) == (0, []), rehearsed
     site.home.ok("company", "export", "ACME", f"{name}.tar.gz")
+    return made
 
 
-def reads_on(site: Site, integrator: Integrator, lost: Lost) -> None:
+def goes_anywhere(site: Site, archive: Path, name: str) -> None:
+    """A newer program brings its files up to date, another installation takes its company, and another box its
+    replica; nothing is wrong there.
+    """
+    folder = site.folder / "newer"
+    newer = folder if folder.exists() else newer_wmsd(folder)
+    rehearsed = site.home.run_fresh("upgrade", archive, "--rehearse", env={"PYTHONPATH": str(newer)})
+    assert rehearsed.code == 0, rehearsed
+    assert (rehearsed.json["problems"], rehearsed.json["migrated"]) == ([], 2)
+    other = site.new_installation()
+    other.ok("company", "import", site.home.folder / f"{name}.tar.gz")
+    assert is_right(other)
+    with site.serving():
+        replica = replicate(site.home)
+    box = Home(site.home.program, other.folder / "box")
+    box.folder.mkdir()
+    box.ok("replica", "restore", replica, "--litestream", PROGRAM)
+    assert is_right_but_for_the_day_after(box)
+
+
+def reads_on(site: Site, integrator: Integrator, lost: Lost, rescue: Rescue) -> None:
     gone = [event for event in integrator.events.values() if f"{lost.name}-lost" in str(event["data"])]
     with site.serving() as server:
-        knows_that_events_are_gone(server, integrator, gone, lost.keys_are_lost)
-        meets_all_records_again(server, integrator, lost.kept)
-        changes_no_stranger(server, integrator)
-        repeats_what_was_lost(server, integrator, lost.name)
+        if rescue.loses:
+            knows_that_events_are_gone(server, integrator, gone, lost.keys_are_lost)
+            changes_no_stranger(server, integrator)
+            repeats_what_was_lost(server, integrator, lost.name)
+        else:
+            misses_nothing(server, integrator, lost, rescue)
+        if rescue.cuts:
+            meets_all_records_again(server, integrator, lost.kept)
         integrator.work(server, f"{lost.name}-new")
         integrator.read(server)
         assert integrator.has_all_events_of(server)
         site.receives(integrator.events)
+
+
+def misses_nothing(server: Server, integrator: Integrator, lost: Lost, rescue: Rescue) -> None:
+    """Its cursors go on where it is the same history; the company has every event and every key."""
+    refused = integrator.read_on(server)
+    assert (refused is not None) == (rescue.cuts or lost.keys_are_lost)
+    assert integrator.has_the_same_events_as(server)
+    for record_id, code in [
+        (of_id, code) for (path, of_id), code in integrator.created.items() if path == ARTICLES
+    ]:
+        assert ask(server, "GET", f"{ARTICLES}/{record_id}").body["code"] == code
+    for part in ("kept", "lost"):
+        replays(server, integrator, f"{lost.name}-{part}-order")
 
 
 def knows_that_events_are_gone(
@@ -123,12 +180,16 @@ def repeats_what_was_lost(server: Server, integrator: Integrator, name: str) -> 
     assert told.body["code"] not in integrator.created.values()
     integrator.created[ORDERS, told.body["id"]] = told.body["code"]
     assert told.headers["x-history-cut"] <= told.body["created_at"]
-    kept = ask(server, "POST", ORDERS, integrator.keys[f"{name}-kept-order"], Idempotency_Key=f"{name}-kept-order")
-    assert (kept.status, kept.headers["idempotent-replayed"]) == (201, "true")
-    assert integrator.created[ORDERS, kept.body["id"]] == kept.body["code"]
+    replays(server, integrator, f"{name}-kept-order")
 
 
-def numbers_are_given_once(letters: list[Letter], disasters: int) -> None:
+def replays(server: Server, integrator: Integrator, key: str) -> None:
+    told = ask(server, "POST", ORDERS, integrator.keys[key], Idempotency_Key=key)
+    assert (told.status, told.headers["idempotent-replayed"]) == (201, "true")
+    assert integrator.created[ORDERS, told.body["id"]] == told.body["code"]
+
+
+def numbers_are_given_once(letters: list[Letter], cuts: int) -> None:
     """A receiver sees no number with other content, and each number that it lacks is named in a gap."""
     by_number: dict[int, str] = {}
     named = set[int]()
@@ -140,4 +201,4 @@ def numbers_are_given_once(letters: list[Letter], disasters: int) -> None:
             named |= set(range(first, last + 1))
     assert set(range(1, max(by_number) + 1)) <= by_number.keys() | named
     epochs = list(dict.fromkeys(letter.headers["x-webhook-epoch"] for letter in letters))
-    assert [name.partition("-")[0] for name in epochs] == [str(number) for number in range(1, disasters + 2)]
+    assert [name.partition("-")[0] for name in epochs] == [str(number) for number in range(1, cuts + 2)]

@@ -115,9 +115,10 @@ class Integrator:
                 assert self.events.setdefault(event["id"], event) == event
 
     def has_all_events_of(self, server: Server) -> bool:
-        told = walk(server, EVENTS, None)
-        assert isinstance(told, Walked)
-        return {event["id"] for event in told.data} <= self.events.keys()
+        return events_of(server) <= self.events.keys()
+
+    def has_the_same_events_as(self, server: Server) -> bool:
+        return events_of(server) == self.events.keys()
 
 
 @dataclass
@@ -140,6 +141,13 @@ def walk(server: Server, path: str, cursor: str | None, **query: str) -> Walked 
         following = told.body["next_cursor"]
         if following is None:
             return Walked(data, told.body["end_cursor"], cuts)
+
+
+def events_of(server: Server) -> set[str]:
+    """Their ids."""
+    told = walk(server, EVENTS, None)
+    assert isinstance(told, Walked), told
+    return {event["id"] for event in told.data}
 
 
 def codes_changed_since(server: Server, moment: str) -> set[str]:

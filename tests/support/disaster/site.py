@@ -1,5 +1,6 @@
 """A site with one company, whose goods are in stock, and a receiver of its webhooks."""
 
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,9 +11,10 @@ from typing import Final, Literal, get_args
 from tests.support.backups import PASSPHRASE, UNLIMITED
 from tests.support.command import EMAIL, Home, Server, Tenant, first_day
 from tests.support.disaster.integrator import ask
+from tests.support.litestream import SHARED
 from tests.support.mailbox import ALLOWED, LONGEST, Mailbox, open_mailbox
 
-ENVIRONMENT = {**UNLIMITED, **ALLOWED}
+ENVIRONMENT = {**UNLIMITED, **ALLOWED, **SHARED}
 SECRET: Final = "a secret that nobody guesses, ever"
 Seal = Literal["a passphrase", "a recovery phrase", "nothing"]
 SEALS: Final[tuple[Seal, ...]] = get_args(Seal)
@@ -26,6 +28,11 @@ class Site:
     mailbox: Mailbox
     seal: Seal
     webhook: int = 0
+    _others: int = 0
+
+    def __post_init__(self) -> None:
+        self.folder = self.home.folder
+        """Where its other installations are too."""
 
     @property
     def backup_options(self) -> tuple[str, ...]:
@@ -35,15 +42,14 @@ class Site:
     def restore_options(self) -> tuple[str, ...]:
         return () if self.seal == "nothing" else ("--passphrase-file", "words")
 
-    def make_anew_what_is_lost(self) -> None:
+    def make_anew_what_is_lost(self, keys_are_lost: bool) -> None:
         """Settles the list of the day after: everybody who may come in is right. Where the keys are lost, makes a
         token and sets the credentials of the webhook.
         """
-        if self.seal == "nothing":
-            token = self.home.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()
-            self.home.write("token", token)
+        if keys_are_lost:
+            self._make_a_token()
         with self.serving() as server:
-            if self.seal == "nothing":
+            if keys_are_lost:
                 told = ask(server, "PATCH", f"/api/v2/webhooks/{self.webhook}", {"secret": SECRET})
                 assert told.status == 200, told
             until = time.monotonic() + LONGEST
@@ -51,6 +57,30 @@ class Site:
                 assert time.monotonic() < until
                 time.sleep(0.1)
             self.home.ok("recovery", "confirm", "--all")
+
+    def _make_a_token(self) -> None:
+        token = self.home.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()
+        self.home.write("token", token)
+
+    def new_installation(self) -> Home:
+        """One without companies, in a folder of its own."""
+        self._others += 1
+        folder = self.folder / f"other-{self._others}"
+        folder.mkdir()
+        other = Home(self.home.program, folder, self.home.environment)
+        with other.serving(env=ENVIRONMENT, is_fresh=True):  # processes that share one draw the same ids
+            pass
+        return other
+
+    def settle_in(self, other: Home) -> None:
+        """Goes on in another installation, to which the company was moved."""
+        shutil.copyfile(self.home.folder / "words", other.folder / "words")
+        (other.folder / "words").chmod(0o600)
+        user = ("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin")
+        other.ok(*user, stdin=f"{PASSPHRASE}\n")
+        other.ok("webhook", "on", str(self.webhook), "--company", "ACME")
+        self.home = other
+        self._make_a_token()
 
     @contextmanager
     def serving(self) -> Iterator[Server]:

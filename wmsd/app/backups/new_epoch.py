@@ -113,7 +113,7 @@ def begin_epoch(
         if as_of is not None:
             kept_up_to = max(kept_up_to, timestamps.to_text(as_of))
         last_event = dict(connection.execute(SEQUENCES)).get("events", 0)
-        leap = None if known.is_complete else Leap(connection, kept_up_to, now)
+        leap = None if known.is_complete else Leap(connection, kept_up_to, now, known.last_event)
         seams = list(_seams(connection, known, leap))
         connection.execute("BEGIN IMMEDIATE")
         epoch = {
@@ -147,16 +147,18 @@ def _missing(known: Numbers, last_event: int, last_change: int) -> Missing | Non
 
 class Leap:
     """How many numbers are passed over where nobody knows how many were given: ten times what the company wrote in
-    the busiest span that is as long as what is missing.
+    the busiest span that is as long as what is missing, which may be the missing one itself.
     """
 
-    def __init__(self, connection: sqlite3.Connection, kept_up_to: str, now: datetime) -> None:
+    def __init__(self, connection: sqlite3.Connection, kept_up_to: str, now: datetime, known_event: int) -> None:
+        """`known_event`: the highest number of an event that is known to have been given."""
         span = max(now - timestamps.from_text(kept_up_to), SHORTEST_SPAN).total_seconds()
         count, covered = connection.execute(COVERED).fetchone()
         busiest: float = connection.execute(BUSIEST, {"seconds": int(span)}).fetchone()[0]
         if span > covered:  # the file tells of less time than is missing
             busiest = count * span / max(covered, SHORTEST_SPAN.total_seconds())
         self._events = dict(connection.execute(SEQUENCES)).get("events", 0)
+        busiest = max(busiest, known_event - self._events)
         self._least = 2 * FACTOR * busiest  # a span may lie in two of those that were counted
 
     def of(self, given: int) -> int:

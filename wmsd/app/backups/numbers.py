@@ -111,12 +111,18 @@ def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
     known = (None if place is None else read_numbers(place)) or NOTHING_KNOWN
     if mark is None:
         return known
-    if known.last_event < mark.last_event or known.last_change < mark.last_change:
-        # it is not the file that was written here last, or not all of it
-        known = known._replace(is_complete=False)
     if known.last_event < mark.last_event:
         known = known._replace(newest_event=mark.last_event, newest_change=mark.last_change)
+    return reaching(known, mark)
+
+
+def reaching(known: Numbers, mark: HighWaterMark) -> Numbers:
+    """The same file's numbers, which went as far as the mark. Where they say less, it is not the file that was
+    written last, or not all of it.
+    """
+    is_behind = known.last_event < mark.last_event or known.last_change < mark.last_change
     return known._replace(
         sequences={**known.sequences, "events": max(known.last_event, mark.last_event)},
         last_change=max(known.last_change, mark.last_change),
+        is_complete=known.is_complete and not is_behind,
     )

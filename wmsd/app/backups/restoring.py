@@ -17,6 +17,7 @@ from wmsd.accounts import recovery_phrases
 from wmsd.accounts.recovery_phrases import KnownPhrase
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.carrying_on import ShutOut, keep_shut_out, leap
+from wmsd.app.backups.later import LaterBackups
 from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest, brings_back
 from wmsd.app.backups.new_epoch import Missing, begin_epoch
 from wmsd.app.backups.numbers import NOTHING_KNOWN, numbers_of
@@ -200,10 +201,12 @@ class Restore:
         with self._unpacked_into() as folder:
             for file in self.manifest.files:
                 self._unpack(file, folder)
+            later = LaterBackups(self.archive, self.manifest)
             missing = {
                 file.code or file.path: lost
                 for file in self.manifest.files
-                if file.company_id is not None and (lost := self._begin_epoch(folder / file.path, file, known))
+                if file.company_id is not None
+                and (lost := self._begin_epoch(folder / file.path, file, known, later))
             }
             keys = self._keys(known, folder / PLATFORM)
             shut_out = ShutOut({}, [], [])
@@ -338,9 +341,11 @@ class Restore:
             return "renewed"
         return "sealed" if self.manifest.keys == "sealed" else "anew"
 
-    def _begin_epoch(self, restored: Path, file: BackedUpFile, known: Installed | None) -> Missing | None:
+    def _begin_epoch(
+        self, restored: Path, file: BackedUpFile, known: Installed | None, later: LaterBackups
+    ) -> Missing | None:
         mark = None if known is None else known.marks.get(file.company_id or 0)
-        numbers = numbers_of(self._data.path / file.path, mark)
+        numbers = later.raised(numbers_of(self._data.path / file.path, mark), file.company_id)
         if numbers == NOTHING_KNOWN and self.nothing_after:
             numbers = numbers._replace(is_complete=True)
         return begin_epoch(restored, "restore", numbers, self.as_of)
