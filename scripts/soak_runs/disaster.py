@@ -27,7 +27,7 @@ def run(divisor: int) -> Verdict:
     rounds = [f"round{number}" for number in range(max(1, ROUNDS // divisor))]
     for seal in SEALS[: max(1, len(SEALS) // divisor)]:
         for rescue in (*RESCUES, *OTHER_RESCUES):
-            says = f"{rescue.__name__.replace('_', ' ')}, keys sealed with {seal}"
+            says = f"{rescue.name.replace('_', ' ')}, keys sealed with {seal}"
             found = _try(rescue, seal, rounds)
             rescued.append(Rescued(rescue.name.replace("_", " "), seal, len(rounds), int(bool(found))))
             broken += [f"{says}: {found}"] if found else []
