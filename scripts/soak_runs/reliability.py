@@ -89,7 +89,9 @@ made. After each rescue an integrator reads on, with the cursors, ETags, keys an
 - no id, code, event or number of a delivery is given twice, and each number that a receiver lacks is named;
 - the integrator is told what is gone, and has every event that the company has;
 - it meets every record once more, by its cursor and by `updated_since`, and changes no stranger;
-- `wmsd doctor` finds nothing, and the site can be saved, proven and exported.
+- where only `platform.db` was lost, or the company was moved to another installation, nothing is gone;
+- `wmsd doctor` finds nothing, the site can be saved and proven, a newer program brings its files up to date,
+  another installation takes the company, and another box its replica.
 
 | rescue | keys in the backup | disasters | laws broken |
 |---|---|--:|--:|

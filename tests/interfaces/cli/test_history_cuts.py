@@ -27,16 +27,16 @@ def site(home: Home) -> Iterator[Site]:
         yield made
 
 
-@pytest.mark.parametrize("rescue", RESCUES, ids=lambda rescue: rescue.name)
+@pytest.mark.parametrize(
+    "rescue", (*(each for each in RESCUES if each != EVERYTHING), *OTHER_RESCUES), ids=lambda rescue: rescue.name
+)
 def test_an_integrator_reads_on_and_meets_no_number_twice(site: Site, rescue: Rescue) -> None:
-    drill(site, rescue)
-
-
-@pytest.mark.parametrize("rescue", OTHER_RESCUES, ids=lambda rescue: rescue.name)
-def test_an_integrator_goes_on_in_another_file_of_the_platform_box_or_installation(
-    site: Site, rescue: Rescue
-) -> None:
+    """Each kind once: in `scripts/soak --only disaster` they come three times in a row."""
     drill(site, rescue, ["only"])
+
+
+def test_the_same_after_a_second_disaster(site: Site) -> None:
+    drill(site, EVERYTHING, ["first", "second"])
 
 
 def test_it_reads_everything_anew_where_the_keys_are_lost(home: Home) -> None:

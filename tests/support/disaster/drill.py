@@ -36,9 +36,7 @@ class Lost:
     keys_are_lost: bool
 
 
-def drill(
-    site: Site, rescue: Rescue, rounds: Sequence[str] = ("first", "second"), is_thorough: bool = False
-) -> Integrator:
+def drill(site: Site, rescue: Rescue, rounds: Sequence[str], is_thorough: bool = False) -> Integrator:
     """A disaster, again and again. After each the integrator reads on and the site is whole. `is_thorough`: a
     newer program, another installation and a replica are tried too.
     """
