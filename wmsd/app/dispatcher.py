@@ -28,6 +28,7 @@ from wmsd.app.replies import reply_of
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
 from wmsd.app.storage import Growth, Storage, growth_of
+from wmsd.app.work_admission import WorkAdmission
 from wmsd.base.clock import Clock
 from wmsd.base.context import PROGRAM, Actor, Caller, Company
 from wmsd.base.cursor import CursorSigner
@@ -90,6 +91,7 @@ class Dispatcher:
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
         """The answers of batches, until all their requests are answered."""
+        self.work = WorkAdmission(clock)
         self.answered = 0
 
     def add_service(self, service: object) -> None:

@@ -86,6 +86,7 @@ class Door:
     def __init__(self, installation: Installation) -> None:
         self._dispatcher = installation.dispatcher
         self._access = installation.access
+        self.work = installation.dispatcher.work
         self.abilities: Mapping[str, str] = installation.abilities
         """Those in force, each with what it opens."""
         self._trusted: Sequence[Network] = trusted_proxies(installation)
