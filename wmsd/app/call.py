@@ -57,6 +57,8 @@ class Call:
     """The secret of the session of a person at the pages, instead of a token."""
     asks_by_itself: bool = False
     """Whether a page of this session asks, without its person."""
+    is_long: bool = False
+    """Whether it reads much: on a thread from the beginning, so that others need not wait for the event loop."""
     agent: str = ""
     """The program that asks, by its own word."""
     company: str | None = None

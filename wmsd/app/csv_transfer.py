@@ -52,8 +52,10 @@ class Kind:
     importing: Callable[..., Import]
     """Makes a new import; it takes the kind's own options by name."""
     records: Callable[[Transaction], Iterator[dict[str, Any]]]
-    rows: Callable[[Transaction, Iterable[str]], Iterator[dict[str, Any]]] | None = None
-    """As `records`, of some: JSON texts, as lists have them."""
+    rows: Callable[[Transaction, Iterable[dict[str, Any]]], Iterator[dict[str, Any]]] | None = None
+    """As `records`, of some, for records that have several rows. Their numbers are texts."""
+    own: Mapping[str, str] | None = None
+    """The SQL of the columns that a record does not have, where a list has a row for each record."""
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
     """The names of the options that an import of this kind takes."""
@@ -77,32 +79,20 @@ def _directory_columns(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def _articles(tx: Transaction) -> Iterator[dict[str, Any]]:
-    return _article_rows(tx, articles.every(tx))
-
-
-def _article_rows(tx: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
     codes = directory.codes_by_id(tx, directory.CLIENTS)
-    for record in _parsed(texts):
+    for record in _parsed(articles.every(tx)):
         client_id = record["client_id"]
         yield {**record, "client_code": None if client_id is None else codes[int(client_id)]}
 
 
 def _directory(kind: DirectoryKind, tx: Transaction) -> Iterator[dict[str, Any]]:
-    return _directory_rows(tx, directory.every(tx, kind))
-
-
-def _directory_rows(_: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
-    for record in _parsed(texts):
+    for record in _parsed(directory.every(tx, kind)):
         address = record["address"] or {}
         yield {**record, **{f"{ADDRESS}{name}": value for name, value in address.items()}}
 
 
 def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
     return _parsed(stock.every(tx))
-
-
-def _rows(_: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
-    return _parsed(texts)
 
 
 def _stock_count(tx: Transaction) -> Iterator[dict[str, Any]]:
@@ -116,12 +106,8 @@ def _packaging_types(tx: Transaction) -> Iterator[dict[str, Any]]:
 
 
 def _packaging_movements(tx: Transaction) -> Iterator[dict[str, Any]]:
-    return _packaging_movement_rows(tx, packaging.every_movement(tx))
-
-
-def _packaging_movement_rows(tx: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
     codes = directory.codes_by_id(tx, directory.PARTNERS)
-    for record in _parsed(texts):
+    for record in _parsed(packaging.every_movement(tx)):
         yield {**record, "partner_code": codes[int(record["partner_id"])]}
 
 
@@ -136,7 +122,7 @@ def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
         ("code", "name"),
         row_by_row(import_records, kind=kind),
         partial(_directory, kind),
-        _directory_rows,
+        own={f"{ADDRESS}{name}": f"address ->> '$.{name}'" for name in Address.model_fields},
         table=kind.table,
         bytes_per_row=400,
     )
@@ -154,7 +140,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         ("code",),
         ArticleImport,
         _articles,
-        _article_rows,
+        own={"client_code": "(SELECT clients.code FROM clients WHERE clients.id = client_id)"},
         table="articles",
         bytes_per_row=3200,
     ),
@@ -166,7 +152,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         tuple(CountRow.model_fields),
         partial(StockCountImport, reason="import"),
         _stock,
-        _rows,
+        own={},
     ),
     "stock-count": Kind(
         dict(StockCountRow.model_fields),
@@ -190,7 +176,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         ("packaging_type_code", "partner_code", "direction", "quantity"),
         row_by_row(import_packaging_movements),
         _packaging_movements,
-        _packaging_movement_rows,
+        own={"partner_code": "(SELECT partners.code FROM partners WHERE partners.id = partner_id)"},
     ),
 }
 

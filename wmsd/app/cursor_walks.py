@@ -40,7 +40,8 @@ def walk(
         cursor = signer.sign(error.position, company.id, operation.name, filters, epoch.name)
         raise _refused(error, epoch.name, cursor) from None
     if operation.history is not None:
-        page = replace(page, beside=_beside(tx, operation.history, epoch.name, position, page.end_position))
+        beside = _beside(tx, operation.history, epoch.name, position, page.end_position)
+        page = replace(page, beside=page.beside + beside)
     return Walked(page, epoch.name)
 
 

@@ -164,6 +164,8 @@ class Dispatcher:
         else:
             database = await self._files.get(company.id)
         if not operation.writes:
+            if call.is_long:
+                return database.read_long(lambda tx: self._read(tx, call, company, inputs), actor)
             query = inputs.get("query")
             is_search = isinstance(query, Query) and query.is_search
             read = database.search if is_search else database.read

@@ -10,6 +10,8 @@ from wmsd.base.listing import CursorQuery, PageQuery, Query
 from wmsd.base.problems import Problem
 from wmsd.base.results import CursorPage, Page, Records
 from wmsd.base.strict_json import dumps
+from wmsd.db.csv_lines import END
+from wmsd.db.record import RecordSql
 from wmsd.db.transaction import Transaction
 
 RECENT: Final = ("updated_since", "since")
@@ -49,7 +51,9 @@ class Tally:
 
 
 class Joined(NamedTuple):
-    """Records and their positions, each joined with commas; the last position; the number of records."""
+    """Records, joined with commas or as lines; the last position; the number of records; their positions, joined
+    with commas.
+    """
 
     records: str
     last: int
@@ -156,8 +160,11 @@ class Listing:
         others: Mapping[str, object] = MappingProxyType({}),
     ) -> Joined:
         """As many of the records as fit, but at least one."""
-        sql, parameters = self._chosen(record, values, beyond)
-        parameters |= others
+        csv = tx.csv if isinstance(record, RecordSql) else None
+        separator = "," if csv is None else END
+        shown = record if csv is None or not isinstance(record, RecordSql) else csv.render(tx, record)
+        sql, parameters = self._chosen(shown, values, beyond)
+        parameters |= {**others, "separator": separator}
         found: list[Joined] = []
         room, left, is_cut = LARGEST_PAGE, number, False
         while left > 0:
@@ -169,7 +176,7 @@ class Listing:
             room -= some.size
             is_cut = some.is_cut  # also when not even the first of a part fitted
             left = 0 if is_cut or some.number < limits["limit"] else left - some.number
-        return _together(found)._replace(is_cut=is_cut)
+        return _together(found, separator)._replace(is_cut=is_cut)
 
     def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
         """The SELECT of records and their positions, in order, and its parameters.
@@ -270,7 +277,7 @@ def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joi
     The aggregates take the order of the subquery. This SQLite version is pinned, and the tests of every list check
     it.
     """
-    columns = "group_concat(record, ','), max(place), count(*), group_concat(place, ',')"
+    columns = "group_concat(record, :separator), max(place), count(*), group_concat(place, ',')"
     row = tx.row(f"SELECT {columns} FROM ({chosen})", parameters)
     assert row is not None
     return Joined(row[0] or "", row[1] or 0, row[2], row[3] or "")
@@ -285,7 +292,7 @@ def _cut(
     sizes = tx.value(f"SELECT group_concat(octet_length(record), ',') FROM ({chosen})", parameters).split(",")
     end = number = 0
     for size in map(int, sizes):
-        beyond = end + size + (number > 0)
+        beyond = end + size + (len(str(parameters["separator"])) if number else 0)
         if beyond > room and (number > 0 or not is_first):
             break
         end, number = beyond, number + 1
@@ -303,12 +310,12 @@ def fitting(records: Sequence[str]) -> int:
     return len(records)
 
 
-def _together(found: list[Joined]) -> Joined:
+def _together(found: list[Joined], separator: str) -> Joined:
     if len(found) == 1:
         return found[0]
     if not found:
         return Joined("", 0, 0, "")
-    records = ",".join(each.records for each in found)
+    records = separator.join(each.records for each in found)
     positions = ",".join(each.positions for each in found)
     return Joined(records, found[-1].last, sum(each.number for each in found), positions)
 

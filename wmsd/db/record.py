@@ -6,7 +6,7 @@ Answers, events and exports all use that text: it is rendered once, outside Pyth
 """
 
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -17,17 +17,27 @@ from wmsd.base.fields import Decimals
 LAST = ("created_at", "updated_at")
 
 
+class RecordSql(str):
+    """The SQL of a record's JSON text. `columns`: that of each field's value, and what the model says of it."""
+
+    columns: Mapping[str, tuple[str, FieldInfo]]
+    __slots__ = ("columns",)
+
+
 def record_sql(
     model: type[BaseModel], columns: dict[str, str] | None = None, fields: Iterable[str] | None = None
-) -> str:
+) -> RecordSql:
     """`json_object(…)` of the model's fields, `id` first and times last.
 
     `columns` has the SQL of fields that are not a column of the same name; `fields` selects some.
     """
     chosen = set(fields) if fields is not None else set(model.model_fields)
     names = sorted((name for name in model.model_fields if name in chosen), key=_place)
-    pairs = (f"'{name}', {_value((columns or {}).get(name, name), model.model_fields[name])}" for name in names)
-    return f"json_object({', '.join(pairs)})"
+    parts = {name: ((columns or {}).get(name, name), model.model_fields[name]) for name in names}
+    pairs = (f"'{name}', {_value(*parts[name])}" for name in names)
+    record = RecordSql(f"json_object({', '.join(pairs)})")
+    record.columns = parts
+    return record
 
 
 def check_shown(body: type[BaseModel], shown: type[BaseModel], *, but: Iterable[str] = ()) -> None:

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from wmsd.base import timestamps
 from wmsd.base.context import Actor
 from wmsd.base.ids import Ids
 from wmsd.db.sqlite import sqlite3
+
+if TYPE_CHECKING:
+    from wmsd.db.csv_lines import CsvLines
 
 Parameters = Sequence[object] | Mapping[str, object]
 Row = tuple[Any, ...]
@@ -47,6 +50,8 @@ class Transaction:
         self.ids = ids
         self.actor = actor
         self._provision = provision
+        self.csv: CsvLines | None = None
+        """Has lists give lines of CSV in the place of records."""
         self._last_change: int | None = None
         self._at_end: _Ends = {}
         self._at_last: _Ends = {}
@@ -77,6 +82,10 @@ class Transaction:
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         return self._connection.execute(sql, parameters).fetchall()
+
+    def define(self, name: str, function: Callable[[Any], str]) -> None:
+        """Has SQL use a function of one argument that always gives the same for the same."""
+        self._connection.create_function(name, 1, function, deterministic=True)
 
     def data_version(self) -> tuple[int, int]:
         """A value that changes when another connection commits. Each connection counts by itself."""

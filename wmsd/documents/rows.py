@@ -232,10 +232,11 @@ class DocumentRows:
 
     def exported(self, tx: Transaction) -> Iterator[dict[str, Any]]:
         """One row for each line of each document, with codes in the place of ids."""
-        return self.rows_of(tx, self._table.every(tx))
+        every = self._table.every(tx)
+        return self.rows_of(tx, (json.loads(text, parse_float=str, parse_int=str) for text in every))
 
-    def rows_of(self, tx: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
-        """As `exported`, of these documents: JSON texts."""
+    def rows_of(self, tx: Transaction, documents: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """As `exported`, of these documents. Numbers are texts."""
         known = {
             name: directory.codes_by_id(tx, kind)
             for name, kind in self._table.references.items()
@@ -258,8 +259,7 @@ class DocumentRows:
                 if f"{name}_id" in record
             }
 
-        for text in texts:
-            document = json.loads(text, parse_float=str, parse_int=str)
+        for document in documents:
             parts = {
                 f"{name}.{part}": (document[name] or {}).get(part)
                 for name in self.nested

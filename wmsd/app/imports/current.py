@@ -90,7 +90,7 @@ def _document(kind: DocumentKind, tx: Transaction, row: Values) -> Values | None
     if document_id is None:
         return None
     rows = DocumentRows(kind)
-    first: Values = next(rows.rows_of(tx, [kind.table.one(tx, document_id).json]), {})
+    first: Values = next(rows.rows_of(tx, [_parsed(kind.table.one(tx, document_id).json)]), {})
     return {name: value for name, value in first.items() if name not in rows.line_columns}
 
 

@@ -1,27 +1,22 @@
-"""The records of a company: lists with filters, each record by itself, and lists as CSV files."""
+"""The records of a company: lists with filters, and each record by itself."""
 
-import csv
-import io
-from collections.abc import AsyncIterator, Callable, Mapping
-from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 from urllib.parse import urlencode
 
-from wmsd.app.csv_transfer import KINDS
 from wmsd.app.imports.actions import begin_upload
-from wmsd.base import cells
 from wmsd.base.access import has_role
-from wmsd.base.operation import Operation
-from wmsd.base.problems import Problem, not_found
+from wmsd.base.problems import Problem
 from wmsd.companies.administration import list_audit
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import filters
 from wmsd.interfaces.pages.changes import changes_of
-from wmsd.interfaces.pages.door import Answer, Door
+from wmsd.interfaces.pages.door import Door
+from wmsd.interfaces.pages.downloading import FOR_IMPORT, FORMAT, PLACE
 from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.fields import Field, properties_of
 from wmsd.interfaces.pages.referred import referred
-from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
+from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.resources import RESOURCES, Resource
 from wmsd.interfaces.pages.rules import rules_of
 from wmsd.interfaces.pages.under import records_under
@@ -30,12 +25,7 @@ from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
 PER_PAGE: Final = 50
-PER_CHUNK: Final = 500
 LAST: Final = ("created_at", "updated_at")
-FORMAT: Final = "format"
-FOR_IMPORT: Final = "import"
-PLACE: Final = ("page", "cursor")
-"""Parameters that say where in a list one is."""
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
 TRIED_AT: Final = {
     route.operation.name: f"/try/{version}/{route.operation.name}"
@@ -120,54 +110,9 @@ class Browsing:
             path=None if route is None else route.path.replace("{id}", str(record["id"])),
         )
 
-    async def csv(self, request: web.Request) -> web.StreamResponse:
-        """Every record of the list: with the fields that have one value, or as an import takes it back. What a
-        spreadsheet would run as a formula is written so that it is text.
-        """
-        at, resource = await self._at(request)
-        file = _file_of(resource, is_for_import=request.query.get(FORMAT) == FOR_IMPORT)
-        sent = await filters.read(at, resource, request.query)
-        if sent.errors:
-            raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
-        first = await at.ask(file.walking, query=_of_walk(resource, sent.query))
-        first.needed()
-        name = f"{file.name}-{at.code}-{datetime.now(UTC):%Y-%m-%d}.csv"
-        response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'})
-        response.content_type = "text/csv"
-        response.charset = "utf-8"
-        await response.prepare(request)
-        if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
-            return response
-        await response.write(_lines([file.columns]))
-        async for records in _chunks(at, resource, file.walking, sent.query, first):
-            await response.write(_lines([file.row(each) for each in records]))
-        await response.write_eof()
-        return response
-
     async def _at(self, request: web.Request) -> tuple[Workplace, Resource]:
         at = await workplace(self._door, request)
         return at, at.resource(request.match_info["resource"])
-
-
-class _File(NamedTuple):
-    name: str
-    walking: Operation
-    columns: list[str]
-    row: Callable[[Mapping[str, Any]], list[str]]
-    """The cells of what `walking` answers."""
-
-
-def _file_of(resource: Resource, is_for_import: bool) -> _File:
-    """Raises Problem (404) where there is no such import."""
-    if is_for_import:
-        if resource.name not in EXPORTS:
-            raise not_found("page")
-        columns = list(KINDS[resource.name].columns)
-        return _File(f"{resource.name}-for-import", EXPORTS[resource.name], columns, lambda row: row["cells"])
-    names = [field.name for field in resource.fields.values() if field.kind not in ("table", "facts")]
-    return _File(
-        resource.name, resource.walking, names, lambda each: [cells.write(each.get(name)) for name in names]
-    )
 
 
 def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[str, str | None]:
@@ -268,29 +213,3 @@ def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
         "before": _address(request.path, request.query) if request.query.get("cursor") else None,
         "after": _address(request.path, request.query, cursor=cursor) if cursor else None,
     }
-
-
-def _of_walk(resource: Resource, query: Mapping[str, str]) -> dict[str, str]:
-    walked = resource.walking.query
-    assert walked is not None
-    known = {name: value for name, value in query.items() if name in walked.model_fields and name not in PLACE}
-    return {**known, "per_page": str(PER_CHUNK)}
-
-
-async def _chunks(
-    at: Workplace, resource: Resource, walking: Operation, query: Mapping[str, str], answer: Answer
-) -> AsyncIterator[list[Mapping[str, Any]]]:
-    while True:
-        yield answer.body["data"]
-        cursor = answer.body["next_cursor"]
-        if cursor is None:
-            return
-        again = {**_of_walk(resource, query), "cursor": cursor}
-        answer = await at.ask(walking, query=again, is_counted=True)
-        answer.needed()
-
-
-def _lines(rows: list[list[str]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue().encode()

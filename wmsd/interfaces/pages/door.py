@@ -31,7 +31,7 @@ SECOND_FACTOR = "/account/second-factor"
 
 class Sent(TypedDict, total=False):
     """What goes with an operation. `document` is the body. `is_counted`: the limit has counted it already,
-    with what it is a part of.
+    with what it is a part of. `is_long`: it reads much.
     """
 
     document: Mapping[str, object]
@@ -40,6 +40,7 @@ class Sent(TypedDict, total=False):
     if_match: str | None
     idempotency_key: str | None
     is_counted: bool
+    is_long: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,7 @@ class Door:
             if_match=sent.get("if_match"),
             idempotency_key=sent.get("idempotency_key"),
             is_counted=sent.get("is_counted", False),
+            is_long=sent.get("is_long", False),
             session=browser.secret,
             asks_by_itself=browser.asks_by_itself,
             company=company_id,

@@ -26,6 +26,7 @@ from wmsd.interfaces.pages.day_after import DayAfter
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.delivery import Delivery
 from wmsd.interfaces.pages.door import HOME, SECOND_FACTOR, SIGN_IN, Door
+from wmsd.interfaces.pages.downloading import Downloading
 from wmsd.interfaces.pages.event import EVENTS, Event
 from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.first_run import START, FirstRun
@@ -199,7 +200,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("POST", f"{ADMIN}/{house_pages.RECOVERY.name}", phrases.do),
         ("GET", f"{ADMIN}/{house_pages.JOBS.name}", oversight.jobs),
         ("GET", f"{ADMIN}/{house_pages.SETTINGS.name}", oversight.settings),
-        *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, browsing, acting)),
+        *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, door, browsing, acting)),
     )
     for method, path, handler in for_all:
         add_visited(app, "asset" if handler is assets.serve else "page", method, path, handler)
@@ -229,13 +230,15 @@ def _of_webhooks(door: Door, browsing: Browsing) -> tuple[tuple[str, str, Handle
     )
 
 
-def _of_records(place: str, browsing: Browsing, acting: Acting) -> tuple[tuple[str, str, Handler], ...]:
+def _of_records(
+    place: str, door: Door, browsing: Browsing, acting: Acting
+) -> tuple[tuple[str, str, Handler], ...]:
     """The addresses of the records of a place: a company, or the installation."""
     resource = f"{place}/{{resource:[a-z-]+}}"
     record = f"{resource}/{{id:{ID}}}"
     return (
         ("GET", place, browsing.first),
-        ("GET", f"{resource}.csv", browsing.csv),
+        ("GET", f"{resource}.csv", Downloading(door).csv),
         ("GET", resource, browsing.list),
         ("GET", record, browsing.record),
         ("GET", f"{resource}/{{act:new[a-z-]*}}", acting.show),
