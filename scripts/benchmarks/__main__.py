@@ -11,6 +11,7 @@ from typing import Final
 from benchmarks import (
     articles,
     companies,
+    downloads,
     executable,
     fairness,
     graphql,
@@ -44,6 +45,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "import-waits": import_waits.measure,
     "list-pages": list_pages.measure,
     "pages": pages.measure,
+    "downloads": downloads.measure,
     "memory": memory.measure,
     "companies": companies.measure,
     "fairness": fairness.measure,
@@ -52,6 +54,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "survival": survival.measure,
     "executable": executable.measure,
 }
+NEEDS_WRK: Final = {"articles", "orders", "webhooks", "graphql", "pages", "downloads", "survival"}
 ONLY: Final = (
     "measure this part; repeat it for others. import: how fast an import is. import-waits: how long a small write "
     "of another client of the company waits at the longest while an import is under way, beside the time in which "
@@ -64,7 +67,9 @@ def main() -> int:
     """0 when every goal that was measured is met, 1 otherwise."""
     options = _options()
     chosen = options.only or list(PARTS)
-    if {"articles", "orders", "webhooks", "graphql", "pages", "survival"} & set(chosen) and not has_wrk():
+    if {"articles", "orders", "webhooks", "graphql", "pages", "downloads", "survival"} & set(
+        chosen
+    ) and not has_wrk():
         print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed

@@ -95,6 +95,10 @@ def is_number(field: FieldInfo) -> bool:
     return Decimals in _plain(field)[1]
 
 
+def is_moment(field: FieldInfo) -> bool:
+    return Moments in _plain(field)[1]
+
+
 def is_list(field: FieldInfo) -> bool:
     return get_origin(_plain(field)[0]) is list
 

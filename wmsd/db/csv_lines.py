@@ -18,11 +18,16 @@ from wmsd.db.record import RecordSql, decimal_sql
 from wmsd.db.transaction import Transaction
 
 END: Final = "\r\n"
-COLUMN: Final = re.compile(r"[a-z_.]+")
+COLUMN: Final = re.compile(r"[a-z0-9_.]+")
 NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
 NO_OWN: Final[Mapping[str, str]] = MappingProxyType({})
-PLAIN_TEXT: Final = "{0} GLOB '[0-9A-Za-z\u00c0-\u167f]*' AND {0} NOT GLOB '*[\",;\r\n]*'"
-"""A text that begins with a letter or a digit, and in which nothing has a meaning in CSV."""
+TEXT: Final = """CASE
+    WHEN {0} IS NULL OR {0} = '' THEN ''
+    WHEN {0} NOT GLOB '[0-9A-Za-z\u00c0-\u167f]*' OR instr({0}, ';') THEN csv_cell({0})
+    WHEN {0} GLOB '*[",\r\n]*' THEN '"' || replace({0}, '"', '""') || '"'
+    ELSE {0} END"""
+"""What begins with a letter or a digit is no formula; spreadsheets look for one after a `;` too."""
+LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) END"
 
 
 class CsvLines:
@@ -50,7 +55,7 @@ class CsvLines:
         self.has_rendered = True
         for name, function in FUNCTIONS.items():
             tx.define(name, function)
-        return " || ',' || ".join(self._cell(name, record) for name in self._columns)
+        return f"concat_ws(',', {', '.join(self._cell(name, record) for name in self._columns)})"
 
     def _cell(self, name: str, record: RecordSql) -> str:
         if name in self._own:
@@ -59,7 +64,7 @@ class CsvLines:
 
 
 def _cell_sql(sql: str, field: FieldInfo, number: str) -> str:
-    """Never NULL, which would swallow the whole line."""
+    """Never NULL, which would leave the cell out."""
     plain = cells.plain_type(field)
     if cells.is_number(field):
         text = decimal_sql(sql)
@@ -70,12 +75,12 @@ def _cell_sql(sql: str, field: FieldInfo, number: str) -> str:
         return f"iif({sql}, 'true', 'false')"
     if plain is int:
         return f"coalesce({sql}, '')"
-    if cells.is_list(field):
-        return f"csv_list({sql})"
-    if not COLUMN.fullmatch(sql):  # it would be evaluated for each test
-        return f"csv_cell({sql})"
-    is_plain = PLAIN_TEXT.format(sql)
-    return f"CASE WHEN {sql} IS NULL THEN '' WHEN {is_plain} THEN {sql} ELSE csv_cell({sql}) END"
+    if cells.is_moment(field):
+        return f"coalesce({sql}, '')"
+    form = LIST if cells.is_list(field) else TEXT
+    if COLUMN.fullmatch(sql):
+        return form.format(sql)
+    return f"(SELECT {form.format('a_value')} FROM (SELECT {sql} AS a_value))"
 
 
 def line(row: Sequence[str]) -> str:
@@ -92,6 +97,7 @@ def _cell(value: Any) -> str:
 
 
 def _list(text: str | None) -> str:
+    """Takes a list as JSON."""
     return _cell(None if text is None else json.loads(text))
 
 
