@@ -10,13 +10,15 @@ import pytest
 
 from tests.support.command import EMAIL, PASSWORD, Home
 from tests.support.forked import ROOT, Program
+from tests.support.hostile.honest import EVERY_SECONDS
+from tests.support.hostile.persons import Account
 from tests.support.hostile.run import MOST_FILES, MOST_LOG, MOST_RESIDENT, STOP_SECONDS, Plan, environment, run
 from tests.support.hostile.scene import Tenant
 
 pytestmark = pytest.mark.alone
 
 SECONDS = 20
-QUOTA_MEGABYTES = 50
+MOST_DISK = 500_000_000
 
 
 def tenant(home: Home, number: int, code: str) -> Tenant:
@@ -35,29 +37,38 @@ def tenant(home: Home, number: int, code: str) -> Tenant:
     return Tenant(number, token)
 
 
+def account(home: Home, company: int, role: str) -> Account:
+    email = f"{role}@evil{company}.example.com"
+    home.ok(
+        *("user", "create", email, "--role", role, "--company", f"EVIL{company}", "--password-stdin"),
+        stdin=f"{PASSWORD}\n",
+    )
+    return Account(company, email, PASSWORD)
+
+
 def test_honest_tenants_are_served_while_others_attack(tmp_path: Path) -> None:
     program = Program(tmp_path)
     home = Home(program, tmp_path)
     codes = ("EVIL1", "EVIL2", "EVIL3", "GOOD1", "GOOD2")
     tenants = [tenant(home, number, code) for number, code in enumerate(codes, 1)]
-    for code in ("GOOD1", "GOOD2"):
-        home.ok("company", "change", code, "--requests-per-minute", "240")
+    people = [account(home, number, role) for number in (1, 2, 3) for role in ("company-admin", "member")]
     plan = Plan(
         root=ROOT,
         data=home.data,
         scratch=tmp_path,
-        env=environment(ROOT, {"WMSD_STORAGE_QUOTA_MEGABYTES": str(QUOTA_MEGABYTES)}),
+        env=environment(ROOT, {}),
         hostile=tenants[:3],
         honest=tenants[3:],
+        people=people,
         email=EMAIL,
         password=PASSWORD,
         addresses=16,
         seconds=SECONDS,
-        most_disk=5 * QUOTA_MEGABYTES * 1_500_000,
+        most_disk=MOST_DISK,
     )
     outcome = asyncio.run(run(plan))
     assert outcome.served.refused == []
-    assert len(outcome.served.seconds) >= 2 * SECONDS
+    assert len(outcome.served.seconds) >= 2 * int(SECONDS / EVERY_SECONDS)
     assert outcome.taken.resident_bytes < MOST_RESIDENT
     assert outcome.taken.files < MOST_FILES
     assert outcome.taken.disk_bytes < plan.most_disk
@@ -66,5 +77,7 @@ def test_honest_tenants_are_served_while_others_attack(tmp_path: Path) -> None:
     assert "Traceback" not in outcome.log
     assert outcome.answers["searches: 200"] > 0
     assert outcome.answers["sign-in, errors: 422"] > 0
+    for by_people in ("downloads: 200", "streams: 200", "try-out: 200", "forms: 303", "imports: 303"):
+        assert outcome.answers[by_people] > 0, outcome.answers_of_people()
     home.ok("doctor")
     program.end()

@@ -7,18 +7,19 @@ from typing import Final
 from benchmarks.processes import ROOT
 from benchmarks.site import ADMIN, PASSWORD, Company, Installation, installation
 from soak_runs.verdict import Verdict, progress
+from tests.support.hostile.persons import Account
 from tests.support.hostile.run import Plan, environment
 from tests.support.hostile.run import run as attack
 from tests.support.hostile.scene import Tenant
+from tests.support.hostile.watching import bytes_in
 
 SECONDS: Final = 600
 ADDRESSES: Final = 64
 HOSTILE: Final = 3
 HONEST: Final = 2
 ARTICLES: Final = 100_000
-QUOTA_MEGABYTES: Final = 200
-MOST_DISK: Final = (HOSTILE + HONEST) * QUOTA_MEGABYTES * 1_500_000
-"""Each company's quota, the quarter beyond it, and the logs beside the files."""
+MOST_DISK_A_MINUTE: Final = 100_000_000
+"""What a hostile company can add to the disk within the limits, with its logs and uploads."""
 FILES: Final = {
     "partners": "code,name,type\nP,Customer,CLIENT\n",
     "warehouses": "code,name\nMAIN,Main\n",
@@ -30,29 +31,41 @@ def run(divisor: int) -> Verdict:
     with installation() as site:
         hostile = [_company(site, f"EVIL{number}", ARTICLES // divisor) for number in range(HOSTILE)]
         honest = [_company(site, f"GOOD{number}", 1000) for number in range(HONEST)]
-        for company in honest:
-            site.wmsd("company", "change", company.code, "--requests-per-minute", "240")
-        outcome = asyncio.run(attack(_plan(site, hostile, honest, SECONDS / divisor), progress))
+        people = [_account(site, company, kind) for company in hostile for kind in ("company-admin", "member")]
+        outcome = asyncio.run(attack(_plan(site, hostile, honest, people, SECONDS / divisor), progress))
         for answers, count in sorted(outcome.answers.items()):
             progress(f"{count:8} {answers}")
         broken = list(outcome.broken())
     return Verdict({**outcome.figures, "seconds": time.perf_counter() - started}, broken)
 
 
-def _plan(site: Installation, hostile: list[Company], honest: list[Company], seconds: float) -> Plan:
+def _plan(
+    site: Installation, hostile: list[Company], honest: list[Company], people: list[Account], seconds: float
+) -> Plan:
+    """With the settings that an installation has by default."""
     return Plan(
         root=ROOT,
         data=site.data,
         scratch=site.data.parent,
-        env=environment(ROOT, {"WMSD_STORAGE_QUOTA_MEGABYTES": str(QUOTA_MEGABYTES)}),
+        env=environment(ROOT, {}),
         hostile=[Tenant(company.id, company.token) for company in hostile],
         honest=[Tenant(company.id, company.token) for company in honest],
+        people=people,
         email=ADMIN,
         password=PASSWORD,
         addresses=ADDRESSES,
         seconds=seconds,
-        most_disk=MOST_DISK,
+        most_disk=bytes_in(site.data) + int(HOSTILE * MOST_DISK_A_MINUTE * seconds / 60),
     )
+
+
+def _account(site: Installation, company: Company, role: str) -> Account:
+    email = f"{role}@{company.code.lower()}.example.com"
+    site.wmsd(
+        *("user", "create", email, "--role", role, "--company", company.code, "--password-stdin"),
+        stdin=f"{PASSWORD}\n",
+    )
+    return Account(company.id, email, PASSWORD)
 
 
 def _company(site: Installation, code: str, articles: int) -> Company:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from tests.support.hostile import insiders, strangers
+from tests.support.hostile import insiders, persons, strangers
 from tests.support.hostile.scene import Scene, Tenant, from_addresses, from_tenant
 
 POLITE: Final = 15
@@ -28,12 +28,16 @@ def main() -> None:
         tenants=tuple(Tenant(**each) for each in told["tenants"]),
         victim=told["victim"],
     )
-    asyncio.run(_attack(scene, told["who"]))
+    accounts = [persons.Account(**each) for each in told["accounts"]]
+    asyncio.run(_attack(scene, told["who"], accounts))
     answers = [[attack, came, count] for (attack, came), count in sorted(scene.answers.items())]
     print(json.dumps(answers))
 
 
-async def _attack(scene: Scene, who: str) -> None:
+async def _attack(scene: Scene, who: str, accounts: list[persons.Account]) -> None:
+    if who == "persons":
+        await persons.attack(scene, accounts)
+        return
     if who == "strangers":
         each = (from_addresses(scene, attack.run, attack.per_minute) for attack in strangers.ATTACKS.values())
     else:

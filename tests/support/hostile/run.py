@@ -12,20 +12,24 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from tests.support.hostile import persons
 from tests.support.hostile.honest import HonestTenant, Served
+from tests.support.hostile.persons import Account
 from tests.support.hostile.scene import Tenant
 from tests.support.hostile.watching import Taken, bytes_in, watch
 
 MOST_FILES: Final = 1024
 MOST_RESIDENT: Final = 600_000_000
 MOST_LOG: Final = 5_000_000
-SLOWEST: Final = 0.5
+SLOWEST: Final = 0.2
 """Seconds that 99 of 100 honest requests do not take longer than."""
 STOP_SECONDS: Final = 15.0
+NETWORKS: Final = {"strangers": 0, "insiders": 0, "persons": 2}
+"""From where each kind of attacker comes. Strangers would use up what an address may sign in."""
 HONEST_ADDRESSES: Final = ("127.0.1.1", "127.0.1.2")
 
 
@@ -39,6 +43,8 @@ class Plan:
     env: Mapping[str, str]
     hostile: Sequence[Tenant]
     honest: Sequence[Tenant]
+    people: Sequence[Account]
+    """Users of the hostile companies."""
     email: str
     password: str
     addresses: int
@@ -82,6 +88,10 @@ class Outcome:
             yield f"{operation} lived for {seconds:.1f} s."
         if "Traceback" in self.log:
             yield f"The log has a trace: {self.log[self.log.index('Traceback') :][:2000]}"
+
+    def answers_of_people(self) -> str:
+        names = {"sign-in, pages", *persons.ATTACKS}
+        return "\n".join(f"{name}: {n}" for name, n in self.answers.items() if name.partition(":")[0] in names)
 
     def _longest(self, kind: str) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -153,7 +163,7 @@ async def run(plan: Plan, progress: Callable[[str], None] = lambda text: None) -
         for each in honest:
             await each.sign_in()  # before there is an attack: from here on its address is known
         watcher = asyncio.create_task(watch(process.pid, plan.data, log, outcome.taken))
-        attackers = [await _attackers(plan, port, who) for who in ("strangers", "insiders")]
+        attackers = [await _attackers(plan, port, who) for who in NETWORKS]
         until = time.monotonic() + plan.seconds
         teller = asyncio.create_task(_tell(outcome, until, progress))
         await asyncio.gather(*(each.work(until) for each in honest))
@@ -173,8 +183,9 @@ async def _attackers(plan: Plan, port: int, who: str) -> asyncio.subprocess.Proc
         "who": who,
         "port": port,
         "seconds": plan.seconds + 5,
-        "addresses": [f"127.0.0.{number}" for number in range(2, plan.addresses + 2)],
+        "addresses": [f"127.0.{NETWORKS[who]}.{number}" for number in range(2, plan.addresses + 2)],
         "tenants": [{"company": each.company, "token": each.token} for each in plan.hostile],
+        "accounts": [asdict(each) for each in plan.people],
         "victim": plan.email,
     }
     file = plan.scratch / f"{who}.json"

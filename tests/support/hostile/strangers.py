@@ -20,6 +20,7 @@ GARBAGE: Final = (
     b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 )
+OFTEN: Final = ("the", "a", "is", "company", "order", "wh", "st", "pa", "token", "in", "server", "re", "e-mail")
 ADDRESSES: Final = (
     "/docs/api",
     "/openapi.json",
@@ -61,6 +62,14 @@ async def ask_for_what_is_open(scene: Scene, address: str, rounds: Iterator[int]
     if number % 7 == 0:
         headers = {"Content-Type": "multipart/form-data; boundary=x", "Content-Length": str(len(FORM))}
         await scene.ask("first admin, multipart", address, "POST", "/first-admin", FORM, headers)
+
+
+async def search_the_guide(scene: Scene, address: str, rounds: Iterator[int]) -> None:
+    """For words that come often; never twice the same."""
+    words = " ".join(random.choice(OFTEN) for _ in range(8))
+    path = ("/docs/search", "/docs/api")[next(rounds) % 2]
+    query = f"{words} {random.randrange(10**9)}".replace(" ", "+")
+    await scene.ask("guide", address, "GET", f"{path}?q={query}")
 
 
 async def leave_the_answer(scene: Scene, address: str, rounds: Iterator[int]) -> None:
@@ -136,6 +145,7 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "sign-in with many errors": Attack(sign_in_with_many_errors, 5),
     "guesses": Attack(guess, 5),
     "open addresses": Attack(ask_for_what_is_open, 100),
+    "guide": Attack(search_the_guide, 110),
     "unread answers": Attack(leave_the_answer, 2),
     "forged tokens": Attack(forge_tokens, 110),
     "half heads": Attack(hold_half_a_head, 10),

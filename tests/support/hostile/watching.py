@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -33,8 +34,7 @@ async def watch(process: int, data: Path, log: Path, taken: Taken) -> None:
 def _look(process: Path, data: Path, log: Path, taken: Taken) -> bool:
     """Whether the process was there."""
     try:
-        found = RESIDENT.search((process / "status").read_bytes())
-        taken.resident_bytes = max(taken.resident_bytes, int(found[1]) * 1024 if found else 0)
+        taken.resident_bytes = max(taken.resident_bytes, _resident(process))
         taken.files = max(taken.files, sum(1 for _ in (process / "fd").iterdir()))
         taken.threads = max(taken.threads, sum(1 for _ in (process / "task").iterdir()))
     except OSError:
@@ -42,6 +42,17 @@ def _look(process: Path, data: Path, log: Path, taken: Taken) -> bool:
     taken.disk_bytes = max(taken.disk_bytes, bytes_in(data))
     taken.log_bytes = max(taken.log_bytes, log.stat().st_size)
     return True
+
+
+def _resident(process: Path) -> int:
+    """Of the process and of all that it has started."""
+    found = RESIDENT.search((process / "status").read_bytes())
+    own = int(found[1]) * 1024 if found else 0
+    for task in (process / "task").iterdir():
+        for child in (task / "children").read_text().split():
+            with suppress(OSError):  # it has ended meanwhile
+                own += _resident(process.parent / child)
+    return own
 
 
 def bytes_in(folder: Path) -> int:
