@@ -1,17 +1,21 @@
 """The event stream of the pages: whose companies have changed, and nothing of others."""
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
-from aiohttp import ClientResponse
+import pytest
+from aiohttp import ClientError, ClientResponse
 
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from wmsd.db.database import Database
+from wmsd.interfaces.http.connections import Connections
 from wmsd.interfaces.pages.live import MOST_OF_A_SESSION
 
 LONGEST = 30.0
@@ -99,6 +103,18 @@ async def test_the_stream_ends_with_the_session(shop: Shop) -> None:
         await shop.world.jobs.keep_today()
         assert await stream.next() == ("over", None)
         assert await stream.next() == ("", None)
+
+
+async def test_a_stream_gives_way_where_connections_are_scarce(shop: Shop) -> None:
+    """It does nothing but wait, and a browser opens it again by itself."""
+    visitor = await signed_in(shop.world)
+    async with streaming(visitor) as stream:
+        for found in gc.get_objects():
+            if isinstance(found, Connections) and len(found):
+                found._bounds = replace(found._bounds, connections=len(found))
+        assert (await Visitor(shop.world).get("/sign-in")).status == 200
+        with pytest.raises(ClientError):
+            await stream.next()
 
 
 async def test_an_open_page_does_not_keep_anybody_signed_in(shop: Shop) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 from wmsd.app.live_changes import LiveChanges, list_changes
 from wmsd.base.problems import Problem, unavailable
 from wmsd.base.strict_json import dumps
+from wmsd.interfaces.http import connections
 from wmsd.interfaces.http.request_log import REQUEST_ID
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.browser import Browser
@@ -57,6 +58,9 @@ class Live:
         from aiohttp_sse import sse_response  # imported when somebody opens a page
 
         headers = {**HEADERS, "X-Request-Id": browser.request[REQUEST_ID], "Server": "wmsd"}
+        connection = connections.of(browser.request)
+        if connection is not None:
+            connection.end()  # nothing is worked on: it gives way to others where connections are scarce
         async with sse_response(browser.request, headers=headers, ping_interval=3600) as stream:
             await stream.send(dumps({"companies": [], "many": False}))
             while True:
