@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks import (
+    against,
     articles,
     companies,
     downloads,
@@ -54,6 +55,10 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "survival": survival.measure,
     "executable": executable.measure,
 }
+AGAINST: Final = (
+    "measure what each request costs here and at that revision, and nothing else: 1 when one got dearer than "
+    f"{against.LIMIT:.2f} times, 2 when the machine is too noisy to say so"
+)
 NEEDS_WRK: Final = {"articles", "orders", "webhooks", "graphql", "pages", "downloads", "survival"}
 ONLY: Final = (
     "measure this part; repeat it for others. import: how fast an import is. import-waits: how long a small write "
@@ -66,6 +71,8 @@ ONLY: Final = (
 def main() -> int:
     """0 when every goal that was measured is met, 1 otherwise."""
     options = _options()
+    if options.against:
+        return _against(options.against)
     chosen = options.only or list(PARTS)
     if {"articles", "orders", "webhooks", "graphql", "pages", "downloads", "survival"} & set(
         chosen
@@ -89,9 +96,19 @@ def main() -> int:
     return int(failed or any(figure.met is False for figure in figures))
 
 
+def _against(revision: str) -> int:
+    """0 when no request got dearer, 1 when one did, 2 when that cannot be said."""
+    try:
+        return against.measure(revision)
+    except Failed as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure wmsd beside its floors.")
     parser.add_argument("--only", action="append", choices=list(PARTS), help=ONLY)
+    parser.add_argument("--against", metavar="REVISION", help=AGAINST)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser.parse_args()
 

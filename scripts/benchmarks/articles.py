@@ -10,7 +10,7 @@ from typing import Final
 
 from benchmarks.figures import ONE_ARTICLE, PAGE_OF_ARTICLES, Figure
 from benchmarks.load import ROUNDS, Target, drive, rates
-from benchmarks.processes import UNLIMITED, Failed, Server, free_port, progress, server, wmsd_server
+from benchmarks.processes import UNLIMITED, Failed, Server, environment, free_port, progress, server, wmsd_server
 from benchmarks.site import Company, Installation, installation
 
 ARTICLES: Final = 10_000
@@ -81,7 +81,7 @@ def _floor(folder: Path, answers: dict[str, bytes]) -> Iterator[Server]:
     file = folder / "answers.json"
     file.write_text(json.dumps({route: body.decode() for route, body in answers.items()}), encoding="utf-8")
     port = free_port()
-    with server([sys.executable, "-m", "benchmarks.floor", str(port), file], port, folder, {}) as floor:
+    with server([sys.executable, "-m", "benchmarks.floor", str(port), file], port, folder, environment()) as floor:
         yield floor
 
 

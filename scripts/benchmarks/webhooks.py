@@ -13,7 +13,18 @@ from typing import Any, Final
 from benchmarks.figures import BESIDE_THE_DEAD, DRAINING, ORDERS_SUBSCRIBED, Figure
 from benchmarks.load import ROUNDS, Load, Target, drive
 from benchmarks.orders import ARTICLES, PARTNERS, check_created, company_with_goods, total, write_script
-from benchmarks.processes import HOST, QUIET, Failed, Server, free_port, progress, run, server, wmsd_server
+from benchmarks.processes import (
+    HOST,
+    QUIET,
+    Failed,
+    Server,
+    environment,
+    free_port,
+    progress,
+    run,
+    server,
+    wmsd_server,
+)
 from benchmarks.site import Company, Installation, installation
 from wmsd.db.sqlite import connect
 from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
@@ -87,13 +98,15 @@ class Receiver:
 @contextmanager
 def _receiver(folder: Path) -> Iterator[Receiver]:
     port = free_port()
-    with server([sys.executable, "-m", "benchmarks.receiver", str(port)], port, folder, {}) as found:
+    with server([sys.executable, "-m", "benchmarks.receiver", str(port)], port, folder, environment()) as found:
         yield Receiver(found)
 
 
 def dead_receivers(folder: Path) -> AbstractContextManager[Server]:
     port = free_port()
-    return server([sys.executable, "-m", "benchmarks.dead_receivers", str(port), str(DEAD)], port, folder, {})
+    return server(
+        [sys.executable, "-m", "benchmarks.dead_receivers", str(port), str(DEAD)], port, folder, environment()
+    )
 
 
 def call(wmsd: Server, company: Company, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:

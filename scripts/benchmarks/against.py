@@ -1,0 +1,279 @@
+"""`scripts/bench --against REVISION`: what each request costs here, beside the same at that revision.
+
+Three servers run at a time, with the same data: this tree's, this tree's once more, and the other's. They are
+measured in turns, so that whatever else the machine does falls on all. This tree against itself says how much of a
+difference is noise: a row that is off by more than half the limit says nothing.
+"""
+
+import itertools
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from benchmarks.exchanges import Request, exchange
+from benchmarks.processes import Server, folder, progress
+from benchmarks.revisions import Checkout, checked_out, this_tree
+from benchmarks.site import ADMIN, PASSWORD, articles_csv
+
+LIMIT: Final = 1.05
+ROUNDS: Final = 9
+ROUND_SECONDS: Final = 0.3
+"""Of the server's processor: what a round of a row is to take."""
+ARTICLES: Final = 2_000
+PARTNERS: Final = 100
+ORDERS: Final = 200
+IN_A_BATCH: Final = 50
+IMPORTED: Final = 10_000
+LIMITS: Final = {
+    f"WMSD_LIMITS_{what}_PER_MINUTE": "1000000000" for what in ("DATA", "SANDBOX", "GRAPHQL", "AUTH", "REFUSED")
+}
+QUIET: Final = {**LIMITS, "WMSD_LOG_LEVEL": "warning", "WMSD_REQUESTS_KEEP": "false"}
+"""Without log and history."""
+GRAPHQL: Final = "{ sales_orders(first: 50) { nodes { id code status lines { article_id quantity } } } }"
+Verdict = Literal["", "dearer", "too noisy"]
+
+
+@dataclass
+class Side:
+    """A server that is measured. `numbers` make what it is sent unlike what it was sent before."""
+
+    checkout: Checkout
+    data: Path
+    token: str
+    server: Server
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}", "X-Company-Id": "1"}
+
+
+class Kind(NamedTuple):
+    """A kind of request. `make` takes a number that no other request of the server has."""
+
+    name: str
+    make: Callable[[int], Request]
+
+
+def _order(number: int) -> dict[str, object]:
+    first = number % (ARTICLES - 3) + 1
+    lines = [{"article_id": first + place, "quantity": 1} for place in range(3)]
+    return {"partner_id": number % PARTNERS + 1, "warehouse_id": 1, "lines": lines}
+
+
+def _json(document: object) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def _created(number: int) -> Request:
+    return Request("POST", "/api/v2/sales-orders", _json(_order(number)), {"Idempotency-Key": f"key-{number}"})
+
+
+def _batch(number: int) -> Request:
+    single = [
+        {"method": "POST", "path": "/api/v2/sales-orders", "body": _order(number * IN_A_BATCH + place)}
+        for place in range(IN_A_BATCH)
+    ]
+    return Request("POST", "/api/v2/batch", _json({"requests": single}), {"Idempotency-Key": f"batch-{number}"})
+
+
+def _moved(number: int) -> Request:
+    """To and fro: each order in its turn."""
+    status = ("IN_LUCRU", "CREAT")[number // ORDERS % 2]
+    return Request("PATCH", f"/api/sales-orders/{number % ORDERS + 1}", _json({"status": status}))
+
+
+KINDS: Final = (
+    Kind("one article", lambda number: Request("GET", f"/api/articles/{number % ARTICLES + 1}")),
+    Kind(
+        "list of 50 articles", lambda number: Request("GET", f"/api/articles?per_page=50&page={number % 40 + 1}")
+    ),
+    Kind("v2 stock of 50", lambda _: Request("GET", "/api/v2/stock?per_page=50")),
+    Kind("sync page of 500", lambda _: Request("GET", "/api/articles/sync?per_page=500")),
+    Kind("order of three lines with a key", _created),
+    Kind("status move", _moved),
+    Kind("batch of 50 orders", _batch),
+    Kind("GraphQL of 50 orders", lambda _: Request("POST", "/api/graphql", _json({"query": GRAPHQL}))),
+)
+
+
+@dataclass
+class Row:
+    """`cost`: microseconds of the processor for a request, the least of all rounds, by side; `latency`: the 50th
+    and the 99th percentile, in milliseconds.
+    """
+
+    name: str
+    cost: list[float]
+    latency: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def noise(self) -> float:
+        here, again, _ = self.cost
+        return max(here, again) / min(here, again)
+
+    @property
+    def ratio(self) -> float:
+        here, again, other = self.cost
+        return min(here, again) / other
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.noise > 1 + (LIMIT - 1) / 2:
+            return "too noisy"
+        return "dearer" if self.ratio > LIMIT else ""
+
+
+def measure(revision: str) -> int:
+    """Prints the table. 1 when something got dearer, 2 when a row says nothing. Raises Failed."""
+    rows: list[Row] = []
+    with folder() as scratch, checked_out(revision, scratch) as other:
+        here = this_tree()
+        checkouts = (here, here, other)
+        filled = [_fill(checkout, scratch / f"side-{place}") for place, checkout in enumerate(checkouts)]
+        for settings, suffix in ((LIMITS, ""), (QUIET, ", log and history off")):
+            with ExitStack() as servers:
+                sides = [
+                    Side(checkout, data, token, servers.enter_context(checkout.serving(data, settings)))
+                    for checkout, (data, token) in zip(checkouts, filled, strict=True)
+                ]
+                for side in sides:
+                    _make_orders(side)
+                for kind, connections in itertools.product(KINDS, (1, 32)):
+                    rows.append(_row(kind, connections, sides, f"{kind.name}, {connections} at once{suffix}"))
+                    progress(f"{rows[-1].name}: {rows[-1].ratio:.2f} {rows[-1].verdict}")
+                rows.append(Row(f"memory after that, MB{suffix}", [side.server.resident_mb() for side in sides]))
+        rows.append(_starts(filled, checkouts))
+        rows.append(_imports(filled, checkouts))
+    print(table(rows, revision))
+    verdicts = {row.verdict for row in rows}
+    return 1 if "dearer" in verdicts else 2 if "too noisy" in verdicts else 0
+
+
+def _fill(checkout: Checkout, where: Path) -> tuple[Path, str]:
+    """The data folder and a token."""
+    progress(f"filling a company by {checkout.name}")
+    where.mkdir()
+    data = where / "data"
+    checkout.wmsd(data, "company", "create", "ACME", "--name", "Acme", "--init", "--all-modules")
+    admin = ("user", "create", ADMIN, "--role", "platform-admin", "--password-stdin")
+    checkout.wmsd(data, *admin, stdin=f"{PASSWORD}\n")
+    partners = "".join(f"P{number},Partner {number},CLIENT\n" for number in range(1, PARTNERS + 1))
+    stock = "".join(f"A{number:07},MAIN,500000000\n" for number in range(1, ARTICLES + 1))
+    for kind, text in (
+        ("warehouses", "code,name\nMAIN,Main\n"),
+        ("partners", f"code,name,type\n{partners}"),
+        ("articles", articles_csv(ARTICLES)),
+        ("stock", f"article_code,warehouse_code,quantity\n{stock}"),
+    ):
+        checkout.wmsd(data, "import", kind, "-", "--company", "ACME", stdin=text)
+    token = checkout.wmsd(data, "token", "create", "--user", ADMIN, "--ability", "*", "--company", "ACME")
+    return data, token.strip()
+
+
+def _make_orders(side: Side) -> None:
+    exchange(side.server.port, map(_created, side.numbers), side.headers, 8, ORDERS)
+
+
+def _row(kind: Kind, connections: int, sides: Sequence[Side], name: str) -> Row:
+    """In turns, forwards and backwards."""
+    number = max(connections, _as_many_as_take(ROUND_SECONDS, kind, connections, sides[0]))
+    cost: list[list[float]] = [[] for _ in sides]
+    seconds: list[list[float]] = [[] for _ in sides]
+    for turn in range(ROUNDS):
+        for place in range(len(sides)) if turn % 2 else reversed(range(len(sides))):
+            spent, found = _spent(kind, connections, sides[place], number)
+            cost[place].append(spent / number)
+            seconds[place] += found
+    return Row(name, [min(each) * 1e6 for each in cost], [_percentiles(each) for each in seconds])
+
+
+def _spent(kind: Kind, connections: int, side: Side, number: int) -> tuple[float, list[float]]:
+    """Of the server's processor, in seconds, and how long each request took."""
+    before = side.server.processor_seconds()
+    found = exchange(side.server.port, map(kind.make, side.numbers), side.headers, connections, number)
+    return side.server.processor_seconds() - before, found
+
+
+def _as_many_as_take(seconds: float, kind: Kind, connections: int, side: Side) -> int:
+    few = 2 * connections
+    _spent(kind, connections, side, few)  # what is made once is made
+    spent, _ = _spent(kind, connections, side, few)
+    return int(few * seconds / spent)
+
+
+def _percentiles(seconds: list[float]) -> tuple[float, float]:
+    ordered = sorted(seconds)
+    return statistics.median(ordered) * 1000, ordered[int(len(ordered) * 0.99)] * 1000
+
+
+def _starts(filled: Sequence[tuple[Path, str]], checkouts: Sequence[Checkout]) -> Row:
+    """From the beginning of the process until it listens."""
+
+    def start(place: int) -> float:
+        with checkouts[place].serving(filled[place][0], LIMITS) as server:
+            return server.processor_seconds() * 1e6
+
+    return _of_turns("start", start, len(filled))
+
+
+def _imports(filled: Sequence[tuple[Path, str]], checkouts: Sequence[Checkout]) -> Row:
+    """By the command line, of rows that are new each time."""
+    numbers = itertools.count(1)
+
+    def take(place: int) -> float:
+        first = next(numbers) * IMPORTED
+        text = "".join(f"I{number},Imported {number}\n" for number in range(first, first + IMPORTED))
+        began = time.perf_counter()
+        words = ("import", "articles", "-", "--company", "ACME")
+        checkouts[place].wmsd(filled[place][0], *words, stdin=f"code,name\n{text}")
+        return (time.perf_counter() - began) * 1e6
+
+    return _of_turns(f"import of {IMPORTED} rows", take, len(filled))
+
+
+def _of_turns(name: str, work: Callable[[int], float], sides: int) -> Row:
+    progress(name)
+    found: list[list[float]] = [[] for _ in range(sides)]
+    for turn in range(ROUNDS):
+        for place in range(sides) if turn % 2 else reversed(range(sides)):
+            found[place].append(work(place))
+    return Row(name, [min(each) for each in found])
+
+
+HEADER: Final = ("request", "there", "here", "ratio", "noise", "p50 ms", "p99 ms", "")
+
+
+def table(rows: Sequence[Row], revision: str) -> str:
+    lines = [list(HEADER), *(_cells(row) for row in rows)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(HEADER))]
+    shown = ("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines)
+    about = f"Microseconds of the processor for a request, here and at {revision}: the least of {ROUNDS} rounds."
+    return "\n".join([about, *(line.rstrip() for line in shown)])
+
+
+def _cells(row: Row) -> list[str]:
+    here, again, other = row.cost
+    latency = [f"{ours[which]:.2f} / {theirs[which]:.2f}" for ours, theirs in _latencies(row) for which in (0, 1)]
+    return [
+        row.name,
+        f"{other:.0f}",
+        f"{min(here, again):.0f}",
+        f"{row.ratio:.3f}",
+        f"{row.noise:.3f}",
+        *(latency or ["", ""]),
+        row.verdict,
+    ]
+
+
+def _latencies(row: Row) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    return [(row.latency[0], row.latency[2])] if row.latency else []
+
+
+def as_json(rows: Sequence[Row]) -> list[Mapping[str, object]]:
+    return [{"request": row.name, "cost": row.cost, "ratio": row.ratio, "noise": row.noise} for row in rows]

@@ -1,0 +1,93 @@
+"""Other revisions of this repository, each in a clone beside this tree, and their servers and commands."""
+
+import filecmp
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from benchmarks.processes import HOST, ROOT, Failed, Server, free_port, progress, server
+
+MAIN: Final = "from wmsd.interfaces.cli.main import main; main()"
+LOCK: Final = "requirements.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """`name`: as the table shows it."""
+
+    name: str
+    root: Path
+    python: Path
+
+    def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Without the settings of the person who measures, and without backups: they would be measured too."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("WMSD_")}
+        return {**kept, "PYTHONPATH": str(self.root), "WMSD_BACKUP_EVERY": "never", **settings}
+
+    def wmsd(self, data: Path, *words: str | Path, stdin: str = "") -> str:
+        """Standard output of a command that must succeed. `words`: without --data."""
+        group, *rest = words
+        command = [self.python, "-P", "-c", MAIN, group, *rest[:1], "--data", data, *rest[1:]]
+        done = subprocess.run(
+            command, cwd=data.parent, env=self.environment({}), input=stdin, text=True, capture_output=True
+        )
+        if done.returncode:
+            shown = " ".join(map(str, words))
+            raise Failed(f"wmsd {shown} of {self.name} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+        return done.stdout
+
+    def serving(self, data: Path, settings: Mapping[str, str]) -> AbstractContextManager[Server]:
+        port = free_port()
+        command: list[str | Path] = [
+            self.python,
+            "-P",
+            "-c",
+            MAIN,
+            "serve",
+            "--data",
+            data,
+            "--listen",
+            f"{HOST}:{port}",
+        ]
+        return server(command, port, data.parent, self.environment(settings))
+
+
+def this_tree() -> Checkout:
+    return Checkout("this tree", ROOT, Path(sys.executable))
+
+
+@contextmanager
+def checked_out(revision: str, beside: Path) -> Iterator[Checkout]:
+    """A clone of the repository at that revision. Raises Failed where there is none, or it cannot be set up."""
+    commit = _git(ROOT, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
+    if not commit:
+        raise Failed(f"There is no revision {revision} in this repository: `git log --oneline` lists them.")
+    root = beside / "clone"
+    _git(ROOT, "clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(root))
+    _git(root, "checkout", "--quiet", "--detach", commit)
+    yield Checkout(revision, root, _python_of(revision, root))
+
+
+def _python_of(revision: str, root: Path) -> Path:
+    """The one of this tree where both need the same packages."""
+    if not (root / LOCK).exists():
+        raise Failed(f"{revision} has no {LOCK}: it is older than the way in which wmsd is set up.")
+    if filecmp.cmp(root / LOCK, ROOT / LOCK, shallow=False):
+        return Path(sys.executable)
+    progress(f"setting up {revision}, which needs other packages")
+    done = subprocess.run([root / "scripts" / "setup"], cwd=root, text=True, capture_output=True)
+    if done.returncode:
+        raise Failed(f"{revision} cannot be set up:\n{done.stderr[-2000:]}")
+    return root / ".venv" / "bin" / "python"
+
+
+def _git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, text=True, capture_output=True)
+    if done.returncode and words[0] != "rev-parse":
+        raise Failed(f"git {words[0]} failed:\n{done.stderr[-1000:]}")
+    return done.stdout
