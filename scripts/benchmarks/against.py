@@ -39,18 +39,28 @@ Verdict = Literal["", "dearer", "too noisy"]
 
 
 @dataclass
-class Side:
-    """A server that is measured. `numbers` make what it is sent unlike what it was sent before."""
+class Filled:
+    """A data folder with a company. `numbers` make what it is sent unlike what it was sent before."""
 
     checkout: Checkout
     data: Path
     token: str
-    server: Server
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}", "X-Company-Id": "1"}
+
+
+class Side(NamedTuple):
+    """What is measured."""
+
+    filled: Filled
+    server: Server
+
+    def exchange(self, kind: "Kind", connections: int, number: int) -> list[float]:
+        requests = map(kind.make, self.filled.numbers)
+        return exchange(self.server.port, requests, self.filled.headers, connections, number)
 
 
 class Kind(NamedTuple):
@@ -88,6 +98,7 @@ def _moved(number: int) -> Request:
     return Request("PATCH", f"/api/sales-orders/{number % ORDERS + 1}", _json({"status": status}))
 
 
+ORDER: Final = Kind("order of three lines with a key", _created)
 KINDS: Final = (
     Kind("one article", lambda number: Request("GET", f"/api/articles/{number % ARTICLES + 1}")),
     Kind(
@@ -95,7 +106,7 @@ KINDS: Final = (
     ),
     Kind("v2 stock of 50", lambda _: Request("GET", "/api/v2/stock?per_page=50")),
     Kind("sync page of 500", lambda _: Request("GET", "/api/articles/sync?per_page=500")),
-    Kind("order of three lines with a key", _created),
+    ORDER,
     Kind("status move", _moved),
     Kind("batch of 50 orders", _batch),
     Kind("GraphQL of 50 orders", lambda _: Request("POST", "/api/graphql", _json({"query": GRAPHQL}))),
@@ -134,29 +145,25 @@ def measure(revision: str) -> int:
     rows: list[Row] = []
     with folder() as scratch, checked_out(revision, scratch) as other:
         here = this_tree()
-        checkouts = (here, here, other)
-        filled = [_fill(checkout, scratch / f"side-{place}") for place, checkout in enumerate(checkouts)]
+        filled = [_fill(each, scratch / f"side-{place}") for place, each in enumerate((here, here, other))]
         for settings, suffix in ((LIMITS, ""), (QUIET, ", log and history off")):
             with ExitStack() as servers:
-                sides = [
-                    Side(checkout, data, token, servers.enter_context(checkout.serving(data, settings)))
-                    for checkout, (data, token) in zip(checkouts, filled, strict=True)
-                ]
+                serving = [each.checkout.serving(each.data, settings) for each in filled]
+                sides = [Side(*each) for each in zip(filled, map(servers.enter_context, serving), strict=True)]
                 for side in sides:
-                    _make_orders(side)
+                    side.exchange(ORDER, 8, ORDERS)
                 for kind, connections in itertools.product(KINDS, (1, 32)):
                     rows.append(_row(kind, connections, sides, f"{kind.name}, {connections} at once{suffix}"))
                     progress(f"{rows[-1].name}: {rows[-1].ratio:.2f} {rows[-1].verdict}")
                 rows.append(Row(f"memory after that, MB{suffix}", [side.server.resident_mb() for side in sides]))
-        rows.append(_starts(filled, checkouts))
-        rows.append(_imports(filled, checkouts))
+        rows.append(_starts(filled))
+        rows.append(_imports(filled))
     print(table(rows, revision))
     verdicts = {row.verdict for row in rows}
     return 1 if "dearer" in verdicts else 2 if "too noisy" in verdicts else 0
 
 
-def _fill(checkout: Checkout, where: Path) -> tuple[Path, str]:
-    """The data folder and a token."""
+def _fill(checkout: Checkout, where: Path) -> Filled:
     progress(f"filling a company by {checkout.name}")
     where.mkdir()
     data = where / "data"
@@ -173,11 +180,7 @@ def _fill(checkout: Checkout, where: Path) -> tuple[Path, str]:
     ):
         checkout.wmsd(data, "import", kind, "-", "--company", "ACME", stdin=text)
     token = checkout.wmsd(data, "token", "create", "--user", ADMIN, "--ability", "*", "--company", "ACME")
-    return data, token.strip()
-
-
-def _make_orders(side: Side) -> None:
-    exchange(side.server.port, map(_created, side.numbers), side.headers, 8, ORDERS)
+    return Filled(checkout, data, token.strip())
 
 
 def _row(kind: Kind, connections: int, sides: Sequence[Side], name: str) -> Row:
@@ -196,7 +199,7 @@ def _row(kind: Kind, connections: int, sides: Sequence[Side], name: str) -> Row:
 def _spent(kind: Kind, connections: int, side: Side, number: int) -> tuple[float, list[float]]:
     """Of the server's processor, in seconds, and how long each request took."""
     before = side.server.processor_seconds()
-    found = exchange(side.server.port, map(kind.make, side.numbers), side.headers, connections, number)
+    found = side.exchange(kind, connections, number)
     return side.server.processor_seconds() - before, found
 
 
@@ -212,17 +215,17 @@ def _percentiles(seconds: list[float]) -> tuple[float, float]:
     return statistics.median(ordered) * 1000, ordered[int(len(ordered) * 0.99)] * 1000
 
 
-def _starts(filled: Sequence[tuple[Path, str]], checkouts: Sequence[Checkout]) -> Row:
+def _starts(filled: Sequence[Filled]) -> Row:
     """From the beginning of the process until it listens."""
 
     def start(place: int) -> float:
-        with checkouts[place].serving(filled[place][0], LIMITS) as server:
+        with filled[place].checkout.serving(filled[place].data, LIMITS) as server:
             return server.processor_seconds() * 1e6
 
     return _of_turns("start", start, len(filled))
 
 
-def _imports(filled: Sequence[tuple[Path, str]], checkouts: Sequence[Checkout]) -> Row:
+def _imports(filled: Sequence[Filled]) -> Row:
     """By the command line, of rows that are new each time."""
     numbers = itertools.count(1)
 
@@ -231,7 +234,7 @@ def _imports(filled: Sequence[tuple[Path, str]], checkouts: Sequence[Checkout]) 
         text = "".join(f"I{number},Imported {number}\n" for number in range(first, first + IMPORTED))
         began = time.perf_counter()
         words = ("import", "articles", "-", "--company", "ACME")
-        checkouts[place].wmsd(filled[place][0], *words, stdin=f"code,name\n{text}")
+        filled[place].checkout.wmsd(filled[place].data, *words, stdin=f"code,name\n{text}")
         return (time.perf_counter() - began) * 1e6
 
     return _of_turns(f"import of {IMPORTED} rows", take, len(filled))

@@ -70,7 +70,9 @@ def checked_out(revision: str, beside: Path) -> Iterator[Checkout]:
     root = beside / "clone"
     _git(ROOT, "clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(root))
     _git(root, "checkout", "--quiet", "--detach", commit)
-    yield Checkout(revision, root, _python_of(revision, root))
+    python = _python_of(revision, root)
+    subprocess.run([python, "-m", "compileall", "-q", root / "wmsd"], check=True)  # as this tree is
+    yield Checkout(revision, root, python)
 
 
 def _python_of(revision: str, root: Path) -> Path:
