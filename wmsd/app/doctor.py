@@ -12,7 +12,7 @@ from wmsd.base.checking import Check
 from wmsd.base.dataclass import dataclass
 from wmsd.base.quantity import to_text
 from wmsd.db.failures import is_damage, is_of_disk
-from wmsd.db.integrity import UNREADABLE, Damage, damages, tables
+from wmsd.db.integrity import UNREADABLE, Damage, damages, foreign_schema, tables
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Transaction
 from wmsd.packaging.checks import CHECKS as PACKAGING
@@ -107,8 +107,12 @@ def examine(tx: Transaction) -> Findings:
 
 
 def examine_file(tx: Transaction) -> Findings:
-    """Checks what must hold in any file: it is whole, and every reference leads to a record."""
+    """Checks what must hold in any file: it is whole, its schema is the one that migrations make, and every
+    reference leads to a record.
+    """
     findings = Findings(damages=damages(tx))
+    if not findings.damages:
+        findings.damages = foreign_schema(tx)
     for table in tables(tx):
         with _as_far_as_readable(findings, REFERENCES_LEAD.format(table=table)):
             findings.differences.extend(_references(tx, table))

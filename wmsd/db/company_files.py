@@ -192,6 +192,14 @@ class CompanyFiles:
         """The databases that have been used."""
         return [file.database for file in self._files.values() if file.database is not None]
 
+    def writing(self) -> list[str]:
+        """The codes of the companies whose writers are at work. It may be called on any thread."""
+        return sorted(
+            self.code_of(company_id)
+            for company_id, file in list(self._files.items())
+            if file.database is not None and file.database.is_writing
+        )
+
     @property
     def read_only(self) -> set[int]:
         """The companies whose files could not be written the last time."""

@@ -87,6 +87,7 @@ class Database:
         self._openings = 0
         self._keeps_reader = False
         self._writer: ConnectionQueue | None = None
+        self._closing_writer: ConnectionQueue | None = None
         self._log: WriteAheadLog | None = None
         self.standing = Standing(path)
         self._opening = asyncio.Lock()
@@ -231,6 +232,10 @@ class Database:
         return not self.is_open and self.standing.was_changed
 
     @property
+    def is_writing(self) -> bool:
+        return any(each is not None and not each.is_idle for each in (self._writer, self._closing_writer))
+
+    @property
     def is_idle(self) -> bool:
         return (
             self._inline_reader.is_idle
@@ -327,8 +332,9 @@ class Database:
 
     async def _close_queues(self) -> None:
         queues = [*self._readers.take(), *([] if self._writer is None else [self._writer])]
-        self._writer = None
+        self._closing_writer, self._writer = self._writer, None
         await self._close_each(queues)
+        self._closing_writer = None
 
     async def _close_each(self, queues: list[ConnectionQueue]) -> None:
         self._counted(-len(queues))

@@ -13,7 +13,7 @@ from wmsd.base.context import PROGRAM
 from wmsd.base.dataclass import dataclass
 from wmsd.base.ids import RandomIds
 from wmsd.db.failures import StorageError, is_delay
-from wmsd.db.migrations import Before, FileKind, at_once, migrate
+from wmsd.db.migrations import COMPANY, PLATFORM, Before, FileKind, at_once, foreign_parts, migrate
 from wmsd.db.owner import Owner
 from wmsd.db.raw_files import first_bytes
 from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
@@ -31,7 +31,8 @@ THE_FREE_LIST: Final = "the free list"
 IN_TABLE: Final = "table {table}"
 IN_INDEX: Final = "index {index} of table {table}"
 ENDS_EARLY: Final = "it ends after {found} of {pages} pages"
-WORDS: Final = (IN_INDEX, IN_TABLE, THE_FILE, ITS_END, THE_SCHEMA, THE_FREE_LIST, ENDS_EARLY)
+NOT_MADE_BY_WMSD: Final = "foreign, changed or missing: {parts}"
+WORDS: Final = (IN_INDEX, IN_TABLE, THE_FILE, ITS_END, THE_SCHEMA, THE_FREE_LIST, ENDS_EARLY, NOT_MADE_BY_WMSD)
 """How a damage names its place. Other messages are SQLite's."""
 OF_A_TREE: Final = re.compile(r"(?:Tree (\d+) |Freelist: )")
 OF_AN_INDEX: Final = re.compile(r"(?:from|in|of) index (\S+)$")
@@ -110,6 +111,14 @@ def missing_end(path: Path) -> list[Damage]:
         if size < pages * page_size:
             return [Damage(ITS_END, (ENDS_EARLY.format(found=size // page_size, pages=pages),))]
     return []
+
+
+def foreign_schema(tx: Transaction) -> list[Damage]:
+    """What its schema has or lacks beside what migrations make: somebody has changed it by hand."""
+    application_id = tx.value("PRAGMA application_id")
+    kind = next((each for each in (PLATFORM, COMPANY) if each.application_id == application_id), None)
+    found = "" if kind is None else foreign_parts(tx, kind)
+    return [Damage(THE_SCHEMA, (NOT_MADE_BY_WMSD.format(parts=found),))] if found else []
 
 
 def damages(tx: Transaction) -> list[Damage]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,8 +11,10 @@ from wmsd.app.backups.figures import differences, read_figures
 from wmsd.app.backups.manifest import BackedUpFile, Manifest
 from wmsd.app.backups.sealing import check_form, opened
 from wmsd.app.private_files import new_private
+from wmsd.db import migrations
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import pin
+from wmsd.db.sqlite import sqlite3
 
 MOST_SECRETS_BYTES: Final = 10_000_000
 
@@ -23,7 +25,8 @@ class NotWritten(StorageError):
 
 def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
     """Writes the file to `target`, which must not exist, and to the disk. Raises StorageError when it is not what
-    the manifest says, NotWritten, and FileExistsError; nothing is left of it then.
+    the manifest says, or has a schema that no migrations made, NotWritten, and FileExistsError;
+    nothing is left of it then.
     """
     digest = hashlib.sha256()
     try:
@@ -40,6 +43,8 @@ def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
             os.fsync(out.fileno())
         if digest.hexdigest() != file.sha256:
             raise StorageError(f"{archive} is damaged: {file.path} does not have the sum that its manifest says.")
+        with suppress(sqlite3.Error):  # it is damaged: whatever is done with it next says how
+            migrations.check_schema(target, migrations.PLATFORM if file.company_id is None else migrations.COMPANY)
     except FileExistsError:
         raise
     except BaseException as error:

@@ -27,6 +27,7 @@ from wmsd.base.folder_owner import give_to_owner_of
 from wmsd.companies import store as companies
 from wmsd.db.failures import StorageError
 from wmsd.db.high_water import HighWaterMark, read_mark
+from wmsd.db.migrations import COMPANY, PLATFORM, check_schema
 from wmsd.db.owner import Owner, check
 from wmsd.db.pinned import pin
 from wmsd.db.sqlite import connect, sqlite3
@@ -88,6 +89,7 @@ class Replica:
             used.enter_context(in_use(self._scratch))
             platform = self._data.platform_file.name
             restore(self._program, f"{self._url}/{platform}", self._scratch / platform)
+            check_schema(self._scratch / platform, PLATFORM)
             owners, marks = self._known(self._scratch / platform)
             found: list[Taken | NotTaken] = []
             with ThreadPoolExecutor(AT_ONCE) as threads:
@@ -127,6 +129,7 @@ class Replica:
         target = self._scratch / name
         try:
             restore(self._program, f"{self._url}/{name}", target)
+            check_schema(target, COMPANY)
             with closing(connect(target)) as connection:
                 check(connection, target, owner)
                 last_change, last_event = read_mark(connection)

@@ -16,11 +16,13 @@ from typing import Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.folder_owner import give_to_owner_of, make_folders
+from wmsd.db import schemas
 from wmsd.db.failures import StorageError, is_damage, is_delay, is_of_disk
 from wmsd.db.high_water import HighWaterMark, read_mark
 from wmsd.db.owner import Owner, claim
 from wmsd.db.raw_files import first_bytes
-from wmsd.db.sqlite import BUSY_SECONDS, connect, log_bytes, sqlite3
+from wmsd.db.sqlite import BUSY_SECONDS, connect, connect_as_it_is, log_bytes, sqlite3
+from wmsd.db.transaction import Transaction
 from wmsd.db.write_ahead_log import check_log
 
 FOLDER: Traversable = files(__name__)
@@ -149,6 +151,7 @@ def open_checked(
         )
     try:
         if not is_current(path, kind) and _check(path, kind, busy_seconds) < len(kind.scripts()):
+            check_schema(path, kind)
             before(path)
         return _open(path, kind, busy_seconds, alone, owner, mark)
     except sqlite3.DatabaseError as error:
@@ -209,6 +212,37 @@ def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, own
     if owner is not None:
         claim(connection, path, owner)
     connection.execute("COMMIT")
+
+
+def check_schema(path: Path, kind: FileKind) -> None:
+    """Raises StorageError where the file's schema is not what the migrations up to its own version make, and
+    sqlite3.Error. Nothing in the file can run meanwhile: only the text of the schema is read.
+    """
+    with closing(connect_as_it_is(path, without_log=not log_bytes(path))) as connection:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        found = foreign_parts(connection, kind)
+    if found:
+        raise StorageError(
+            f"{path} has a schema that wmsd did not make: {found}. Each of these is foreign, changed or missing, "
+            "and what is foreign could run by itself. Nothing was changed. Take a file that nobody has changed, "
+            "such as one from a backup of your own."
+        )
+
+
+def foreign_parts(of: sqlite3.Connection | Transaction, kind: FileKind) -> str:
+    """The parts of its schema that differ from those that migrations make, in words; "" where none does, and where
+    a newer program has made them. Raises sqlite3.Error.
+    """
+    [(version,)] = of.execute("PRAGMA user_version")
+    if not 0 <= version <= len(kind.scripts()):
+        return ""
+    return schemas.differences(schemas.read(of), _made(kind.name, version))
+
+
+@cache
+def _made(kind: str, version: int) -> frozenset[schemas.Part]:
+    scripts = (script.read_text(encoding="utf-8") for script in _scripts(kind)[:version])
+    return schemas.made_by(statement for script in scripts for statement in _statements(script))
 
 
 def is_current(path: Path, kind: FileKind) -> bool:

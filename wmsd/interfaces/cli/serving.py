@@ -60,6 +60,7 @@ from wmsd.interfaces.cli.listening_as_set import (
 from wmsd.interfaces.cli.new_folder import create_option, may_be_made, with_backups_inside
 from wmsd.interfaces.cli.shown_address import shown_address
 from wmsd.interfaces.cli.start_log import start_log
+from wmsd.interfaces.cli.stop_deadline import StopDeadline
 from wmsd.interfaces.cli.suggested import completing
 from wmsd.interfaces.http.listening import for_companies, raise_file_limit
 from wmsd.interfaces.http.web import web
@@ -168,6 +169,7 @@ async def _serve(
         alone=lent_at is not None and not settings.replica.enabled,
         before_migration=KeptCopies(command_line.folder).keep,
     ) as installation:
+        deadline = StopDeadline(installation.files, lambda: _start_again() if start_again.is_set() else None)
         await installation.platform.open()
         company_ids = await installation.access.companies()
         bounds = FileBounds.within(settings.storage.memory, for_companies(files))
@@ -237,6 +239,7 @@ async def _serve(
             is_started()
             stack.callback(asyncio.ensure_future(_go_on(app)).cancel)
             await stop.wait()
+            deadline.begin()
             logs.flush()
             if start_again.is_set():
                 sentence = (
@@ -247,6 +250,7 @@ async def _serve(
                 sentence = "Stopping: requests under way are finished first."
                 manager.stopping(sentence)
             note(sentence)
+    deadline.end()
     LOG.info("stopped")
     return start_again.is_set()
 
