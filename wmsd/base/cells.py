@@ -65,7 +65,7 @@ def write(value: object) -> str:
 
 def unguarded(cell: str) -> str:
     """The cell without the `'` that `write` put before formulas."""
-    return ";".join(_without_guards(part) for part in cell.split(";"))
+    return ";".join(_without_guards(part) if "\t" in part else _without_guard(part) for part in cell.split(";"))
 
 
 def _without_guards(part: str) -> str:
