@@ -1,6 +1,7 @@
 """CSV cells: no text becomes a formula in a spreadsheet, and every text comes back as it was."""
 
 import re
+import string
 from decimal import Decimal
 from typing import Annotated
 
@@ -13,7 +14,8 @@ from wmsd.base.cells import MEMBERS, NUMBER, is_nullable, reader, unguarded, wri
 from wmsd.base.fields import Amount
 
 BEGINNINGS = "=+-@\t\r\uff1d\uff0b\uff0d\uff20"
-texts = st.text(st.sampled_from(BEGINNINGS + "'; \n\u00a05.ea") | st.characters(), max_size=12)
+UNSEEN = "\0\x01\x0b\x7f\u200b\ufeff"
+texts = st.text(st.sampled_from(BEGINNINGS + UNSEEN + "'; \n\u00a05.ea") | st.characters(), max_size=12)
 
 
 @pytest.mark.parametrize("beginning", BEGINNINGS)
@@ -39,6 +41,21 @@ def test_a_text_that_looks_guarded_already_comes_back_too() -> None:
     assert [write(text) for text in ("'=1", "''=1", "'-5")] == ["''=1", "'''=1", "''-5"]
 
 
+def test_a_tab_before_a_formula_hides_nothing() -> None:
+    """Where a tab separates cells, what follows it begins one."""
+    assert write("sweet\t=HYPERLINK(A1)") == "sweet\t'=HYPERLINK(A1)"
+    assert write("sweet\t \r@A1;5\t+A1") == "sweet\t' \r@A1;5\t'+A1"
+    assert write("\t=A1") == "'\t'=A1"
+    assert write("5\t-5") == "5\t-5"
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\0", "\x01", "\x0b", "\x1f", "\x7f", "\x85", "\u200b", "\u200e", "\ufeff", " \ufeff "]
+)
+def test_nothing_that_is_not_seen_hides_a_formula(unseen: str) -> None:
+    assert write(f"{unseen}=A1") == f"'{unseen}=A1"
+
+
 def test_the_members_of_a_list_are_no_formulas_either() -> None:
     """A spreadsheet whose lists have `;` between their members splits a line there."""
     assert write(["=A", "b", "-5", "@c"]) == "'=A;b;-5;'@c"
@@ -51,6 +68,8 @@ def test_the_members_of_a_list_are_no_formulas_either() -> None:
 @example("'-5")
 @example("-5;'-5;=5")
 @example("\r\n=1")
+@example("a\t'=1")
+@example("\t'\t-5;'\t=1")
 def test_every_text_comes_back(text: str) -> None:
     assert unguarded(write(text)) == text
 
@@ -58,9 +77,11 @@ def test_every_text_comes_back(text: str) -> None:
 @given(texts)
 @example(" =1")
 @example(" \t")
+@example("a\t=1")
+@example("a;\t\u200b=1")
 def test_no_cell_begins_as_a_formula(text: str) -> None:
-    for part in write(text).split(";"):
-        assert NUMBER.fullmatch(part) or not part.strip(" ").startswith(tuple(BEGINNINGS))
+    for part in re.split(r"[;\t]", write(text)):
+        assert NUMBER.fullmatch(part) or not part.strip(UNSEEN + string.whitespace).startswith(tuple(BEGINNINGS))
 
 
 members = st.text(st.sampled_from(BEGINNINGS + "';[5 ") | st.characters(), min_size=1, max_size=5)

@@ -78,6 +78,7 @@ def by_python(tx: Transaction, is_unambiguous: bool) -> str:
 
 @given(VALUES, st.booleans())
 @example({"code": "a;=b", "note": "", "amount": 1_234_000, "pieces": -1, "active": True, "tags": []}, True)
+@example({"code": "a\t=b", "note": "5\t-5", "amount": 0, "pieces": 0, "active": True, "tags": ["a\t=b"]}, True)
 @example({"code": "÷", "note": "\r", "amount": None, "pieces": None, "active": False, "tags": None}, False)
 def test_a_line_is_what_python_writes_of_the_record(values: dict[str, Any], is_unambiguous: bool) -> None:
     tx = transaction(values)

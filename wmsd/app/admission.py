@@ -1,5 +1,6 @@
 """Decides whether a caller may use an operation, for which company, and how often."""
 
+from collections.abc import Container
 from contextlib import suppress
 
 from wmsd.app import company_limits
@@ -7,9 +8,10 @@ from wmsd.app.access_cache import AccessCache
 from wmsd.app.call import Call
 from wmsd.app.decoding import ID, operator_id
 from wmsd.app.limits import Limiter
+from wmsd.app.permissions import Permissions
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
-from wmsd.base.access import abilities_in_force, has_role, needed_ability
+from wmsd.base.access import abilities_in_force
 from wmsd.base.clock import Clock
 from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
@@ -44,20 +46,14 @@ class Admission:
             if caller.must_enrol and not call.operation.enrols:
                 raise forbidden("Set up a second factor first: this service demands it of admins.")
             if call.operation.scope == "installation":
-                _check_role(call.operation, caller)
+                self._check(call, caller)
                 return caller, None
             if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
                 return caller, None
             company = await self._company(call, caller)
             if call.operation.scope == "platform":
                 return caller, company
-            _check_role(call.operation, caller)
-            declared = call.operation.ability
-            needed = needed_ability(declared, self.in_force)
-            if declared is not None and caller.abilities.isdisjoint({declared, needed}):
-                whose = "This token" if call.session is None else "You"
-                raise forbidden(f"{whose} {'lacks' if call.session is None else 'lack'} the ability {needed}.")
-            _check_modules(call.operation, company, () if call.session is not None else ("api",))
+            self._check(call, caller, company.modules)
             return caller, company
         except Problem as problem:
             if problem.status != 503 and not call.is_inner:
@@ -65,6 +61,13 @@ class Admission:
                     f"refused:{call.address}", self._limits.refused_per_minute, self._clock.monotonic()
                 )
             raise
+
+    def _check(self, call: Call, caller: Caller, modules: Container[str] = ()) -> None:
+        """Raises Problem (403)."""
+        is_person = call.session is not None
+        permissions = Permissions(caller.role, caller.abilities, self.in_force, modules, is_person)
+        if objection := permissions.objection(call.operation):
+            raise forbidden(objection)
 
     async def _caller(self, call: Call) -> Caller:
         if call.session is not None:
@@ -77,7 +80,7 @@ class Admission:
         assert caller.site is not None
         call.company, call.operator = str(caller.site.company_id), None
         company = await self._company(call, caller)
-        _check_modules(call.operation, company, ("api",))
+        self._check(call, caller, company.modules)
         return caller, company
 
     async def _company(self, call: Call, caller: Caller) -> Company:
@@ -178,18 +181,6 @@ class Admission:
     def count_open(self, address: str) -> None:
         """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
         self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
-
-
-def _check_role(operation: Operation, caller: Caller) -> None:
-    if operation.role is not None and not has_role(caller.role, operation.role):
-        needed = operation.role.replace("-", " ")
-        raise forbidden(f"Only a {needed} may do this.")
-
-
-def _check_modules(operation: Operation, company: Company, also: tuple[str, ...]) -> None:
-    for module in (*also, None if operation.module == "api" else operation.module):
-        if module is not None and module not in company.modules:
-            raise forbidden(f"The module {module} is off for this company.")
 
 
 def check_is_on(operation: Operation, company: Company | None) -> None:

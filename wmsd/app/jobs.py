@@ -30,6 +30,7 @@ from wmsd.app.live_changes import LiveChanges
 from wmsd.app.recovery.webhooks import LostCredentials
 from wmsd.app.scheduling import Every, MonotonicTime
 from wmsd.app.today.keeping import TodayFigures
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.base.context import Company
@@ -67,7 +68,9 @@ class Jobs:
         changes: LiveChanges,
         backups: ScheduledBackups | None = None,
         imports: ImportDesk | None = None,
+        complete: Complete = NOTHING_ADDED,
     ) -> None:
+        """`complete`: for the commands in alerts."""
         self._installation = installation
         self.today = today
         self.changes = changes
@@ -83,7 +86,7 @@ class Jobs:
             installation.clock,
             installation.ids,
             Looks(installation, self.disk_watch, self.clock_watch, today, backups),
-            ways_of(installation.settings, installation.folder.path, installation.clock),
+            ways_of(installation.settings, installation.folder.path, installation.clock, complete=complete),
         )
         self._scheduler = AsyncIOScheduler(
             timezone=MonotonicTime(time.monotonic),

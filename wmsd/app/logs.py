@@ -10,7 +10,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -21,6 +21,7 @@ from typing import Final, TextIO
 
 from wmsd.app.grouped_lines import REQUESTS, GroupedLines, RequestLine
 from wmsd.app.settings import Log, SettingsError
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
 from wmsd.base import timestamps
 from wmsd.base.regular_files import check_no_database
 
@@ -38,7 +39,6 @@ UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 ENCODED: Final = json.JSONEncoder(ensure_ascii=False).encode
 """`json.dumps` would make a new encoder for each line."""
 MEGABYTE: Final = 1_000_000
-Complete = Callable[[str], str]
 REMEDY: Final = "Make the folder or mount its disk, let the user that runs wmsd write there, or correct {setting}."
 """Where a folder of the settings cannot be written."""
 OTHERWISE: Final = "Choose another file, or standard error with ''."
@@ -58,7 +58,7 @@ def _to_the_second(seconds: int, is_local: bool) -> str:
 
 
 class HumanFormatter(logging.Formatter):
-    def __init__(self, is_local: bool = False, complete: Complete = str) -> None:
+    def __init__(self, is_local: bool = False, complete: Complete = NOTHING_ADDED) -> None:
         super().__init__()
         self._is_local = is_local
         self._complete = complete
@@ -80,7 +80,7 @@ class HumanFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    def __init__(self, is_local: bool = False, complete: Complete = str) -> None:
+    def __init__(self, is_local: bool = False, complete: Complete = NOTHING_ADDED) -> None:
         super().__init__()
         self._is_local = is_local
         self._complete = complete
@@ -185,7 +185,7 @@ class LogFile(GroupedLines, RotatingFileHandler):
                 stream.close()
 
 
-def configure(settings: Log, complete: Complete = str) -> None:
+def configure(settings: Log, complete: Complete = NOTHING_ADDED) -> None:
     """Sets up logging. `complete` completes the commands that messages suggest. Raises SettingsError when the file
     cannot be written.
     """

@@ -4,7 +4,7 @@ Lists are written with `;` between their members, or as a JSON array when that w
 
 A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, whoever made the name that contains it. So a cell
 that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same goes for each part after
-a `;`: where a comma is the decimal mark, spreadsheets split lines there.
+a `;` or a tab: where a comma is the decimal mark, spreadsheets split lines at `;`, and LibreOffice offers both.
 """
 
 import json
@@ -24,8 +24,12 @@ from wmsd.base.spreadsheet_cells import read_date, read_flag, read_moment, read_
 from wmsd.base.strict_json import dumps
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
-FORMULA = re.compile(r"'*\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-"""The beginning of a formula, full-width forms included, or of a text that was guarded against being one."""
+FORMULA = re.compile(
+    r"'*[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
+)
+"""The beginning of a formula, full-width forms included, or of a text that was guarded against being one. What is
+not seen may stand before it.
+"""
 
 ReadCell = Callable[[str], object]
 
@@ -61,11 +65,29 @@ def write(value: object) -> str:
 
 def unguarded(cell: str) -> str:
     """The cell without the `'` that `write` put before formulas."""
-    return ";".join(part[1:] if part[:1] == "'" and FORMULA.match(part) else part for part in cell.split(";"))
+    return ";".join(_without_guards(part) if "\t" in part else _without_guard(part) for part in cell.split(";"))
+
+
+def _without_guards(part: str) -> str:
+    first, *others = _without_guard(part).split("\t")
+    return "\t".join((first, *map(_without_guard, others)))
+
+
+def _without_guard(part: str) -> str:
+    return part[1:] if part[:1] == "'" and FORMULA.match(part) else part
 
 
 def _guarded(text: str) -> str:
-    return ";".join(f"'{part}" if _is_formula(part) else part for part in text.split(";"))
+    return ";".join(_with_guards(part) if "\t" in part else _with_guard(part) for part in text.split(";"))
+
+
+def _with_guards(part: str) -> str:
+    first, *others = part.split("\t")
+    return _with_guard("\t".join((first, *map(_with_guard, others))))
+
+
+def _with_guard(part: str) -> str:
+    return f"'{part}" if _is_formula(part) else part
 
 
 def _is_formula(text: str) -> bool:

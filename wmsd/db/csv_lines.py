@@ -23,10 +23,10 @@ NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
 NO_OWN: Final[Mapping[str, str]] = MappingProxyType({})
 TEXT: Final = """CASE
     WHEN {0} IS NULL OR {0} = '' THEN ''
-    WHEN {0} NOT GLOB '[0-9A-Za-z\u00c0-\u167f]*' OR instr({0}, ';') THEN csv_cell({0})
+    WHEN {0} NOT GLOB '[0-9A-Za-z\u00c0-\u167f]*' OR instr({0}, ';') OR instr({0}, '\t') THEN csv_cell({0})
     WHEN {0} GLOB '*[",\r\n]*' THEN '"' || replace({0}, '"', '""') || '"'
     ELSE {0} END"""
-"""What begins with a letter or a digit is no formula; spreadsheets look for one after a `;` too."""
+"""What begins with a letter or a digit is no formula; spreadsheets look for one after a `;` or a tab too."""
 LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) END"
 
 

@@ -66,7 +66,9 @@ def service(
     changes = LiveChanges(installation.files)
     clock = installation.clock
     imports = ImportDesk(installation.settings.imports, installation.folder, clock, started.config_file)
-    jobs = Jobs(installation, new_sender(installation, client), today, changes, started.backups, imports)
+    jobs = Jobs(
+        installation, new_sender(installation, client), today, changes, started.backups, imports, started.complete
+    )
     oversight = OversightService(installation, jobs, started, clock.now(), clock.monotonic())
     installation.dispatcher.add_service(oversight)
     installation.dispatcher.add_service(changes)

@@ -15,7 +15,7 @@ LONGEST_NAME: Final = 255
 SHOWN: Final = 100
 """Characters of a claim that a sentence shows."""
 NO_EMAIL: Final = "Ask who runs the provider for a verified address, or a site admin to trust those that it says."
-UNLINK: Final = "Ask a site admin whether that is you: wmsd user unlink ends the link."
+UNLINK: Final = "Ask a site admin whether that is you, and to end the link."
 
 
 class Person(NamedTuple):

@@ -5,10 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from wmsd.accounts import store as accounts
-from wmsd.base.context import Caller
 from wmsd.base.operation import operation
-from wmsd.base.problems import Problem, forbidden, invalid
+from wmsd.base.problems import Problem, invalid
 from wmsd.base.strict_json import loads
 from wmsd.companies import store as companies
 from wmsd.db.transaction import Transaction
@@ -25,31 +23,24 @@ TOKEN: Final = re.compile(r"[\w-]+\.([\w-]+)\.[\w-]*", re.ASCII)
     tag="Sessions",
     answer="object",
     returns=Tried,
-    scope="platform",
-    codes=("NOT_FOUND", "FORBIDDEN"),
+    scope="installation",
+    role="platform-admin",
+    codes=("NOT_FOUND",),
     max_body=64 * 1024,
 )
-async def try_sign_on(service: SignOnService, body: Sample, caller: Caller) -> dict[str, object]:
-    """Try who would come in with these claims. For platform admins.
+async def try_sign_on(service: SignOnService, body: Sample) -> dict[str, object]:
+    """Try who would come in with these claims.
 
     The signature of an ID token is not looked at.
     """
     claims = _claims(body.claims)
 
     def look(tx: Transaction) -> dict[str, object]:
-        _check_is_admin(tx, caller)
         provider = service.connected(body.provider).provider
         decision = decided(tx, provider, claims)
         return _shown(provider, decision, {company.code: company.id for company in companies.companies(tx)})
 
     return await service.platform.read(look)
-
-
-def _check_is_admin(tx: Transaction, caller: Caller) -> None:
-    """Raises Problem (403)."""
-    user = None if caller.actor.user_id is None else accounts.user_by_id(tx, caller.actor.user_id)
-    if user is None or user.role != "platform-admin":
-        raise forbidden("Only platform admins may do this.")
 
 
 def _claims(text: str) -> Mapping[str, Any]:

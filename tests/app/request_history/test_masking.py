@@ -24,10 +24,22 @@ OF_A_WEBHOOK: dict[str, dict[str, Any]] = {
     "too short": {"auth_type": "hmac", "secret": SECRET[:15]},
     "in an address": {"url": f"https://u:{SECRET}@receiver.invalid/", "auth_type": "hmac"},
     "in the query of an address": {"url": f"https://receiver.invalid/?api_key={SECRET}", "secret": "s" * 20},
+    "in any query": {"url": f"https://receiver.invalid/hook?to={SECRET}", "secret": "s" * 20},
+    "in the path of an address": {"url": f"https://receiver.invalid/services/T000/{SECRET}", "secret": "s" * 20},
+    "in an address that is refused": {"url": f"ftp://receiver.invalid/{SECRET}", "secret": "s" * 20},
+    "in an address that may not be dialled": {"url": f"https://127.0.0.1/{SECRET}", "secret": "s" * 20},
+    "in no address": {"url": f"receiver.invalid:{SECRET}", "secret": "s" * 20},
+    "in a name with a slash": {"url": f"https://u:/{SECRET}@receiver.invalid/", "secret": "s" * 20},
 }
 ELSEWHERE: dict[str, dict[str, Any]] = {
     "an unknown field": {"code": "A", "apiKey": SECRET},
     "an unknown field inside": {"code": "A", "x": {"y": [{"Client-Secret": SECRET}]}},
+    "a field pass": {"code": "A", "x": [{"pass": SECRET}]},
+    "a field that ends with pass": {"code": "A", "smtpPass": SECRET},
+    "a field pin": {"code": "A", "lines": {"PIN": SECRET}},
+    "a field key": {"code": "A", "x": {"key": SECRET}},
+    "a field signing key": {"code": "A", "x": [[{"signing-key": SECRET}]]},
+    "an address anywhere": {"code": "A", "x": {"callbackUrl": f"https://a.example/{SECRET}"}},
     "a token in a text": {"code": "A", "name": f"Authorization: Bearer {SECRET}"},
 }
 GRAPHQL: dict[str, dict[str, Any]] = {
@@ -59,6 +71,15 @@ GRAPHQL: dict[str, dict[str, Any]] = {
     "beside what is unknown": {
         "query": "mutation($i: WebhookInput!) { create_webhook(input: $i) { id } }",
         "variables": {"i": {**HOOK, "secret": {"a": "'\"" + SECRET}, "x": 1}},
+    },
+    "in the path of an address": {
+        "query": "mutation($u: String!) { create_webhook(input: {name: "
+        '"n", url: $u, events: ["*"], secret: "sssssssssssssssssssss"}) { id other: url } }',
+        "variables": {"u": f"https://receiver.invalid/services/{SECRET}"},
+    },
+    "in the path of an address in an input": {
+        "query": "mutation($i: WebhookInput!) { create_webhook(input: $i) { id other: url } }",
+        "variables": {"i": {**HOOK, "url": f"https://receiver.invalid/{SECRET}", "secret": "s" * 20}},
     },
     "in an input": {
         "query": "mutation($i: WebhookInput!) { create_webhook(input: $i) { id } }",
@@ -106,6 +127,9 @@ async def test_no_text_of_a_document_is_kept(world: World, body: dict[str, Any])
 async def test_neither_are_tokens_cookies_and_queries(world: World) -> None:
     hidden = {"Cookie": f"wmsd={SECRET}", "X-Api-Key": SECRET, "Proxy-Authorization": SECRET, "Referer": SECRET}
     await world.send("GET", f"/api/articles?token={SECRET}&%73ecret={SECRET}", headers=hidden)
+    await world.send(
+        "GET", f"/api/articles?key={SECRET}&pass={SECRET}&pin={SECRET}&url=https://a.example/{SECRET}"
+    )
     await world.send("GET", "/api/articles", headers={"User-Agent": f"x (basic {SECRET})"})
     assert not is_kept_anywhere(world)
     assert not is_kept_anywhere(world, world.token)
@@ -123,6 +147,40 @@ async def test_what_is_no_json_object_is_not_kept(world: World, raw: str) -> Non
 async def test_signing_in_belongs_to_no_company(world: World) -> None:
     await world.send("POST", "/api/auth/token", {"email": "admin@example.com", "password": SECRET})
     assert kept(world) == []
+
+
+ORDINARY = {
+    "external_key": "E-1",
+    "sort_key": "code",
+    "barcode": "5941234567899",
+    "shipping": "truck",
+    "pinned": "1",
+    "passed": "yes",
+    "keys": "two",
+    "keyboard": "an article",
+    "code": "KEY-1",
+}
+
+
+async def test_ordinary_fields_are_shown(world: World) -> None:
+    await world.send("POST", "/api/articles", {"x": [ORDINARY], "secret": 1})
+    await world.send("PATCH", "/api/v2/webhooks/1", {"url": "https://receiver.invalid:8443/", "name": "key"})
+    shown = [json.loads(json.loads(entry.rest)["body"]) for entry in kept(world)]
+    assert {"x": [ORDINARY], "secret": masking.MASK} in shown
+    assert {"url": "https://receiver.invalid:8443/", "name": "key"} in shown
+
+
+async def test_of_the_address_of_a_webhook_scheme_and_host_are_shown(world: World) -> None:
+    url = f"https://u:{SECRET}@receiver.invalid:8443/services/T000/{SECRET}?to={SECRET}"
+    await world.send("POST", "/api/v2/webhooks", {**HOOK, "url": url, "secret": "s" * 20})
+    (entry,) = kept(world)
+    assert json.loads(json.loads(entry.rest)["body"])["url"] == f"https://receiver.invalid:8443/{masking.MASK}"
+
+
+async def test_what_is_wrong_with_an_address_is_told(world: World) -> None:
+    await world.send("POST", "/api/v2/webhooks", {**HOOK, "url": 5, "secret": "s" * 20})
+    (entry,) = kept(world)
+    assert "must be" in json.dumps(json.loads(json.loads(entry.rest)["answer"])["errors"]["url"])
 
 
 NAMES = st.sampled_from(["name", "secret", "apiKey", "x", "note", "Token", "lines", "\u0219"])
@@ -178,6 +236,9 @@ HOSTILE = {
     "openings": '"token":[' * (LONG // 9),
     "returns": '"a\r' * (LONG // 3),
     "commas": "a" + "," * LONG,
+    "hosts": '"url":"https://' + "a@" * (LONG // 2),
+    "keys of addresses": '"url":"' * (LONG // 7),
+    "schemes of addresses": "https:" * (LONG // 6),
     "sentences": "cannot represent " * (LONG // 17) + "Value " * 100 + "does not exist",
 }
 
@@ -191,6 +252,9 @@ def test_no_text_takes_long(sent: str) -> None:
     masking.body(json.dumps({"query": sent, "variables": {"a": sent}}), True)
     masking.body(f'{{"query":"{sent}', True)
     masking.path(f"/?{sent}", False)
+    masking.answer(f'{{"url":"{sent}')
+    masking.address(sent)
+    masking.graphql_answer(f'{{"url":"https://{sent}')
     masking.graphql_answer(json.dumps({"errors": [{"message": sent}]}))
     masking.message(sent)
     assert time.thread_time() - began < 0.2

@@ -158,12 +158,31 @@ def test_a_program_without_a_signature_is_refused(offer: Offer) -> None:
     offer.unsigned()
     assert (
         refused(offer, offer.key)
-        == f"{offer.file}.minisig is missing: the signature of {offer.file}. Put it beside it."
+        == f"{offer.file} is not signed: its signature {offer.file}.minisig is missing. Download the signature "
+        "from where wmsd is published, and put it beside the program. Nothing was changed."
     )
 
 
-def test_without_a_key_it_says_the_sum_that_is_to_be_compared(offer: Offer) -> None:
-    assert f"--sha256 {offer.sha256}" in refused(offer, None)
+def test_no_refusal_offers_what_lets_an_unproven_program_in(offer: Offer) -> None:
+    """Pasted, the program's own sum would prove nothing."""
+    refusals = [refused(offer, None), refused(offer, None, "0" * 64), refused(offer, offer.key, "0" * 64)]
+    offer.unsigned()
+    refusals += [refused(offer, None), refused(offer, offer.key)]
+    offer.file.with_name("wmsd-new.sha256").write_text(f"{'1' * 64}  wmsd-new\n")
+    refusals.append(refused(offer, offer.key))
+    for each in refusals:
+        assert offer.sha256 not in each
+        assert "--sha256" not in each
+        assert "Nothing was changed." in each
+
+
+def test_without_a_key_it_says_where_to_get_one(offer: Offer) -> None:
+    said = refused(offer, None)
+    assert "Get the maker's public key from where wmsd is published, and name its file with --public-key." in said
+    assert "The help of this command has an option for a SHA-256" in said
+
+
+def test_a_sum_from_the_maker_is_enough_without_a_key(offer: Offer) -> None:
     assert offer.checked(None, offer.sha256) == "its SHA-256 is the one that you gave"
     offer.unsigned()
     assert offer.checked(None, offer.sha256.upper().lower()) == "its SHA-256 is the one that you gave"

@@ -4,7 +4,6 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -13,12 +12,10 @@ from markupsafe import Markup
 
 from tests.support.command import ANY_PORT, Home
 from tests.support.forked import ROOT, Done
+from tests.support.site_elsewhere import Site
 from wmsd.interfaces.cli.main import COMMANDS, wmsd
 from wmsd.interfaces.cli.suggested import SUGGESTED, command_in, completed
 
-NAMED = re.compile(
-    r"`?wmsd (?P<typed>[^`]*?)(?:`|$|(?=[.:;,]? (?:brings|shows|lists|replaces|makes|lets|deletes)\b))"
-)
 LEAST_SUGGESTIONS = 110
 
 
@@ -101,41 +98,6 @@ def test_what_is_no_command_of_an_installation_stays_as_it_is(text: str) -> None
     assert completed(text, GIVEN) == text
 
 
-class Site:
-    """An installation whose data folder and configuration are not the default ones. `elsewhere` is where an admin
-    types what was suggested.
-    """
-
-    def __init__(self, home: Home) -> None:
-        self.home = home
-        self.data = home.folder / "the site" / "stock data"
-        self.config = home.folder / "conf" / "wmsd.toml"
-        self.data.parent.mkdir()
-        self.config.parent.mkdir()
-        home.write("conf/wmsd.toml", '[server]\nlisten = "127.0.0.1:0"\n[backup]\nfolder = "kept"\n')
-        self.elsewhere = Home(home.program, home.folder / "elsewhere")
-        self.elsewhere.folder.mkdir()
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        return ("--data", "the site/stock data", "--config", "conf/wmsd.toml")
-
-    def run(self, *command: str | Path, env: dict[str, str] | None = None) -> Done:
-        return self.home.run(*command, *self.given, env=env)
-
-    def made(self) -> "Site":
-        assert self.run("company", "create", "ACME", "--name", "Acme", "--init").code == 0
-        return self
-
-    def typed(self, done: Done, beginning: str) -> tuple[str, Done]:
-        """The suggestion that begins so, typed elsewhere as it stands."""
-        text = done.err + done.out
-        lines = [found["typed"] for line in text.splitlines() for found in NAMED.finditer(line)]
-        [line] = dict.fromkeys(each for each in lines if each.startswith(beginning))
-        words = shlex.split(line.rstrip("."))
-        return line, self.elsewhere.run(*words, stdin="y\n")
-
-
 @pytest.fixture
 def site(home: Home) -> Site:
     return Site(home)
@@ -144,7 +106,7 @@ def site(home: Home) -> Site:
 def check(site: Site, done: Done, beginning: str) -> Done:
     """The suggestion has both options, and works elsewhere in the installation that it was made for."""
     line, typed = site.typed(done, beginning)
-    assert f"--data {shlex.quote(str(site.data))} --config {site.config}" in line.replace("  ", " ")
+    assert site.options in line.replace("  ", " ")
     assert f"Data folder: {site.data}\n" in typed.err
     assert not (site.elsewhere.folder / "data").exists()
     return typed
@@ -157,10 +119,7 @@ def test_data_that_are_lost(site: Site) -> None:
     for command in (("company", "create", "NEW", "--name", "New", "--init"), ("serve",)):
         done = site.run(*command)
         assert done.code == 1
-        assert (
-            f"To begin anew: wmsd serve --data {shlex.quote(str(site.data))} --config {site.config} --create"
-            in done.err
-        )
+        assert f"To begin anew: wmsd serve {site.options} --create" in done.err
     restored = check(site, done, "backup restore")
     assert restored.code == 0, restored.err
     assert [each["code"] for each in site.run("company", "list", "--json").json] == ["ACME"]
@@ -245,7 +204,7 @@ def test_what_status_says(site: Site) -> None:
     for archive in (site.config.parent / "kept").glob("*.gz"):
         archive.unlink()
     done = site.run("status")
-    whole = f"wmsd backup schedule --data {shlex.quote(str(site.data))} --config {site.config} --run --now"
+    whole = f"wmsd backup schedule {site.options} --run --now"
     assert (done.code, whole in done.err) == (1, True)
     assert whole in str(site.run("status", "--json").json["wrong"])
 
@@ -253,7 +212,7 @@ def test_what_status_says(site: Site) -> None:
 def test_what_the_log_says(site: Site) -> None:
     site.made()
     with site.home.serving(*site.given, "--tls", "lan") as server:
-        assert f"(wmsd tls show --data {shlex.quote(str(site.data))} --config {site.config})" in server.log
+        assert f"(wmsd tls show {site.options})" in server.log
 
 
 def test_nothing_is_added_where_nothing_was_given(home: Home) -> None:

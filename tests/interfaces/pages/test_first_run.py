@@ -107,7 +107,7 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
 
 async def test_who_comes_before_there_is_an_admin_reads_what_to_do(fresh: World) -> None:
     await offer(fresh)
-    command = "./wmsd user first-admin-link"
+    command = "<code>wmsd user first-admin-link</code>"
     for path in ("/sign-in", "/first-admin", "/first-admin?code=guess"):
         seen = await Visitor(fresh).get(path)
         assert ("has no admin yet" in seen.text, command in seen.text) == (True, True), path

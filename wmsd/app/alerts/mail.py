@@ -20,6 +20,7 @@ from wmsd.app.alerts.mail_failures import MailRefused, sentence
 from wmsd.app.alerts.messages import body
 from wmsd.app.alerts.outcome import Outcome
 from wmsd.app.settings import Alerts
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
 from wmsd.base import timestamps
 from wmsd.base.regular_files import check_regular
 from wmsd.webhooks.dns_resolver import DnsResolver
@@ -39,12 +40,20 @@ PASSWORD_TOO_LONG: Final = "The file {file} holds more than {most} bytes, and mu
 class ToMail:
     name: WayName = "mail"
 
-    def __init__(self, settings: Alerts, data: Path, code: str = "", seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        settings: Alerts,
+        data: Path,
+        code: str = "",
+        seconds: float = SECONDS,
+        complete: Complete = NOTHING_ADDED,
+    ) -> None:
         """`code`: what a trial asks the admin to type."""
         self._settings = settings
         self._data = data
         self._code = code
         self._seconds = seconds
+        self._complete = complete
         self._resolver = DnsResolver()
         self._guard = Guard(settings.allow_networks, allow_ports=[settings.mail_port], section="alerts")
 
@@ -54,7 +63,7 @@ class ToMail:
         settings = self._settings
         try:
             async with asyncio.timeout(self._seconds):
-                refused = await self._sent(message(notice, self._data, settings, self._code))
+                refused = await self._sent(message(notice, self._data, settings, self._code, self._complete))
         except (MailRefused, SMTPException, OSError, ValueError) as error:  # TimeoutError is an OSError
             return Outcome(sentence(error, settings, self._seconds))
         except asyncio.IncompleteReadError as error:
@@ -198,9 +207,11 @@ def sender_of(settings: Alerts) -> str:
     return settings.mail_from or settings.mail_to[0]
 
 
-def message(notice: Notice, data: Path, settings: Alerts, code: str = "") -> EmailMessage:
+def message(
+    notice: Notice, data: Path, settings: Alerts, code: str = "", complete: Complete = NOTHING_ADDED
+) -> EmailMessage:
     """The mail of an alert. What tenants have typed is in its text alone: no header holds anything of it."""
-    told = body(notice, data)["data"]
+    told = body(notice, data, complete)["data"]
     host, is_over = told["host"], notice.event == "alert.over"
     mail = EmailMessage()
     mail["From"] = sender_of(settings)
@@ -211,9 +222,8 @@ def message(notice: Notice, data: Path, settings: Alerts, code: str = "") -> Ema
     mail["Auto-Submitted"] = "auto-generated"
     lines = [told["sentence"], told["remedy"]]
     if code:
-        lines.append(
-            f"To confirm that this e-mail came, type on the machine of the server: wmsd alerts confirm {code}"
-        )
+        typed = complete(f"wmsd alerts confirm {code}")
+        lines.append(f"To confirm that this e-mail came, type on the machine of the server: {typed}")
     lines.append(f"Since: {told['begun_at']}" + (f"\nOver: {told['over_at']}" if is_over else ""))
     lines.append(f"Machine: {host}\nData folder: {told['data_folder']}\nAlert: {told['alert']}")
     mail.set_content("\n\n".join(filter(None, lines)) + "\n", cte="quoted-printable")

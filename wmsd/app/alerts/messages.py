@@ -8,12 +8,15 @@ from typing import Any, Final
 from wmsd import __version__
 from wmsd.app.alerts.kept import Notice
 from wmsd.app.alerts.kinds import BY_NAME, MORE, remedy, sentence
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
 
 TEST: Final = "This is a test. Nothing is wrong."
 
 
-def body(notice: Notice, data: Path) -> dict[str, Any]:
-    """In the form of an event of a webhook. `data` is the folder, which tells installations of a machine apart."""
+def body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict[str, Any]:
+    """In the form of an event of a webhook. `data` is the folder, which tells installations of a machine apart;
+    `complete` has the commands that are named work in it.
+    """
     kind = BY_NAME.get(notice.kind)
     is_over = notice.event == "alert.over"
     is_test = notice.event == "alert.test"
@@ -25,8 +28,10 @@ def body(notice: Notice, data: Path) -> dict[str, Any]:
             "kind": notice.kind,
             "severity": "test" if kind is None else kind.severity,
             "title": "Test" if kind is None else kind.title,
-            "sentence": TEST if is_test else sentence(notice.kind, notice.subject, notice.facts, is_over),
-            "remedy": "" if is_over else remedy(notice.kind),
+            "sentence": TEST
+            if is_test
+            else complete(sentence(notice.kind, notice.subject, notice.facts, is_over)),
+            "remedy": "" if is_over else complete(remedy(notice.kind)),
             "facts": notice.facts,
             "subject": None if notice.subject in ("", MORE) else notice.subject,
             "begun_at": notice.begun_at,
@@ -38,5 +43,5 @@ def body(notice: Notice, data: Path) -> dict[str, Any]:
     }
 
 
-def as_bytes(notice: Notice, data: Path) -> bytes:
-    return json.dumps(body(notice, data), ensure_ascii=False).encode()
+def as_bytes(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> bytes:
+    return json.dumps(body(notice, data, complete), ensure_ascii=False).encode()

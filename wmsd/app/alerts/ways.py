@@ -20,6 +20,7 @@ from wmsd.app.alerts.outcome import Outcome
 from wmsd.app.installation import new_guard
 from wmsd.app.one_word import word_in
 from wmsd.app.settings import Settings
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
 from wmsd.base.clock import Clock
 from wmsd.base.problems import Problem
 from wmsd.webhooks.answer import Answer
@@ -45,15 +46,17 @@ class Way(Protocol):
     async def close(self) -> None: ...
 
 
-def ways_of(settings: Settings, data: Path, clock: Clock, code: str = "") -> list[Way]:
-    """Those that the settings name. `code`: for the trial of the e-mail."""
+def ways_of(
+    settings: Settings, data: Path, clock: Clock, code: str = "", complete: Complete = NOTHING_ADDED
+) -> list[Way]:
+    """Those that the settings name. `code`: for the trial of the e-mail. `complete`: for the commands in them."""
     found: list[Way] = []
     if settings.alerts.url:
-        found.append(ToReceiver(settings, data, clock))
+        found.append(ToReceiver(settings, data, clock, complete))
     if settings.alerts.command:
-        found.append(ToCommand(settings.alerts.command, data))
+        found.append(ToCommand(settings.alerts.command, data, complete=complete))
     if settings.alerts.mail_to:
-        found.append(ToMail(settings.alerts, data, code))
+        found.append(ToMail(settings.alerts, data, code, complete=complete))
     return found
 
 
@@ -62,10 +65,11 @@ class ToReceiver:
 
     name: WayName = "url"
 
-    def __init__(self, settings: Settings, data: Path, clock: Clock) -> None:
+    def __init__(self, settings: Settings, data: Path, clock: Clock, complete: Complete = NOTHING_ADDED) -> None:
         self._settings = settings.alerts
         self._clock = clock
         self._data = data
+        self._complete = complete
         self._client = LazyClient(new_guard(settings, "alerts"), settings.alerts.ca_file)
 
     async def send(self, notice: Notice, attempt: int) -> Outcome:
@@ -78,7 +82,7 @@ class ToReceiver:
             )
         except ValueError as error:
             return Outcome(str(error))
-        body = as_bytes(notice, self._data)
+        body = as_bytes(notice, self._data, self._complete)
         sent = headers(
             auth_type="hmac",
             credentials={"secret": secret},
@@ -124,10 +128,17 @@ class ToCommand:
 
     name: WayName = "command"
 
-    def __init__(self, command: Sequence[str], data: Path, seconds: float = COMMAND_SECONDS) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        data: Path,
+        seconds: float = COMMAND_SECONDS,
+        complete: Complete = NOTHING_ADDED,
+    ) -> None:
         self._command = command
         self._data = data
         self._seconds = seconds
+        self._complete = complete
         self._one = asyncio.Lock()
 
     async def send(self, notice: Notice, attempt: int) -> Outcome:
@@ -140,7 +151,7 @@ class ToCommand:
             has_ended = False
             try:
                 async with asyncio.timeout(self._seconds):
-                    said = await _talk(process, as_bytes(notice, self._data))
+                    said = await _talk(process, as_bytes(notice, self._data, self._complete))
                     code = await process.wait()
                     has_ended = True
             except TimeoutError:

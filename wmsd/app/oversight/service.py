@@ -1,6 +1,6 @@
 """What the operations of oversight need of the running server."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -11,6 +11,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.settings import Layer
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
 from wmsd.base.context import Caller, FromAddress
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
@@ -29,8 +30,8 @@ class Started:
     examinations: Examinations | None = None
     layers: Sequence[Layer] = ()
     config_file: Path | None = None
-    complete: Callable[[str], str] = str
-    """Completes the commands that a text suggests, as they are typed on the machine of the server."""
+    complete: Complete = NOTHING_ADDED
+    """For whoever types a command on the machine of the server, in any folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,8 @@ def line_of(taken: Taken, sequence: int, abilities: Container[str], left_out: in
     answer, parts = taken.answer.decode("utf-8", "ignore"), taken.parts
     if taken.is_graphql:
         answer, parts = masking.graphql_answer(answer), [_masked(part) for part in parts]
+    else:
+        answer = masking.answer(answer)
     refusal = refusal_of(taken, answer, parts, abilities)
     shown = {
         "sequence": sequence,

@@ -7,21 +7,31 @@ text, so no pattern here may take a time that grows faster than its length.
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, get_args
 from urllib.parse import unquote
 
 from wmsd.base.fields import Input, Sealed
+from wmsd.base.strict_json import dumps
 
+Replacement = Callable[[str], str]
+"""Of the JSON text of a value, which may be cut off."""
 MASK: Final = "***"
 WORDS: Final = (
-    *("secret", "passw", "passphrase", "pwd", "token", "credential", "cookie", "authorization", "authorisation"),
-    *("apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "privatekey", "private_key"),
-    *("private-key", "signature"),
+    *("secret", "passw", "passphrase", "passcode", "pwd", "token", "credential", "cookie", "authorization"),
+    *("authorisation", "apikey", "accesskey", "privatekey", "signature"),
 )
-"""A name that has one of them names a secret; so does one that ends with ENDS."""
-ENDS: Final = ("auth", "bearer")
+"""A name that has one of them names a secret; so does one that ends with ENDS, and one of NAMES. Of all names only
+letters and digits are looked at. A key as such names a record as often as a secret: `external_key`, `sort_key`.
+"""
+ENDS: Final = (
+    *("auth", "bearer", "pass", "pin", "authkey", "encryptionkey", "hmackey", "licensekey", "masterkey"),
+    *("sharedkey", "signingkey", "sshkey", "webhookkey"),
+)
+NAMES: Final = ("key",)
+ADDRESSES: Final = ("url", "uri")
+"""What follows the host in an address may be a secret: a field whose name ends so is shown up to there."""
 IN_TEXT: Final = (
     ("@", re.compile(r"(:(?:\\*+/){2})[^/@\s\"\\]*+@"), rf"\1{MASK}@"),  # user and password in an address
     ("bearer", re.compile(r"\b(bearer)\s++[\w.~+/=-]++", re.IGNORECASE), rf"\1 {MASK}"),
@@ -29,6 +39,15 @@ IN_TEXT: Final = (
     ("eyj", re.compile(r"\beyJ[\w.-]*+"), MASK),  # a token such as ours
 )
 """What looks like a secret in any text: what must be in it, the pattern, and what takes its place."""
+ADDRESS: Final = re.compile(
+    r"(?P<scheme>(?:[a-z][a-z0-9+-]*+:[/\\]{2})?+)(?P<place>[^/\\?#]*+)(?P<rest>.*+)", re.I | re.S
+)
+HOST: Final = re.compile(r"[\w.-]*+(?::\d*+)?|\[[\da-f:.%]*+\](?::\d*+)?", re.I)
+ADDRESS_TEXT: Final = re.compile(r'"https?+:(?:\\?+/){2}(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.I | re.S)
+"""A JSON text that is an address, which may be cut off."""
+NO_LETTERS: Final = re.compile(r"[^a-z0-9]+")
+NEITHER: Final = re.compile(r'[^a-z0-9"]+')
+"""Neither a letter, a digit nor the end of a text."""
 PARAMETER: Final = re.compile(r"([?&][\w.-]{1,100}+=)[^&\s\"\\#]*+")
 JSON_TEXT: Final = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*+:\s*+)?)?', re.DOTALL)
 """A text, which may be cut off, and whether it is the key of a field."""
@@ -43,6 +62,7 @@ GRAPHQL_VALUE: Final = re.compile(
 )
 """Where graphql-core's sentences repeat what was sent."""
 GRAPHQL_NAME: Final = re.compile(r"\b(\w++)[\s,]*+:")
+QUOTED: Final = tuple(f'{name}"' for name in (*ENDS, *NAMES, *ADDRESSES))
 DOCUMENT: Final = "query"
 VARIABLES: Final = "variables"
 
@@ -72,30 +92,52 @@ def path(raw: str, is_graphql: bool) -> str:
 
 def _query_parameter(sent: str) -> str:
     name, equals, _ = sent.partition("=")
-    return f"{name}={MASK}" if equals and _is_secret(unquote(name)) else sent
+    return f"{name}={MASK}" if equals and _is_meant(unquote(name)) else sent
 
 
 def body(sent: str, is_graphql: bool) -> str:
     """The beginning of a JSON text. `is_graphql`: it carries a document, whose texts are masked."""
     if not is_graphql:
-        return _replaced(sent, _is_secret, _mask) if _may_have_secrets(sent) else sent
-    shown = _replaced(sent, lambda key: key == DOCUMENT, _without_texts)
-    hides_variables = _uses_secrets(shown)
-    return _replaced(shown, lambda key: _is_secret(key) or (hides_variables and key == VARIABLES), _mask)
+        return _masked(sent) if _may_have_secrets(sent) else sent
+    shown = _replaced(sent, {DOCUMENT: _without_texts}.get)
+    return _masked(shown, {VARIABLES: _mask} if _uses_secrets(shown) else {})
+
+
+def _masked(sent: str, more: Mapping[str, Replacement] = {}) -> str:
+    return _replaced(sent, lambda key: more.get(key) or _replacement(key))
+
+
+def _replacement(name: str) -> Replacement | None:
+    """What makes the value of a field of this name what is shown of it."""
+    return _mask if _is_secret(name) else _address if _is_address(name) else None
+
+
+def answer(beginning: str) -> str:
+    """The beginning of an answer. It has no secrets but in addresses of others."""
+    return _replaced(beginning, {"url": _address_only}.get) if '"url"' in beginning else beginning
+
+
+def _address_only(value: str) -> str:
+    """Errors of a field stand under its name too."""
+    return _address(value) if value.startswith('"http') else value
 
 
 def _may_have_secrets(sent: str) -> bool:
     """Whether a name in it may be that of a secret. Most bodies have none, and need not be read."""
-    lower = sent.lower()
-    return "\\u" in sent or any(word in lower for word in (*WORDS, *ENDS, *sealed_fields()))
+    if "\\u" in sent or any(name in sent for name in sealed_fields()):
+        return True
+    plain = NEITHER.sub("", sent.lower())
+    return any(word in plain for word in WORDS) or any(end in plain for end in QUOTED)
 
 
-def _replaced(sent: str, is_meant: Callable[[str], bool], replacement: Callable[[str], str]) -> str:
-    """The JSON text with other values for the fields that are meant."""
+def _replaced(sent: str, replacement_of: Callable[[str], Replacement | None]) -> str:
+    """The JSON text with other values for the fields that have a replacement."""
     shown: list[str] = []
     end = 0
     for found in JSON_TEXT.finditer(sent):
-        if found.start() >= end and found[2] and is_meant(_read(f'"{found[1]}"')):
+        if found.start() < end or not found[2]:
+            continue
+        if replacement := replacement_of(_read(f'"{found[1]}"')):
             value_end = _end_of_value(sent, found.end())
             shown += sent[end : found.end()], replacement(sent[found.end() : value_end])
             end = value_end
@@ -118,6 +160,20 @@ def _mask(value: str) -> str:
     return value if value in ("null", "true", "false") else f'"{MASK}"'
 
 
+def _address(value: str) -> str:
+    return dumps(address(_read(value))) if value.startswith('"') else _mask(value)
+
+
+def address(sent: str) -> str:
+    """An address without who signs in there, and without what follows its host."""
+    found = ADDRESS.match(sent)
+    if found is None or "@" in found["rest"]:
+        return MASK
+    host = found["place"].rpartition("@")[2]
+    shown = host if HOST.fullmatch(host) else MASK
+    return f"{found['scheme']}{shown}{found['rest'] if found['rest'] in ('', '/') else f'/{MASK}'}"
+
+
 def _read(token: str) -> str:
     """The text of a JSON string, which may be cut off."""
     for cut in range(8):  # an escape that is cut off has at most six characters
@@ -130,7 +186,7 @@ def _read(token: str) -> str:
 
 
 def _without_texts(value: str) -> str:
-    return json.dumps(document(_read(value)), ensure_ascii=False) if value.startswith('"') else _mask(value)
+    return dumps(document(_read(value))) if value.startswith('"') else _mask(value)
 
 
 def document(query: str) -> str:
@@ -144,7 +200,7 @@ def _uses_secrets(sent: str) -> bool:
     """
     try:
         query = json.loads(sent)[DOCUMENT]
-        return any(map(_is_secret, GRAPHQL_NAME.findall(query)))
+        return any(map(_is_meant, GRAPHQL_NAME.findall(query)))
     except (ValueError, KeyError, TypeError):
         return True
 
@@ -159,16 +215,27 @@ def message(sentence: str) -> str:
 
 def graphql_answer(beginning: str) -> str:
     """The beginning of a GraphQL response, without what its errors repeat of the document."""
-    return _replaced(
-        beginning,
-        lambda key: key == "message",
-        lambda value: json.dumps(message(_read(value)), ensure_ascii=False) if value.startswith('"') else value,
-    )
+    shown = _replaced(beginning, {"message": _message}.get)
+    return ADDRESS_TEXT.sub(lambda found: _address(found[0]), shown)  # a field may have any name there
+
+
+def _message(value: str) -> str:
+    return dumps(message(_read(value))) if value.startswith('"') else value
+
+
+def _is_meant(name: str) -> bool:
+    return _replacement(name) is not None
 
 
 def _is_secret(name: str) -> bool:
-    lower = name.lower()
-    return name in sealed_fields() or lower.endswith(ENDS) or any(word in lower for word in WORDS)
+    plain = NO_LETTERS.sub("", name.lower())
+    return (
+        name in sealed_fields() or plain in NAMES or plain.endswith(ENDS) or any(word in plain for word in WORDS)
+    )
+
+
+def _is_address(name: str) -> bool:
+    return NO_LETTERS.sub("", name.lower()).endswith(ADDRESSES)
 
 
 @cache

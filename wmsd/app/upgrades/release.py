@@ -53,7 +53,8 @@ class Proof(NamedTuple):
 
 def check(source: Path, taken: Path, sha256: str, key_file: Path | None, expected_sha256: str | None) -> Proof:
     """Checks the program `taken`, a copy of `source`, against its signature and sums. `expected_sha256` is
-    one that a person has compared. Raises StorageError.
+    one that a person has from the maker: no refusal tells the program's own, which would be no proof of anything.
+    Raises StorageError.
     """
     _check_sum(source, sha256, expected_sha256)
     key = _public_key(key_file)
@@ -62,12 +63,15 @@ def check(source: Path, taken: Path, sha256: str, key_file: Path | None, expecte
         return Proof("its SHA-256 is the one that you gave")
     if key is None:
         raise StorageError(
-            f"Who made {source} cannot be checked: this wmsd was built without a public key. Name the key of its "
-            f"maker with --public-key, or compare its SHA-256 with the one that the maker names, and say "
-            f"--sha256 {sha256}"
+            f"Who made {source} cannot be checked: this wmsd was built without a public key. Get the maker's "
+            "public key from where wmsd is published, and name its file with --public-key. The help of this "
+            "command has an option for a SHA-256 that the maker publishes. Nothing was changed."
         )
     if signature is None:
-        raise StorageError(f"{source}{SIGNATURE} is missing: the signature of {source}. Put it beside it.")
+        raise StorageError(
+            f"{source} is not signed: its signature {source}{SIGNATURE} is missing. Download the signature from "
+            "where wmsd is published, and put it beside the program. Nothing was changed."
+        )
     return Proof(*_verified(source, taken, key, signature))
 
 
@@ -80,8 +84,8 @@ def _check_sum(source: Path, sha256: str, expected: str | None) -> None:
     for name, text in said.items():
         if text is not None and text.strip().lower() != sha256:
             raise StorageError(
-                f"{source} is not the program that was published: its SHA-256 is {sha256}, and {name} says "
-                f"{text.strip()[:80]}. Nothing was changed. Download it again."
+                f"{source} is not the program that was published: {name} says {text.strip()[:80]}, and the "
+                "program has another one. Nothing was changed. Download it again."
             )
 
 

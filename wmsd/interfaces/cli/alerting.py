@@ -15,7 +15,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import SystemClock
 from wmsd.base.ids import RandomIds
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
-from wmsd.interfaces.cli.suggested import suggested
+from wmsd.interfaces.cli.suggested import completing, suggested
 
 NONE_SET = (
     "Nobody is told of alerts: set alerts.mail_to with alerts.mail_relay, alerts.url with alerts.secret_file, or "
@@ -85,7 +85,7 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
     command_line.say_folder()
     clock, code = SystemClock(), new_code()
     folder = command_line.folder.path
-    ways = ways_of(command_line.settings, folder, clock, code if folder.is_dir() else "")
+    ways = ways_of(command_line.settings, folder, clock, code if folder.is_dir() else "", completing())
     if not ways:
         fail([NONE_SET])
     at = timestamps.to_text(clock.now())

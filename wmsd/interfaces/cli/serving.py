@@ -61,7 +61,7 @@ from wmsd.interfaces.cli.new_folder import create_option, may_be_made, with_back
 from wmsd.interfaces.cli.shown_address import shown_address
 from wmsd.interfaces.cli.start_log import start_log
 from wmsd.interfaces.cli.stop_deadline import StopDeadline
-from wmsd.interfaces.cli.suggested import completing
+from wmsd.interfaces.cli.suggested import completing, completing_anywhere
 from wmsd.interfaces.http.listening import for_companies, raise_file_limit
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN
@@ -269,7 +269,8 @@ def _started(command_line: CommandLine, installation: Installation) -> Started:
     backups = ScheduledBackups(schedule, command_line.settings.backup, folder, clock)
     doctor = _own_command(command_line, "doctor", "--progress")
     examinations = Examinations(doctor, folder, clock)
-    return Started(backups, examinations, command_line.layers, command_line.config_file, completing())
+    complete = completing_anywhere(folder.path, command_line.config_file)
+    return Started(backups, examinations, command_line.layers, command_line.config_file, complete)
 
 
 def _own_command(command_line: CommandLine, *command: str) -> list[str]:

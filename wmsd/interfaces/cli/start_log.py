@@ -5,15 +5,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from wmsd.app.logs import Complete, HumanFormatter
+from wmsd.app.logs import HumanFormatter
 from wmsd.app.settings import Log, SettingsError
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
 from wmsd.db.failures import STORAGE_FAILURES, StorageError
 
 LOG = logging.getLogger("wmsd.serve")
 
 
 @contextmanager
-def start_log(settings: Log, complete: Complete = str) -> Iterator[Callable[[], None]]:
+def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Callable[[], None]]:
     """Yields what to call when the start is over: from then on warnings are in the log alone."""
     if not settings.file:  # the log is what the terminal shows
         yield lambda: None

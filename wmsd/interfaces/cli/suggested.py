@@ -1,17 +1,20 @@
 """Completes the commands that a sentence suggests: adds the --data and the --config that this command was given.
 
-Every sentence passes here on its way to a person: those of commands, of the log, and of the pages for site admins.
+Every sentence passes here on its way to a person: those of commands, of the log, of alerts, and of pages that site
+admins read. Nobody else is told where the files of a server are: not other people, and no program over HTTP.
 So whoever writes a sentence names the command, its arguments and its own options, and neither of these two.
 """
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import click
 from click.core import ParameterSource
+
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
 
 SUGGESTED: Final = re.compile(
     r"(?<![\w/.-])wmsd (?P<command>[a-z]+(?:-[a-z]+)*)(?: (?P<other>[a-z]+(?:-[a-z]+)*))?"
@@ -21,7 +24,6 @@ COMPLETED: Final = re.compile(r"""(?: --(?:data|config) (?:'[^']*'|"[^"]*"|[^\s'
 """Options that were added before, with values as a shell reads them."""
 OPTIONS: Final = {"data": "--data", "config_file": "--config"}
 """The options that say which installation is meant, by the names of their parameters."""
-Complete = Callable[[str], str]
 
 
 def suggested(text: str) -> str:
@@ -31,8 +33,21 @@ def suggested(text: str) -> str:
 
 def completing() -> Complete:
     """What completes the commands of a text as this command needs it. Later it may be called on any thread."""
-    given = _given(click.get_current_context(silent=True))
-    return lambda text: completed(text, given) if given and "wmsd " in text else text
+    return _by(_given(click.get_current_context(silent=True)))
+
+
+def completing_anywhere(data: Path, config_file: Path | None) -> Complete:
+    """As above, for pages and alerts: who reads them types in another folder and environment than the server's."""
+    files = {"--data": data} if config_file is None else {"--data": data, "--config": config_file}
+    return _by({option: _quoted(file) for option, file in files.items()})
+
+
+def _by(given: Mapping[str, str]) -> Complete:
+    return (lambda text: completed(text, given) if "wmsd " in text else text) if given else NOTHING_ADDED
+
+
+def _quoted(file: Path) -> str:
+    return shlex.quote(str(file.absolute()))
 
 
 def _given(context: click.Context | None) -> Mapping[str, str]:
@@ -40,7 +55,7 @@ def _given(context: click.Context | None) -> Mapping[str, str]:
     if context is None:
         return {}
     return {
-        option: shlex.quote(str(Path(context.params[name]).absolute()))
+        option: _quoted(Path(context.params[name]))
         for name, option in OPTIONS.items()
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }

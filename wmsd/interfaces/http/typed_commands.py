@@ -1,9 +1,9 @@
 """The commands that pages for site admins name, as they are typed on the machine of the server."""
 
-from collections.abc import Callable
 from typing import Final
 
+from wmsd.app.typed_commands import Complete
 from wmsd.interfaces.http.web import web
 
-COMPLETE: Final[web.AppKey[Callable[[str], str]]] = web.AppKey("complete")
-"""Completes the commands in a text with the options that the server was given."""
+COMPLETE: Final[web.AppKey[Complete]] = web.AppKey("complete")
+"""Of the server: see `Started`."""

@@ -151,7 +151,9 @@ class Acting:
     async def _at(self, request: web.Request) -> tuple[Workplace, Resource, Act]:
         at = await workplace(self._door, request)
         resource = at.resource(request.match_info["resource"])
-        return at, resource, resource.act(request.match_info["act"], makes_one="id" not in request.match_info)
+        act = resource.act(request.match_info["act"], makes_one="id" not in request.match_info)
+        at.check(act.operation)
+        return at, resource, act
 
     async def _record(self, at: Workplace, resource: Resource, request: web.Request) -> Answer | None:
         """The record that the act is about. Raises Problem when it cannot be read."""

@@ -9,7 +9,8 @@ from urllib.parse import quote
 from wmsd.accounts import signed_in
 from wmsd.app.call import Call, Loaded
 from wmsd.app.installation import Installation
-from wmsd.base.access import Role
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
+from wmsd.base.access import Role, has_role
 from wmsd.base.addresses import Network
 from wmsd.base.context import Company
 from wmsd.base.dataclass import dataclass
@@ -17,6 +18,7 @@ from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID
 from wmsd.interfaces.http.server import trusted_proxies
+from wmsd.interfaces.http.typed_commands import COMPLETE
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
@@ -76,6 +78,10 @@ class Person:
     """off, on or demanded."""
     language: str | None
     """What the person has chosen."""
+    complete: Complete = NOTHING_ADDED
+    """The commands that pages name: a site admin types them on the machine of the server, and nobody else learns
+    where its files are.
+    """
 
 
 PERSON = web.RequestKey("person", Person)
@@ -169,7 +175,7 @@ class Door:
         found = None if browser.secret is None else await self.ask(browser, signed_in.get_profile, is_counted=True)
         if found is None or not found.is_good:
             return None
-        person = Person(browser, **found.body)
+        person = _person(browser, found.body)
         _speak(person.language)
         return person
 
@@ -181,7 +187,7 @@ class Door:
         if browser.secret is not None:
             found = await self.ask(browser, signed_in.get_profile)
             if found.status != 401:
-                person = request[PERSON] = Person(browser, **found.needed())
+                person = request[PERSON] = _person(browser, found.needed())
                 _speak(person.language)
                 if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
                     raise web.HTTPSeeOther(SECOND_FACTOR)
@@ -191,6 +197,11 @@ class Door:
             raise web.HTTPSeeOther(to_sign_in(request.path_qs))
         form = browsers.page_of_form(browser)
         raise web.HTTPSeeOther(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
+
+
+def _person(browser: Browser, profile: Mapping[str, Any]) -> Person:
+    is_admin = has_role(profile["role"], "platform-admin")
+    return Person(browser, **profile, complete=browser.request.app[COMPLETE] if is_admin else NOTHING_ADDED)
 
 
 def to_sign_in(next_path: str) -> str:

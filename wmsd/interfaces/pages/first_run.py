@@ -122,7 +122,6 @@ class FirstRun:
             name=person.installation if typed is None else typed,
             errors=errors,
             company=company,
-            folder=self._folder,
             article=article,
             token=next(iter(has_token), None),
             mail=await asyncio.to_thread(state_of, self._folder, self._alerts),

@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from wmsd.interfaces.http.typed_commands import COMPLETE
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import alert_words
 from wmsd.interfaces.pages import browser as browsers
@@ -98,7 +97,6 @@ class Oversight:
             alerts=alert_words,
             remedies=REMEDIES,
             kinds=_kinds(found),
-            typed=request.app[COMPLETE],
         )
 
 

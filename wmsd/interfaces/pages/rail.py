@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup, escape
 
+from wmsd.app.permissions import is_on
 from wmsd.base.access import Role
 from wmsd.companies.naming import names_apart
 from wmsd.interfaces.pages.administration import administered_by
@@ -16,7 +17,7 @@ from wmsd.interfaces.pages.door import Person
 from wmsd.interfaces.pages.house_pages import overseen_by
 from wmsd.interfaces.pages.language import current as language_of_page
 from wmsd.interfaces.pages.language import translated as _
-from wmsd.interfaces.pages.workplace import AdminWorkplace, CompanyWorkplace, Workplace, is_on
+from wmsd.interfaces.pages.workplace import AdminWorkplace, CompanyWorkplace, Workplace
 
 KEYS: Final = {
     "today": "t",

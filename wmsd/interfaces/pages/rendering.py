@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from wmsd.app.typed_commands import NOTHING_ADDED, Complete
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import finding_words, language, measures, values, words
 from wmsd.interfaces.pages.assets import address_of
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from wmsd.interfaces.pages.door import Person
+
+Text = TypeVar("Text", bound=str)
 FOLDER: Final = files("wmsd.interfaces.pages") / "templates"
 HEADERS: Final = {
     "Cache-Control": "no-store",
@@ -25,6 +30,8 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 CODE: Final = re.compile(r"`([^`]+)`")
+_complete: ContextVar[Complete] = ContextVar("complete", default=NOTHING_ADDED)
+"""Of the person for whom a page is rendered now."""
 
 
 @cache
@@ -43,6 +50,7 @@ def _environment() -> "Environment":
     environment.install_gettext_callables(language.translated, language.counted, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
     environment.globals |= {
         "_": _text,
+        "gettext": _with_values,
         "language": language.current.get,
         "asset": address_of,
         "rail": rail,
@@ -59,10 +67,11 @@ def _environment() -> "Environment":
         "duration": measures.duration,
         "took": measures.took,
         "status": words.status,
-        "told": language.told,
-        "finding_sentence": finding_words.sentence_of,
-        "finding_remedy": finding_words.remedy_of,
+        "told": lambda sentence: _typed(language.told(sentence)),
+        "finding_sentence": lambda finding: _typed(finding_words.sentence_of(finding)),
+        "finding_remedy": lambda finding: _typed(finding_words.remedy_of(finding)),
         "file_finding": finding_words.of_file,
+        "typed": _typed,
         "translated": language.translated,
         "date": words.date,
         "name_of": name_of,
@@ -90,7 +99,19 @@ def _text(text: str, **values: Any) -> "Markup":
     from markupsafe import Markup
 
     found = Markup(language.translated(text))  # noqa: S704 -- a text of the catalogues
-    return found % values if values else found
+    return _typed(found % values if values else found)
+
+
+def _with_values(text: str, **values: Any) -> "Markup":
+    """The text of a `trans`, as the extension's own makes it."""
+    from markupsafe import Markup
+
+    return _typed(Markup(language.translated(text)) % values)  # noqa: S704 -- as above
+
+
+def _typed(text: Text) -> Text:
+    """The commands in the text as the person of the page types them. HTML stays HTML."""
+    return cast("Text", _complete.get()(text))
 
 
 def _source(name: str) -> tuple[str, str, None]:
@@ -106,8 +127,13 @@ def marked(text: str) -> "Markup":
 
 
 def rendered(template: str, **given: Any) -> str:
-    """The text of a page of the template of that name."""
-    return _environment().get_template(f"{template}.html").render(**given)
+    """The text of a page of the template of that name. `person`, if given, is the one who reads it."""
+    person: Person | None = given.get("person")
+    before = _complete.set(NOTHING_ADDED if person is None else person.complete)
+    try:
+        return _environment().get_template(f"{template}.html").render(**given)
+    finally:
+        _complete.reset(before)
 
 
 def page(template: str, status: int = 200, **given: Any) -> web.Response:

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from wmsd.base.problems import forbidden
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.door import Door, Person
 from wmsd.interfaces.pages.rendering import page
+from wmsd.interfaces.pages.workplace import workplace
 from wmsd.sign_on.actions import list_providers
 from wmsd.sign_on.trying import try_sign_on
 
@@ -30,11 +30,10 @@ class Trying:
         return await self._page(person, typed, answer.status, answer.body)
 
     async def _admin(self, request: web.Request) -> Person:
-        """Who is signed in. Raises what `person` raises, and Problem (403): others need not see the form."""
-        person = await self._door.person(request)
-        if person.role != "platform-admin":
-            raise forbidden("Only platform admins may try who comes in.")
-        return person
+        """Who is signed in. Raises what `workplace` raises, and Problem (403)."""
+        at = await workplace(self._door, request)
+        at.check(try_sign_on)
+        return at.person
 
     async def _page(
         self,

@@ -10,7 +10,7 @@ from wmsd.interfaces.pages.acting import KEY
 from wmsd.interfaces.pages.door import Answer, Door
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.resources import WEBHOOKS
-from wmsd.interfaces.pages.workplace import workplace
+from wmsd.interfaces.pages.workplace import Workplace, workplace
 from wmsd.webhooks.actions import get_webhook, rotate_webhook_secret
 from wmsd.webhooks.signing import PREFIX
 
@@ -22,10 +22,11 @@ class WebhookSecret:
         self._door = door
 
     async def show(self, request: web.Request) -> web.Response:
-        return await self._form(request, PREFIX + base64.b64encode(secrets.token_bytes(BYTES)).decode())
+        secret = PREFIX + base64.b64encode(secrets.token_bytes(BYTES)).decode()
+        return await self._form(await self._at(request), request, secret)
 
     async def do(self, request: web.Request) -> web.Response:
-        at = await workplace(self._door, request)
+        at = await self._at(request)
         sent = await browsers.form(at.person.browser)
         secret = sent.get("secret", "").strip()
         answer = await at.ask(
@@ -35,13 +36,19 @@ class WebhookSecret:
             idempotency_key=sent.get(KEY) or None,
         )
         if not answer.is_good:
-            return await self._form(request, secret, answer)
+            return await self._form(at, request, secret, answer)
         return page(
             "new_secret", person=at.person, at=at, current=WEBHOOKS.name, webhook=answer.body, secret=secret
         )
 
-    async def _form(self, request: web.Request, secret: str, refused: Answer | None = None) -> web.Response:
+    async def _at(self, request: web.Request) -> Workplace:
         at = await workplace(self._door, request)
+        at.check(rotate_webhook_secret)
+        return at
+
+    async def _form(
+        self, at: Workplace, request: web.Request, secret: str, refused: Answer | None = None
+    ) -> web.Response:
         webhook = await at.need(get_webhook, path={"id": request.match_info["id"]}, is_counted=refused is not None)
         return page(
             "rotate_secret",

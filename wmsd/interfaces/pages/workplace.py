@@ -1,15 +1,16 @@
 """Where a person at the pages works: in a company, or at the installation itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Unpack
 
 from wmsd.accounts import signed_in
-from wmsd.base.access import ABILITIES, has_role
+from wmsd.app.permissions import Permissions
+from wmsd.base.access import ABILITIES
 from wmsd.base.context import Company
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
-from wmsd.base.problems import Problem, not_found
+from wmsd.base.problems import Problem, forbidden, not_found
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import words
 from wmsd.interfaces.pages.administration import ADMINISTRATION
@@ -36,9 +37,18 @@ class Workplace(ABC):
     def address(self) -> str:
         """The address that those of its pages begin with."""
 
+    @property
     @abstractmethod
+    def permissions(self) -> Permissions:
+        """What the person may use here. The operation asks for the same again."""
+
     def may(self, operation: Operation) -> bool:
-        """Whether the person may use the operation here. The operation decides it again."""
+        return self.permissions.objection(operation) is None
+
+    def check(self, operation: Operation) -> None:
+        """Before a form for the operation is shown. Raises Problem (403)."""
+        if objection := self.permissions.objection(operation):
+            raise forbidden(objection)
 
     @abstractmethod
     async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer: ...
@@ -81,11 +91,6 @@ class Workplace(ABC):
         return found["data"][0]["id"] if found["data"] else None
 
 
-def is_on(module: str | None, modules: Collection[str]) -> bool:
-    """Whether what belongs to the module, if to any, is there for a company with these."""
-    return module in (None, "api") or module in modules
-
-
 @dataclass(frozen=True, slots=True)
 class CompanyWorkplace(Workplace):
     id: str
@@ -104,11 +109,9 @@ class CompanyWorkplace(Workplace):
     def address(self) -> str:
         return f"/companies/{self.id}"
 
-    def may(self, operation: Operation) -> bool:
-        if operation.role is not None and not has_role(self.person.role, operation.role):
-            return False
-        has_ability = operation.ability is None or operation.ability in self.abilities
-        return has_ability and is_on(operation.module, self.modules)
+    @property
+    def permissions(self) -> Permissions:
+        return Permissions(self.person.role, self.abilities, self.door.abilities, self.modules)
 
     async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
         return await self.door.ask(self.person.browser, operation, self.id, **sent)
@@ -124,8 +127,9 @@ class AdminWorkplace(Workplace):
     def address(self) -> str:
         return "/admin"
 
-    def may(self, operation: Operation) -> bool:
-        return operation.role is not None and has_role(self.person.role, operation.role)
+    @property
+    def permissions(self) -> Permissions:
+        return Permissions(self.person.role, frozenset(), self.door.abilities)
 
     async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
         return await self.door.ask(self.person.browser, operation, **sent)
