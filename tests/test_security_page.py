@@ -18,4 +18,4 @@ def test_every_promise_names_a_test_that_is_there() -> None:
         assert named, line
         for file in named:
             text = (ROOT / file).read_text(encoding="utf-8")
-            assert re.search(r"^(async )?def test_", text, re.MULTILINE), file
+            assert re.search(r"^ *(async )?def test_", text, re.MULTILINE), file

@@ -28,7 +28,7 @@ from benchmarks.processes import UNLIMITED, Failed, Server, environment, get, pr
 from benchmarks.site import ADMIN, PASSWORD, Company, installation
 
 STREAMS: Final = 200
-STREAMS_OF_A_SESSION: Final = 5
+STREAMS_OF_A_PERSON: Final = 20
 BROWSERS: Final = 50
 ORDERS: Final = 60
 SETTINGS: Final = {"WMSD_LIMITS_PAGES_PER_MINUTE": "1000000", "WMSD_LIMITS_OPEN_PER_MINUTE": "1000000"}
@@ -48,6 +48,9 @@ WEIGHED: Final = ("/today", "/account", "/admin/users", *(OF_COMPANY + page for 
 def measure() -> Iterator[Figure]:
     with installation() as site:
         company = company_with_goods(site)
+        people = [f"person{number}@example.com" for number in range(STREAMS // STREAMS_OF_A_PERSON)]
+        for email in people:
+            site.user(email)
         script = write_script(site.data.parent)
         with wmsd_server(site.data, {**UNLIMITED, **SETTINGS}) as wmsd:
             target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
@@ -55,14 +58,14 @@ def measure() -> Iterator[Figure]:
             drive(target, 32, 1, ["warm", "0", "0"])
             yield from _against_the_api(wmsd, company, cookie)
             yield from _weights(wmsd, cookie)
-            cookies = [sign_in(wmsd) for _ in range(STREAMS // STREAMS_OF_A_SESSION)] * STREAMS_OF_A_SESSION
+            cookies = [sign_in(wmsd, email) for email in people] * STREAMS_OF_A_PERSON
             yield _orders_beside(ORDERS_BESIDE_STREAMS, wmsd, target, "live", cookies)
             yield _orders_beside(ORDERS_BESIDE_BROWSERS, wmsd, target, "today", cookies[:BROWSERS])
 
 
-def sign_in(wmsd: Server) -> str:
-    """The cookie of a new session of the admin."""
-    form = urlencode({"email": ADMIN, "password": PASSWORD})
+def sign_in(wmsd: Server, email: str = ADMIN) -> str:
+    """The cookie of a new session."""
+    form = urlencode({"email": email, "password": PASSWORD})
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
     with closing(wmsd.connect()) as connection:
         connection.request("POST", "/sign-in", form, headers)

@@ -43,11 +43,13 @@ class Installation:
             self.wmsd("company", "create", code, "--name", code, "--init", "--all-modules", "--json")
         )
         if is_first:
-            self.wmsd(
-                "user", "create", ADMIN, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n"
-            )
+            self.user(ADMIN)
         token = self.wmsd("token", "create", "--user", ADMIN, "--ability", "*", "--company", code).strip()
         return Company(made["id"], code, token)
+
+    def user(self, email: str) -> None:
+        """Another platform admin."""
+        self.wmsd("user", "create", email, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n")
 
     def file(self, company: Company) -> Path:
         return self.data / "companies" / f"{company.id}.db"

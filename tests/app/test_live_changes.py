@@ -47,18 +47,38 @@ async def test_who_waits_is_woken_by_a_change_and_by_the_end() -> None:
         written.add(3)
         changes.tell()
 
-    for act in (change, changes.end):
-        waiting = asyncio.ensure_future(changes.wait(changes.position, 3600))
-        pausing = asyncio.ensure_future(changes.pause(3600))
-        await asyncio.sleep(0)
-        act()
-        await waiting
-    await pausing
+    with changes.listening(1) as listener:
+        for act in (change, changes.end):
+            waiting = asyncio.ensure_future(changes.wait(listener, changes.position, 3600))
+            pausing = asyncio.ensure_future(changes.pause(listener, 3600))
+            await asyncio.sleep(0)
+            act()
+            await waiting
+        await pausing
     assert changes.has_ended
+
+
+async def test_who_listens_with_an_ended_session_looks_at_once() -> None:
+    changes, _ = made()
+    with changes.listening(1) as ended, changes.listening(2) as other:
+        assert (changes.streams, changes.sessions) == (2, {1, 2})
+        waiting = [asyncio.ensure_future(changes.wait(each, 0, 3600)) for each in (ended, other)]
+        pausing = [asyncio.ensure_future(changes.pause(each, 3600)) for each in (ended, other)]
+        await asyncio.sleep(0)
+        changes.end_sessions({1})
+        async with asyncio.timeout(5):
+            await asyncio.gather(waiting[0], pausing[0])
+        await asyncio.sleep(0)
+        assert not waiting[1].done()
+        assert not pausing[1].done()
+        changes.end()
+        await asyncio.gather(waiting[1], pausing[1])
+    assert changes.streams == 0
 
 
 async def test_nothing_written_wakes_nobody() -> None:
     changes, _ = made()
     changes.tell()
-    await changes.wait(changes.position, 0.01)
+    with changes.listening(1) as listener:
+        await changes.wait(listener, changes.position, 0.01)
     assert changes.position == 0

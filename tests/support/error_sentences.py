@@ -66,7 +66,6 @@ WHOLE: Final = frozenset(
         "wmsd/interfaces/pages/browsing.py",
         "wmsd/interfaces/pages/deliveries.py",
         "wmsd/interfaces/pages/forms.py",
-        "wmsd/interfaces/pages/live.py",
         "wmsd/interfaces/pages/log_filters.py",
         "wmsd/interfaces/pages/sent_once.py",
         "wmsd/interfaces/pages/signing_on.py",

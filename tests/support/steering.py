@@ -1,5 +1,7 @@
 """A clock and ids that a test steers."""
 
+import asyncio
+import heapq
 from datetime import UTC, datetime, timedelta
 
 
@@ -40,3 +42,42 @@ class CountedIds:
 
     def secret(self) -> str:
         return f"secret-{self.unique()}"
+
+
+class SteeredSleep:
+    """Sleeps on the steered clock. `advance` wakes whoever sleeps until a moment that has come, in their order."""
+
+    def __init__(self, clock: SteeredClock) -> None:
+        self._clock = clock
+        self._asleep: list[tuple[float, int, asyncio.Event]] = []
+        self._count = 0
+
+    async def __call__(self, seconds: float) -> None:
+        self._count += 1
+        each = self._clock.monotonic() + seconds, self._count, asyncio.Event()
+        heapq.heappush(self._asleep, each)
+        try:
+            await each[2].wait()
+        finally:
+            if each in self._asleep:
+                self._asleep.remove(each)
+                heapq.heapify(self._asleep)
+
+    @property
+    def asleep(self) -> int:
+        return len(self._asleep)
+
+    async def advance(self, seconds: float) -> None:
+        until = self._clock.monotonic() + seconds
+        await _settle()
+        while self._asleep and self._asleep[0][0] <= until:
+            moment, _, event = heapq.heappop(self._asleep)
+            self._clock.advance(max(0.0, moment - self._clock.monotonic()))
+            event.set()
+            await _settle()
+        self._clock.advance(max(0.0, until - self._clock.monotonic()))
+
+
+async def _settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)

@@ -1,11 +1,12 @@
 """Sessions of people who are signed in to the pages (the browser has the secret, in a cookie).
 
 A session ends when it was not used for some hours, when it is some days old, when its user is disabled or gets
-another password, and when somebody ends it.
+another password, when somebody ends it, and when the user signs in at more than 20 places.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -14,9 +15,16 @@ from wmsd.accounts.rules import User, needs_second_factor
 from wmsd.base import timestamps
 from wmsd.base.context import Actor, Caller
 from wmsd.base.dataclass import dataclass
+from wmsd.base.strict_json import dumps
+from wmsd.companies import store as companies
 from wmsd.db.transaction import Transaction
 
 LONGEST_AGENT: Final = 200
+MOST_OF_A_USER: Final = 20
+TOO_MANY_PLACES: Final = (
+    f"You signed in at more than {MOST_OF_A_USER} places, so this one was ended. Sign in again."
+)
+MOST_REMEMBERED: Final = 10_000
 COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent"
 BY_HASH: Final = f"SELECT {COLUMNS} FROM sessions WHERE hash = ?"
 OF_USER: Final = f"SELECT {COLUMNS} FROM sessions WHERE user_id = ? ORDER BY seen_at DESC, id DESC"
@@ -24,6 +32,8 @@ INSERT: Final = """
     INSERT INTO sessions (hash, user_id, made_at, seen_at, address, agent)
     VALUES (:hash, :user_id, :now, :now, :address, :agent)
 """
+OTHERS: Final = "SELECT id, hash, made_at, seen_at FROM sessions WHERE user_id = ? AND id IS NOT ?"
+LEFT: Final = "SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))"
 END: Final = "DELETE FROM sessions WHERE id = ? AND user_id = ?"
 END_ALL: Final = "DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?"
 NOTE_SEEN: Final = "UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?"
@@ -33,6 +43,26 @@ LIVING: Final = """
     WHERE user_id = :user_id AND id IS NOT :but AND made_at > :made_after AND seen_at > :seen_after
 """
 NUMBER: Final = "SELECT count(*) FROM sessions"
+
+
+class SessionUses:
+    """What is known of sessions in memory."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, tuple[datetime, str]] = {}
+        """When sessions were used last and from which address, by id: written down a little later."""
+        self._displaced: OrderedDict[str, None] = OrderedDict()
+
+    def displace(self, hash_: str) -> None:
+        self._displaced[hash_] = None
+        if len(self._displaced) > MOST_REMEMBERED:
+            self._displaced.popitem(last=False)
+
+    def is_displaced(self, hash_: str) -> bool:
+        """Whether the session was ended since the start because its user signed in at too many places. One that is
+        still in the database was not: that transaction was rolled back.
+        """
+        return hash_ in self._displaced
 
 
 class Lifetimes(NamedTuple):
@@ -57,9 +87,11 @@ class Session:
 
 
 def begin(tx: Transaction, user_id: int, address: str, agent: str) -> str:
-    """Begins a session. Returns its secret, of which only the hash is kept."""
+    """Begins a session, and ends the oldest ones of a user who has too many. Returns its secret, of which only the
+    hash is kept.
+    """
     secret = tx.ids.secret()
-    tx.insert(
+    new = tx.insert(
         INSERT,
         {
             "hash": hash_of(secret),
@@ -69,7 +101,27 @@ def begin(tx: Transaction, user_id: int, address: str, agent: str) -> str:
             "agent": agent[:LONGEST_AGENT],
         },
     )
+    _end_beyond(tx, user_id, new)
     return secret
+
+
+def _end_beyond(tx: Transaction, user_id: int, new: int) -> None:
+    """Ends those that are over first, and then those that were used the longest ago."""
+    made_after, _ = _oldest(tx, tx.service(Lifetimes))
+    uses = tx.service(SessionUses)
+
+    def last_use(row: tuple[int, str, str, str]) -> tuple[bool, str, int]:
+        session_id, _, made_at, seen_at = row
+        seen = uses.seen.get(session_id)
+        return made_at > made_after, max(seen_at, timestamps.to_text(seen[0]) if seen else ""), session_id
+
+    beyond = sorted(tx.rows(OTHERS, (user_id, new)), key=last_use)[: 1 - MOST_OF_A_USER]
+    for session_id, hash_, _, _ in beyond:
+        end(tx, session_id, user_id)
+        uses.displace(hash_)
+    user = store.user_by_id(tx, user_id) if beyond else None
+    if user is not None:
+        companies.audit(tx, f"session.end {len(beyond)} oldest", user.email)
 
 
 class Found(NamedTuple):
@@ -89,6 +141,11 @@ def find(tx: Transaction, hash_: str) -> Found | None:
 def of_user(tx: Transaction, user_id: int) -> list[Session]:
     """The one that was used last comes first."""
     return [_session(row) for row in tx.records(OF_USER, (user_id,))]
+
+
+def left_of(tx: Transaction, ids: Collection[int]) -> set[int]:
+    """Those of these sessions that nobody has ended."""
+    return {session_id for (session_id,) in tx.rows(LEFT, (dumps(list(ids)),))}
 
 
 def number(tx: Transaction) -> int:

@@ -17,7 +17,7 @@ from wmsd.accounts import kernel_tokens, sessions
 from wmsd.accounts import store as accounts
 from wmsd.accounts.kernel_tokens import Accepted
 from wmsd.accounts.rules import Token, User, caller_of
-from wmsd.accounts.sessions import Lifetimes, Session
+from wmsd.accounts.sessions import Lifetimes, Session, SessionUses
 from wmsd.accounts.token_addresses import Known, TokenAddresses
 from wmsd.accounts.tokens import jti_of
 from wmsd.base import timestamps
@@ -40,7 +40,12 @@ KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
 
 class AccessCache:
     def __init__(
-        self, platform: Database, clock: Clock, lifetimes: Lifetimes, demands_second_factor: bool = False
+        self,
+        platform: Database,
+        clock: Clock,
+        lifetimes: Lifetimes,
+        session_uses: SessionUses,
+        demands_second_factor: bool = False,
     ) -> None:
         """`lifetimes`: of sessions. `demands_second_factor`: of admins."""
         self._demands_second_factor = demands_second_factor
@@ -69,8 +74,7 @@ class AccessCache:
         """The same of platform tokens."""
         self._sessions: dict[str, tuple[Session, Caller]] = {}
         """By the hashes of their secrets."""
-        self._seen: dict[int, tuple[datetime, str]] = {}
-        """When sessions were used last and from which address, by id."""
+        self._session_uses, self._seen = session_uses, session_uses.seen
         self._noted: dict[int, datetime] = {}
         """The same, as it is written down."""
 
@@ -150,12 +154,13 @@ class AccessCache:
     async def session_caller(self, secret: str, address: str, asks_by_itself: bool = False) -> Caller:
         """The person with this session. What a page asks by itself is no use of it. Raises Problem (401)."""
         hash_ = sessions.hash_of(secret)
-        found = self._sessions.get(hash_)
+        is_displaced = self._session_uses.is_displaced(hash_)
+        found = None if is_displaced else self._sessions.get(hash_)
         if found is None:
             generation = self._generation
             read = await self._read_once(hash_, lambda tx: sessions.find(tx, hash_))
             if read is None or read.user.disabled:
-                raise unauthorized("You are not signed in any more.")
+                raise unauthorized(sessions.TOO_MANY_PLACES if is_displaced else "You are not signed in any more.")
             found = read.session, sessions.caller_of(read, self._demands_second_factor)
             if generation == self._generation:
                 if len(self._sessions) >= MOST_TOKENS:
@@ -169,6 +174,12 @@ class AccessCache:
         if not asks_by_itself:
             self._seen[session.id] = now, address
         return caller
+
+    async def ended_of(self, session_ids: Collection[int]) -> set[int]:
+        """Those of these sessions that somebody has ended."""
+        if not session_ids:
+            return set()
+        return set(session_ids) - await self._platform.read(lambda tx: sessions.left_of(tx, session_ids))
 
     async def write_session_uses(self) -> None:
         """Writes when sessions were used last, as `write_token_uses` does."""

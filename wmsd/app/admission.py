@@ -103,13 +103,12 @@ class Admission:
         """Counts the request. Returns the headers with what is left of the limit."""
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
-            # people never use up what programs may ask for
-            case "company" | "user" if call.session is not None:
+            # people at the pages never use up what programs may ask for
+            case "company" | "user" if call.is_of_page:
                 assert caller is not None
-                key, limit, company = f"session:{caller.session_id}", limits.pages_per_minute, None
-            case "graphql" if call.session is not None:
-                assert caller is not None
-                key, limit, company = f"graphql:session:{caller.session_id}", limits.graphql_per_minute, None
+                if call.operation.writes:
+                    return {}  # these are paced
+                key, limit, company = _of_person(caller, call.asks_by_itself), limits.pages_per_minute, None
             case "company":
                 assert company is not None
                 key, limit = self._of_company(company)
@@ -133,6 +132,12 @@ class Admission:
         if company is not None:
             self._requests.note(company.id)
         return allowance.headers()
+
+    def give_back(self, call: Call, caller: Caller) -> None:
+        """Takes back what was counted of the form that a write came with: the write has a pace of its own."""
+        own = _of_person(caller, call.asks_by_itself)
+        for _ in range(call.counted_before.count(own)):
+            self._limiter.take_back(own, self._clock.monotonic())
 
     def _of_company(self, company: Company) -> tuple[str, int]:
         """The key and the limit of its data requests."""
@@ -161,8 +166,8 @@ class Admission:
         self._limiter.take(f"{kind}:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
     async def count_session(self, secret: str, address: str) -> bool:
-        """Counts a visit of who is signed in. False without a valid session: such a secret costs a look into the
-        database, so an address has only so many of them. Raises Problem (429).
+        """Counts a visit of who is signed in, by the person. False without a valid session: such a secret costs a
+        look into the database, so an address has only so many of them. Raises Problem (429).
         """
         refused, now = f"refused:{address}", self._clock.monotonic()
         try:
@@ -175,12 +180,19 @@ class Admission:
             return False
         except sqlite3.Error:
             return False
-        self._limiter.take(f"session:{caller.session_id}", self._limits.pages_per_minute, now)
+        self._limiter.take(_of_person(caller), self._limits.pages_per_minute, now)
         return True
 
     def count_open(self, address: str) -> None:
         """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
         self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
+
+
+def _of_person(caller: Caller, asks_by_itself: bool = False) -> str:
+    """The key of all sessions of a person. What open pages ask for by themselves is counted apart, so that they
+    keep nobody with many devices from the next page.
+    """
+    return f"{'open-pages' if asks_by_itself else 'person'}:{caller.actor.user_id}"
 
 
 def check_is_on(operation: Operation, company: Company | None) -> None:

@@ -243,6 +243,7 @@ def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: in
         load_body=lambda: _load(service.dispatcher.bodies, batch, sub_request.body),
         token=batch.token,
         session=batch.session,
+        is_tried=batch.is_tried,
         company=batch.company,
         operator=batch.operator,
         idempotency_key=batch.idempotency_key if own_key is None else own_key,

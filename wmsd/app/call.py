@@ -55,6 +55,8 @@ class Call:
     token: str | None = None
     session: str | None = None
     """The secret of the session of a person at the pages, instead of a token."""
+    is_tried: bool = False
+    """Whether the person tries out with it what a program would send, so that it counts as a program's."""
     asks_by_itself: bool = False
     """Whether a page of this session asks, without its person."""
     is_long: bool = False
@@ -88,12 +90,19 @@ class Call:
     """The size of a large body, counted as long as the request is under way."""
     counted: tuple[str, int] | None = None
     """The key and the limit of the window that it was counted in."""
+    counted_before: Sequence[str] = ()
+    """The keys of the windows in which the form that this write came with was counted."""
     is_counted: bool = False
     """Whether the limit has counted it already: the first request of a batch is counted with the batch."""
     has_headers: bool = True
     """Whether the headers of the answer reach the caller. Those of GraphQL's operations do not."""
     is_inner: bool = False
     """Whether another request carries it, so that a refusal does not count against the address a second time."""
+
+    @property
+    def is_of_page(self) -> bool:
+        """Whether a page asks for its person."""
+        return self.session is not None and not self.is_tried
 
 
 @dataclass(slots=True)

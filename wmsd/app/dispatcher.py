@@ -22,6 +22,7 @@ from wmsd.app.decoding import decode, may_have_more, path_inputs, settable, with
 from wmsd.app.freezes import Freezes
 from wmsd.app.large_bodies import MEBIBYTE, LargeBodies
 from wmsd.app.limits import Limiter
+from wmsd.app.page_writes import PageWrites
 from wmsd.app.record_audit import Noted, RecordAudit, acted, is_by_a_person
 from wmsd.app.refusals import READ_SECONDS, Refusals
 from wmsd.app.replies import reply_of
@@ -92,6 +93,7 @@ class Dispatcher:
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
         """The answers of batches, until all their requests are answered."""
         self.work = WorkAdmission(clock)
+        self.page_writes = PageWrites(clock)
         self.answered = 0
 
     def add_service(self, service: object) -> None:
@@ -115,10 +117,25 @@ class Dispatcher:
             self._refusals.note_admitted()
             call.company = None if company is None else str(company.id)  # not what the header said
             pending_call.headers = self.admission.take(call, caller, company)
+            if call.is_of_page and call.operation.writes and caller is not None:
+                caller, company = await self._in_turn(call, caller, company)
             pending_call.pending = await self._start(call, caller, company)
         except Exception as error:  # every refusal is an answer
             pending_call.refused = self._refusals.reply(call, error)
         return pending_call
+
+    async def _in_turn(
+        self, call: Call, caller: Caller, company: Company | None
+    ) -> tuple[Caller | None, Company | None]:
+        """Waits for the turn of a person's write, and then looks again who may do what."""
+        person = caller.actor.user_id
+        assert person is not None
+        has_waited = await self.page_writes.turn(person, None if company is None else company.id)
+        self.admission.give_back(call, caller)
+        if not has_waited:
+            return caller, company
+        call.caller, call.tenant = await self.admission.admit(call)
+        return call.caller, call.tenant
 
     async def end(self, pending_call: PendingCall) -> Reply:
         """The answer of a call that was begun."""

@@ -12,7 +12,7 @@ from wmsd.accounts.failed_sign_ins import FailedSignIns
 from wmsd.accounts.last_admin import SignOnAccounts
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.second_step import SecondStepService
-from wmsd.accounts.sessions import Lifetimes
+from wmsd.accounts.sessions import Lifetimes, SessionUses
 from wmsd.accounts.token_administration import TokenLifetimes
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
@@ -117,10 +117,12 @@ async def open_installation(
         storage.need_room()
         files.create(company_id, code)
 
+    session_uses = SessionUses()
     services: dict[type, object] = {
         Whitelist: Whitelist(abilities),
         SignOnAccounts: SignOnAccounts(sign_on_store.has_any_account),
         Lifetimes: settings.sessions.lifetimes,
+        SessionUses: session_uses,
         TokenLifetimes: TokenLifetimes(settings.tokens.lifetime_days, settings.tokens.most_days),
         CompanyFileMaker: CompanyFileMaker(make_file),
     }
@@ -146,7 +148,7 @@ async def open_installation(
     failed_sign_ins = FailedSignIns(platform, ordered)
     second_step = SecondStepService(platform, ordered, ids, vault, failed_sign_ins)
     access, requests = (
-        AccessCache(platform, ordered, settings.sessions.lifetimes, demands_second_factor),
+        AccessCache(platform, ordered, settings.sessions.lifetimes, session_uses, demands_second_factor),
         RequestCounts(platform, ordered),
     )
     platform.after_commit = access.forget

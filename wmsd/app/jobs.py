@@ -181,6 +181,12 @@ class Jobs:
         self._installation.files.notice_moved()
         if await self._installation.access.forget_if_changed():
             await self.clock_watch.hear()
+            await self._end_streams()
+
+    async def _end_streams(self) -> None:
+        """Open pages of a session that somebody has ended are told at once, not only with the next beat."""
+        if ended := await self._installation.access.ended_of(self.changes.sessions):
+            self.changes.end_sessions(ended)
 
     async def watch_the_clock(self) -> None:
         await self.clock_watch.tick()

@@ -95,6 +95,10 @@ class Limiter:
             window.take_back()
         return Allowance(limit, max(limit - window.count, 0), self._reset(window, now))
 
+    def take_back(self, key: str, now: float) -> None:
+        """Takes back the last request, if any is left in the window."""
+        self._window(key, now).take_back()
+
     def check(self, key: str, limit: int, now: float) -> None:
         """Raises as `take` does, but counts nothing."""
         window = self._window(key, now)

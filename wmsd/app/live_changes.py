@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from wmsd.base.context import Caller
@@ -15,6 +16,14 @@ MOST_NAMED: Final = 100
 """Companies in one answer. Beyond that, pages look by themselves."""
 
 
+class Listener:
+    """A browser that listens. `at_once`: it looks now, because its session was ended, or the service stops."""
+
+    def __init__(self, session_id: int) -> None:
+        self.session_id = session_id
+        self.at_once = asyncio.Event()
+
+
 class LiveChanges:
     """Gives each round of changes a position. Positions begin with the process."""
 
@@ -23,10 +32,10 @@ class LiveChanges:
         self._positions: OrderedDict[int, int] = OrderedDict()
         """The position of each company's last change; the last one stands at the end."""
         self.position = 0
-        self.streams = 0
-        """How many browsers listen."""
+        self._listeners = set[Listener]()
         self._told = asyncio.Event()
-        self._ended = asyncio.Event()
+        self.has_ended = False
+        """Whether the service stops."""
 
     def tell(self) -> None:
         """Tells those who wait what was written since the last time. A job calls it each second."""
@@ -38,23 +47,40 @@ class LiveChanges:
             self._written.clear()
             self._wake()
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether the service stops."""
-        return self._ended.is_set()
+    @contextmanager
+    def listening(self, session_id: int) -> Iterator[Listener]:
+        """Counts a browser that listens, with this session."""
+        listener = Listener(session_id)
+        self._listeners.add(listener)
+        if self.has_ended:
+            listener.at_once.set()
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
 
-    async def wait(self, after: int, seconds: float) -> None:
-        """Until something has changed after this position, the service stops, or the time is over."""
+    @property
+    def streams(self) -> int:
+        """How many browsers listen."""
+        return len(self._listeners)
+
+    @property
+    def sessions(self) -> set[int]:
+        """Those that listen."""
+        return {listener.session_id for listener in self._listeners}
+
+    async def wait(self, listener: Listener, after: int, seconds: float) -> None:
+        """Until something has changed after this position, the listener looks at once, or the time is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self.position <= after and not self.has_ended:
+                while self.position <= after and not listener.at_once.is_set():
                     await self._told.wait()
 
-    async def pause(self, seconds: float) -> None:
-        """For so long, or until the service stops."""
+    async def pause(self, listener: Listener, seconds: float) -> None:
+        """For so long, or until the listener looks at once."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._ended.wait()
+                await listener.at_once.wait()
 
     def since(self, after: int) -> list[int]:
         """The companies that changed after this position, the last one first."""
@@ -67,7 +93,16 @@ class LiveChanges:
 
     def end(self) -> None:
         """Nobody waits any more: the service stops."""
-        self._ended.set()
+        self.has_ended = True
+        self._end(self._listeners)
+
+    def end_sessions(self, ended: Collection[int]) -> None:
+        """Whoever listens with one of these sessions looks at once, and finds that it is over."""
+        self._end([each for each in self._listeners if each.session_id in ended])
+
+    def _end(self, listeners: Collection[Listener]) -> None:
+        for each in listeners:
+            each.at_once.set()
         self._wake()
 
     def _wake(self) -> None:

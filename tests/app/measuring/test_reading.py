@@ -109,8 +109,8 @@ async def test_the_largest_log_has_the_name_of_its_company(shop: Shop) -> None:
 
 async def test_sessions_and_streams_are_counted(world: World) -> None:
     await world.installation.platform.write(lambda tx: sessions.begin(tx, 1, "127.0.0.1", "a browser"))
-    world.jobs.changes.streams += 1
-    found = await figures(world)
+    with world.jobs.changes.listening(1):
+        found = await figures(world)
     assert (found.sessions, found.event_streams) == (1, 1)
 
 

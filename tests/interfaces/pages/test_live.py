@@ -4,19 +4,25 @@ import asyncio
 import gc
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import ClientError, ClientResponse
 
-from tests.interfaces.pages.test_browsing import signed_in
+from tests.interfaces.pages.test_browsing import EMAIL, signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
+from tests.support.world import PASSWORD, open_world
+from wmsd.accounts import sessions
+from wmsd.accounts import store as accounts
+from wmsd.accounts.actions import disable_user
+from wmsd.app.work_admission import BOUNDS
 from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
 from wmsd.interfaces.http.connections import Connections
-from wmsd.interfaces.pages.live import MOST_OF_A_SESSION
 
 LONGEST = 30.0
 
@@ -55,12 +61,6 @@ async def streaming(visitor: Visitor) -> AsyncIterator[Stream]:
         stream = Stream(response)
         assert await stream.next() == ("message", {"companies": [], "many": False})
         yield stream
-
-
-async def _can_stream(visitor: Visitor) -> bool:
-    cookie = {"Cookie": f"wmsd={visitor.cookies['wmsd']}"}
-    async with visitor.world.session.get(f"{visitor.world.base_url}/live", headers=cookie) as response:
-        return response.status == 200
 
 
 async def test_a_change_is_told_once_a_job_has_looked(shop: Shop) -> None:
@@ -125,24 +125,78 @@ async def test_an_open_page_does_not_keep_anybody_signed_in(shop: Shop) -> None:
     assert seen.goes_to.startswith("/sign-in")
 
 
-async def test_a_session_has_so_many_streams(shop: Shop) -> None:
+async def again(visitor: Visitor, email: str = EMAIL) -> Visitor:
+    """Another browser of the same person."""
+    world = visitor.world
+
+    def begin(tx: Transaction) -> str:
+        user = accounts.user_by_email(tx, email)
+        assert user is not None
+        return sessions.begin(tx, user.id, "127.0.0.1", "another")
+
+    return Visitor(world, {"wmsd": await world.installation.platform.write(begin)})
+
+
+@pytest.mark.parametrize("how", ["signed out elsewhere", "signed in at too many places", "shut out"])
+async def test_the_stream_of_an_ended_session_ends_within_two_seconds(shop: Shop, how: str) -> None:
+    """The next beat would come after ten."""
+    world, platform = shop.world, shop.world.installation.platform
+    visitor = await signed_in(world)
+    await world.jobs._notice_changes()
+    async with streaming(visitor) as stream:
+        match how:
+            case "signed out elsewhere":
+                assert await platform.write(lambda tx: sessions.end(tx, 1, 2), is_quiet=True)
+            case "signed in at too many places":
+                for _ in range(sessions.MOST_OF_A_USER):
+                    await again(visitor)
+            case _:
+                await platform.write(lambda tx: disable_user(tx, EMAIL))
+        async with asyncio.timeout(2):
+            await world.jobs._notice_changes()
+            assert await stream.next() == ("over", None)
+            assert await stream.next() == ("", None)
+
+
+async def test_who_goes_on_is_not_looked_at_for_the_end_of_another(shop: Shop) -> None:
     visitor = await signed_in(shop.world)
-    async with asyncio.TaskGroup() as held:
-        enough = asyncio.Event()
-        begun = asyncio.Semaphore(0)
+    other = await again(visitor)
+    async with streaming(visitor) as stream, streaming(other) as ended:
+        await shop.world.installation.platform.write(lambda tx: sessions.end(tx, 2, 2))
+        await shop.world.jobs._notice_changes()
+        assert await ended.next() == ("over", None)
+        assert shop.world.jobs.changes.sessions == {1}
+        await shop.order()
+        await shop.world.jobs.keep_today()
+        assert await stream.next_change() == [int(shop.world.company)]
 
-        async def hold() -> None:
-            async with streaming(visitor):
-                begun.release()
-                await enough.wait()
 
-        for _ in range(MOST_OF_A_SESSION):
-            held.create_task(hold())
-        for _ in range(MOST_OF_A_SESSION):
-            await begun.acquire()
-        refused = await visitor.get("/live")
-        assert (refused.status, refused.headers["Retry-After"]) == (429, "10")
-        enough.set()
-    async with asyncio.timeout(LONGEST):  # those that are closed count no more, as soon as the server knows
-        while not await _can_stream(visitor):  # noqa: ASYNC110 -- the server is asked, and has no event for us
-            await asyncio.sleep(0.05)
+async def test_one_person_cannot_take_the_places_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With as many sessions as there may be, and as many streams as a browser opens with each."""
+    most = BOUNDS["stream"].each["person"]
+    monkeypatch.setitem(BOUNDS, "stream", BOUNDS["stream"]._replace(at_once=most + 1))
+    async with open_world(tmp_path / "data") as world, AsyncExitStack() as held:
+        visitor = await signed_in(world)
+        browsers = [visitor, *[await again(visitor) for _ in range(sessions.MOST_OF_A_USER - 1)]]
+        refused = [each for each in browsers * 6 if await refusal_of(held, each) == (503, "5")]
+        assert (len(refused), world.jobs.changes.streams) == (len(browsers) * 6 - most, most)
+        assert (await visitor.get("/today")).status == 200, "the page is there, and is not live"
+        await world.new_user("ion@example.com", "member", ["ACME"], ["stock:read"])
+        other = Visitor(world)
+        await other.sign_in("ion@example.com", PASSWORD)
+        async with streaming(other):
+            assert world.jobs.changes.streams == most + 1
+        await held.aclose()
+        async with asyncio.timeout(LONGEST):  # those that are closed count no more, as soon as the server knows
+            while world.jobs.changes.streams:  # noqa: ASYNC110 -- the server is asked, and has no event for us
+                await asyncio.sleep(0.05)
+        assert await refusal_of(held, visitor) is None
+
+
+async def refusal_of(held: AsyncExitStack, visitor: Visitor) -> tuple[int, str] | None:
+    """The status of a stream that is refused, and when to try again. Any other stays open."""
+    address, cookie = f"{visitor.world.base_url}/live", {"Cookie": f"wmsd={visitor.cookies['wmsd']}"}
+    response = await held.enter_async_context(visitor.world.session.get(address, headers=cookie))
+    return None if response.status == 200 else (response.status, response.headers["Retry-After"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.interfaces.pages.test_browsing import signed_in
+from tests.interfaces.pages.test_live import again
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.interfaces.reference.test_trying import answered, send, typed_in
 from tests.support.shop import Shop, open_shop
@@ -87,16 +88,20 @@ async def test_a_mutation_that_is_sent_twice_is_done_once(visitor: Visitor) -> N
     assert len((await visitor.world.send("GET", "/api/articles?code=MADE")).body["data"]) == 1
 
 
-async def test_it_counts_for_the_session_and_never_towards_the_limit_of_the_company(tmp_path: Path) -> None:
-    limits = {"limits": {"graphql_per_minute": 1, "data_per_minute": 1}}
+async def test_all_sessions_of_a_person_count_towards_the_limits_of_the_company(tmp_path: Path) -> None:
+    limits = {"limits": {"graphql_per_minute": 3, "data_per_minute": 1}}
     async with open_world(tmp_path / "data", limits) as world:
         await open_shop(world)
         visitor = await signed_in(world)
+        browsers = [visitor, await again(visitor), await again(visitor)]
         assert "errors" not in answered(await ask(visitor, MAKE))[2]
-        refused = answered(await ask(visitor, CODES))[2]["errors"][0]
-        assert refused["extensions"]["code"] == "RATE_LIMIT_EXCEEDED"
-        first = await world.send("POST", "/api/graphql", {"query": CODES})
-        assert (first.status, first.headers["X-RateLimit-Remaining"]) == (200, "0")
+        second = answered(await ask(browsers[1], MAKE.replace("MADE", "MORE")))[2]
+        assert second["errors"][0]["extensions"]["code"] == "RATE_LIMIT_EXCEEDED", "a mutation is a data request"
+        as_token = await world.send("POST", "/api/graphql", {"query": CODES})
+        assert (as_token.status, as_token.headers["X-RateLimit-Remaining"]) == (200, "0")
+        status, headers, third = answered(await ask(browsers[2], CODES))
+        assert (status, third["errors"][0]["extensions"]["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+        assert headers["Retry-After"] == "60"
 
 
 async def test_the_abilities_of_the_person_decide(shop: Shop) -> None:

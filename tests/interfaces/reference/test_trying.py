@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from tests.interfaces.pages.test_browsing import signed_in, text_of
+from tests.interfaces.pages.test_live import again
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.log_lines import Kept, keeping
 from tests.support.shop import Shop, open_shop
 from tests.support.world import World, open_world
 from wmsd.accounts.actions import get_user, revoke_token
+from wmsd.accounts.sessions import MOST_OF_A_USER
 from wmsd.app.call import Call
 from wmsd.base.operation import Operation
 from wmsd.interfaces.reference import trying
@@ -79,16 +81,52 @@ class TestAsThePerson:
         assert [name for name, _ in await visitor.world.events_after(before)] == ["article.created"]
         assert re.search(r"\d+\.\d ms", seen.text)
 
-    async def test_it_needs_no_module_for_programs_and_none_of_the_companys_limit(self, tmp_path: Path) -> None:
-        async with open_world(tmp_path / "data", {"limits": {"data_per_minute": 1}}) as world:
+    async def test_it_needs_no_module_for_programs(self, visitor: Visitor) -> None:
+        await visitor.world.set_module("ACME", "api", False)
+        assert answered(await send(visitor, LIST))[0] == 200
+
+    @pytest.mark.parametrize(
+        ("path", "operation"),
+        [
+            (LIST, {}),
+            (CREATE, {"body": json.dumps(BODY)}),
+            (
+                "/try/v2/run_batch",
+                {"body": json.dumps({"requests": [{"method": "GET", "path": "/api/v2/articles"}]})},
+            ),
+        ],
+        ids=["reading", "writing", "a batch"],
+    )
+    async def test_twenty_sessions_of_a_person_have_the_limit_of_the_company_as_a_token_has(
+        self, tmp_path: Path, path: str, operation: dict[str, str]
+    ) -> None:
+        async with open_world(tmp_path / "data", {"limits": {"data_per_minute": 5}}) as world:
+            await open_shop(world)
+            first = await signed_in(world)
+            browsers = [first, *[await again(first) for _ in range(MOST_OF_A_USER - 1)]]
+            assert (await world.send("GET", "/api/articles")).headers["X-RateLimit-Remaining"] == "4"
+            seen = [await send(each, path, **operation) for each in browsers]
+            found = [answered(each) for each in seen]
+            assert [status == 429 for status, _, _ in found] == [False] * 4 + [True] * 16
+            assert {each.status for each in seen} == {200}, "the page shows it"
+            _, headers, body = found[-1]
+            as_token = await world.send("GET", "/api/articles")
+            assert (as_token.status, body) == (429, as_token.body)
+            for name in ("Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining"):
+                assert headers[name.title()] == as_token.headers[name]
+            assert (await first.get("/today")).status == 200
+            world.clock.advance(60)
+            assert answered(await send(first, path, **operation))[0] != 429
+
+    async def test_a_batch_counts_each_of_its_requests(self, tmp_path: Path) -> None:
+        async with open_world(tmp_path / "data", {"limits": {"data_per_minute": 5}}) as world:
             await open_shop(world)
             visitor = await signed_in(world)
-            await world.set_module("ACME", "api", False)
-            for _ in range(3):
-                assert answered(await send(visitor, LIST))[0] == 200
-            await world.set_module("ACME", "api", True)
-            left = await world.send("GET", "/api/articles")
-            assert (left.status, left.headers["X-RateLimit-Remaining"]) == (200, "0")
+            order = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 1}]}
+            new = {"method": "POST", "path": "/api/v2/sales-orders", "body": order}
+            batch = json.dumps({"requests": [new] * 7})
+            _, _, body = answered(await send(visitor, "/try/v2/run_batch", body=batch))
+            assert [each["status"] for each in body["responses"]] == [201] * 5 + [429] * 2
 
     async def test_the_abilities_of_the_person_decide(self, shop: Shop) -> None:
         visitor = await signed_in(shop.world, "ACME", abilities=["articles:read"])

@@ -93,7 +93,9 @@ class Limits(Section):
     data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
     sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12
     graphql_per_minute: Annotated[PerMinute, Field(description="GraphQL requests of a company.")] = 30
-    pages_per_minute: Annotated[PerMinute, Field(description="What one browser asks for at the pages.")] = 600
+    pages_per_minute: Annotated[
+        PerMinute, Field(description="What one person asks for at the pages, from all browsers together.")
+    ] = 600
     auth_per_minute: Annotated[PerMinute, Field(description="Sign-ins from one address.")] = 10
     refused_per_minute: Annotated[
         PerMinute, Field(description="Requests without a valid token or access, from one address.")

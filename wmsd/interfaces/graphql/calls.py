@@ -61,6 +61,7 @@ def inner_call(
         has_headers=False,
         token=outer.token,
         session=outer.session,
+        is_tried=outer.is_tried,
         company=outer.company,
         operator=outer.operator,
         is_counted=True,

@@ -85,6 +85,8 @@ class Person:
 
 
 PERSON = web.RequestKey("person", Person)
+COUNTED = web.RequestKey("counted", list[str])
+"""The keys of the windows in which it was counted, until a write takes them over."""
 RETRY_AFTER = web.RequestKey("retry_after", str)
 """How many seconds an operation that the page asked for is not to be asked again."""
 
@@ -119,6 +121,7 @@ class Door:
             idempotency_key=sent.get("idempotency_key"),
             is_counted=sent.get("is_counted", False),
             is_long=sent.get("is_long", False),
+            counted_before=request.pop(COUNTED, []) if operation.writes else (),
             session=browser.secret,
             asks_by_itself=browser.asks_by_itself,
             company=company_id,
@@ -132,6 +135,8 @@ class Door:
 
             call.load_body = load
         reply = await self._dispatcher.dispatch(call)
+        if call.counted is not None:
+            request[COUNTED] = [*request.get(COUNTED, []), call.counted[0]]
         if wait := reply.headers.get("Retry-After"):
             request[RETRY_AFTER] = wait
         body = json.loads(reply.body, parse_float=Decimal) if reply.body else None

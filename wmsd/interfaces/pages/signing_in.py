@@ -2,6 +2,7 @@
 
 from wmsd.accounts import actions as accounts
 from wmsd.accounts import first_admin, second_step, signed_in
+from wmsd.accounts.sessions import TOO_MANY_PLACES
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import Browser, own_path
@@ -22,13 +23,16 @@ class SigningIn:
 
     async def show(self, request: web.Request) -> web.Response:
         browser = self._door.browser(request)
-        if browser.secret is not None and (await self._door.ask(browser, signed_in.get_profile)).is_good:
+        known = None if browser.secret is None else await self._door.ask(browser, signed_in.get_profile)
+        if known is not None and known.is_good:
             return go_to(own_path(request.query.get("next", ""), HOME))
+        was_ended = known is not None and known.body["message"] == TOO_MANY_PLACES
         return await self._form(
             browser,
             next_path=request.query.get("next", ""),
             is_lost=request.query.get("lost") == "form",
             done=request.query.get("done", ""),
+            ended=TOO_MANY_PLACES if was_ended else "",
         )
 
     async def sign_in(self, request: web.Request) -> web.Response:
@@ -81,6 +85,7 @@ class SigningIn:
         refused: dict[str, object] | None = None,
         is_lost: bool = False,
         done: str = "",
+        ended: str = "",
     ) -> web.Response:
         providers = await self._door.need(browser, list_providers)
         waits = (await self._door.ask(browser, first_admin.is_first_admin_wanted, is_counted=True)).needed()
@@ -95,6 +100,7 @@ class SigningIn:
             email=email,
             is_lost=is_lost,
             done=done,
+            ended=ended,
             message=None if refused is None else refused["message"],
             errors={} if refused is None else refused.get("errors", {}),
         )

@@ -1,7 +1,7 @@
 """Sends a request that somebody tries, through the dispatcher, as the HTTP server would with the same request.
 
-With a token it is a request of the API: the limit of the company counts it, the log has a line of it, and the
-page Requests shows it. Without one it is a request of the session.
+The limit of the company counts it, as any request of a program. With a token it is a request of the API: the log
+has a line of it, and the page Requests shows it. Without one it is a request of the session.
 """
 
 import time
@@ -116,6 +116,7 @@ class Sender:
             query=sent.query,
             token=sent.token,
             session=browser.secret if sent.token is None else None,
+            is_tried=True,
             agent=browser.request.headers.get("User-Agent", ""),
             company=headers.get(COMPANY),
             operator=headers.get("X-Three-Pl-Id"),
