@@ -11,6 +11,7 @@ from wmsd.app.work_admission import Payers
 from wmsd.base import cells
 from wmsd.base.problems import Problem
 from wmsd.db.csv_lines import END, line
+from wmsd.interfaces.http.request_log import CALL
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import filters
 from wmsd.interfaces.pages.door import Door
@@ -47,7 +48,7 @@ class Downloading:
         sent = await filters.read(at, resource, request.query)
         if sent.errors:
             raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
-        async with self._door.work.turn("download", _payers(at)) as turn:
+        async with self._door.work.turn("download", _payers(at, request)) as turn:
             pieces = _pieces(at, resource, file, sent.query)
             first = await anext(pieces)
             response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": _disposition(at, file)})
@@ -76,9 +77,11 @@ async def _send(request: web.Request, response: web.StreamResponse, text: bytes)
         raise ConnectionResetError("The browser took too long.") from None
 
 
-def _payers(at: Workplace) -> Payers:
+def _payers(at: Workplace, request: web.Request) -> Payers:
+    caller = request[CALL].caller
+    assert caller is not None
     company = at.id if isinstance(at, CompanyWorkplace) else ""
-    return Payers(company, at.person.email, at.person.browser.address)
+    return Payers(company, str(caller.actor.user_id), at.person.browser.address)
 
 
 def _disposition(at: Workplace, file: ListFile) -> str:
