@@ -6,13 +6,15 @@ and words of it that are looked at, and by the size of the guide.
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from heapq import nsmallest
 from itertools import islice, takewhile
 from math import log
-from typing import Final
+from typing import Final, NamedTuple
 
 from wmsd.base.dataclass import dataclass
 
@@ -75,15 +77,59 @@ class Results:
     """Whether each has all of the words; if not, each has some."""
 
 
+class Text:
+    """A text with the words that are in it, so that no search has to look for them. `words` are their numbers."""
+
+    __slots__ = ("ends", "starts", "text", "words")
+
+    def __init__(self, text: str, numbered: "dict[str, int]") -> None:
+        self.text = text
+        found = list(WORD.finditer(text))
+        self.words = array("I", (numbered.setdefault(each[0], len(numbered)) for each in found))
+        self.starts = array("I", (each.start() for each in found))
+        self.ends = array("I", (each.end() for each in found))
+
+    def spans(self, meant: Container[int]) -> list[tuple[int, int]]:
+        """Where those words stand."""
+        return [(self.starts[at], self.ends[at]) for at, word in enumerate(self.words) if word in meant]
+
+
+class Place(NamedTuple):
+    """An entry as searches need it."""
+
+    entry: Entry
+    text: Text
+    heading: Text
+    plain_heading: str
+    length: float
+    """What its score is divided by: in a long text a word says less."""
+
+
 class Index:
     def __init__(self, entries: Iterable[Entry]) -> None:
-        self._entries = tuple(entries)
+        numbered: dict[str, int] = {}
+        self._entries = tuple(
+            Place(
+                each,
+                Text(each.text, numbered),
+                Text(each.heading, numbered),
+                _plain(each.heading),
+                1 + log(1 + len(each.text) / 500),
+            )
+            for each in entries
+        )
         places: dict[str, dict[int, float]] = defaultdict(dict)
-        for place, entry in enumerate(self._entries):
-            for word, weight in _weights(entry).items():
+        for place, found in enumerate(self._entries):
+            for word, weight in _weights(found.entry).items():
                 places[word][place] = weight
         self._places: Mapping[str, Mapping[int, float]] = dict(places)
         self._words = sorted(places)
+        spelled: dict[str, list[int]] = defaultdict(list)
+        for word, number in numbered.items():
+            for part in _of_the_guide(word):
+                spelled[part].append(number)
+        self._spelled: Mapping[str, Sequence[int]] = dict(spelled)
+        """By a word or a part of one, as it is compared: the numbers of those that are written so."""
 
     def search(self, text: str) -> Results:
         query = " ".join(text[:LONGEST_QUERY].split())
@@ -91,11 +137,18 @@ class Index:
         asked = list(islice((scores for word in words for scores in self._asked(word)), MOST_WORDS))
         everywhere = set(asked[0]).intersection(*asked[1:]) if asked else set()
         places = everywhere or {place for scores in asked for place in scores}
-        scored = {place: self._score(place, query, asked) for place in places}
-        best = sorted(scored, key=lambda place: (-scored[place], place))[:MOST_FOUND]
-        marker = _Marker(words)
-        found = [_found(self._entries[place], marker) for place in best]
+        plain = _plain(query)
+        scored = {place: self._score(self._entries[place], place, plain, asked) for place in places}
+        best = nsmallest(MOST_FOUND, places, key=lambda place: (-scored[place], place))
+        meant = self._meant(words)
+        found = [_found(self._entries[place], meant) for place in best]
         return Results(query, len(places), found, bool(everywhere))
+
+    def _meant(self, words: Iterable[str]) -> set[int]:
+        """The numbers of the words of the guide that are looked for: whole, in part, or by their beginning."""
+        wholes = {part for word in words for part in _with_parts(word)}
+        written = {each for whole in wholes for each in (whole, *self._words_from(whole))}
+        return {number for each in written for number in self._spelled.get(each, ())}
 
     def _asked(self, word: str) -> Iterator[Mapping[int, float]]:
         """The places of a word; those of each of its parts where it is not found as a whole."""
@@ -114,7 +167,9 @@ class Index:
             places = self._places[word]
             rarity = log(1 + len(self._entries) / len(places)) * (1 if word == beginning else FOR_A_BEGINNING)
             for place, weight in places.items():
-                scores[place] = max(scores.get(place, 0.0), weight * rarity)
+                score = weight * rarity
+                if score > scores.get(place, 0.0):
+                    scores[place] = score
         return scores
 
     def _words_from(self, beginning: str) -> Iterable[str]:
@@ -124,10 +179,10 @@ class Index:
         after = (self._words[place] for place in range(first, len(self._words)))
         return takewhile(lambda word: word.startswith(beginning), after)
 
-    def _score(self, place: int, query: str, asked: Sequence[Mapping[int, float]]) -> float:
-        entry = self._entries[place]
-        score = sum(scores.get(place, 0.0) for scores in asked) / (1 + log(1 + len(entry.text) / 500))
-        return (score + _for_heading(_plain(entry.heading), _plain(query))) * entry.weight
+    @staticmethod
+    def _score(found: Place, place: int, query: str, asked: Sequence[Mapping[int, float]]) -> float:
+        score = sum([scores.get(place, 0.0) for scores in asked]) / found.length
+        return (score + _for_heading(found.plain_heading, query)) * found.entry.weight
 
 
 def _for_heading(heading: str, query: str) -> float:
@@ -173,28 +228,8 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-class _Marker:
-    """Finds where words stand that were looked for. It looks at each word once, however often it comes."""
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._wholes = {part for word in words for part in _with_parts(word)}
-        self._beginnings = tuple(each for each in self._wholes if len(each) >= SHORTEST_BEGINNING)
-        self._known: dict[str, bool] = {}
-
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        return [found.span() for found in WORD.finditer(text) if self._is_meant(found[0])]
-
-    def _is_meant(self, word: str) -> bool:
-        if word not in self._known:
-            parts = _of_the_guide(word)
-            self._known[word] = not self._wholes.isdisjoint(parts) or any(
-                part.startswith(self._beginnings) for part in parts
-            )
-        return self._known[word]
-
-
-def _found(entry: Entry, marker: _Marker) -> Found:
-    spans = marker.spans(entry.text)
+def _found(place: Place, meant: Container[int]) -> Found:
+    entry, spans = place.entry, place.text.spans(meant)
     begin = _begin(entry.text, spans)
     end = min(begin + EXCERPT, len(entry.text))
     if end < len(entry.text):
@@ -204,7 +239,7 @@ def _found(entry: Entry, marker: _Marker) -> Found:
         pieces.insert(0, Piece("… ", False))
     if end < len(entry.text):
         pieces.append(Piece(" …", False))
-    heading = [*_pieces(entry.heading, marker.spans(entry.heading), 0, len(entry.heading))]
+    heading = [*_pieces(entry.heading, place.heading.spans(meant), 0, len(entry.heading))]
     return Found(entry, heading, pieces)
 
 
