@@ -76,7 +76,7 @@ class TrackedOtherwise(NamedTuple):
 
 
 def tracked_otherwise(tx: Transaction) -> Iterator[TrackedOtherwise]:
-    return map(TrackedOtherwise._make, tx.execute(TRACKED_OTHERWISE))
+    return (TrackedOtherwise(*row) for row in tx.execute(TRACKED_OTHERWISE))
 
 
 CONCERNS: Final = """
