@@ -68,7 +68,7 @@ async def test_a_file_that_takes_too_long_is_told_and_nothing_is_taken_in(world:
 
 async def test_wrong_rows_cost_no_memory_and_no_disk(world: World) -> None:
     """They took over 0.3 kB each, and twice as much of the disk as the file itself."""
-    desk = desk_of(world, Limits(120 * MEGABYTE, 600))
+    desk = desk_of(world, Limits(150 * MEGABYTE, 600))
     found, about = await looked_at(world, desk, "articles", WRONG)
     preview = found.preview()
     assert preview is not None

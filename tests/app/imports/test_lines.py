@@ -1,4 +1,4 @@
-"""Empty lines come with the line before them, and are passed over: rows and numbers are those of Python's reader."""
+"""Empty lines come with the line before them: rows and numbers are those of Python's reader."""
 
 import csv
 import io
