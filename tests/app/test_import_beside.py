@@ -48,7 +48,7 @@ async def refused_while(world: World, kind: str, text: str, other: str, others: 
     """The errors of an import that changes nothing."""
     with pytest.raises(ImportRefused) as refused:
         await take_while(world, kind, text, other, others)
-    return refused.value.outcome.errors
+    return refused.value.outcome.errors.first
 
 
 def counts(outcome: Outcome) -> tuple[int, int, int]:
@@ -167,7 +167,7 @@ async def test_a_client_that_was_taken_back_is_unknown(world: World) -> None:
     database = await world.database()
     with pytest.raises(ImportRefused) as refused:
         take(database.staging(), "articles", "code,name,client_code\nA,Apple,C1\n", TakesBack(database.staging()))
-    assert refused.value.outcome.errors == [CellError(2, "client_code", "is not a client of this company")]
+    assert refused.value.outcome.errors.first == [CellError(2, "client_code", "is not a client of this company")]
     assert await articles(world) == []
 
 
@@ -198,7 +198,7 @@ async def test_a_serial_that_an_order_has_taken_is_refused(world: World) -> None
     text = HEADER + "S,MAIN,X,S1,1,\n"
     with pytest.raises(ImportRefused) as refused:
         take(database.staging(), "stock-count", text, OtherSerialIsHeld(database.staging()))
-    assert refused.value.outcome.errors == [
+    assert refused.value.outcome.errors.first == [
         CellError(2, "serial", "S2 is held by an order: it must stay where it is")
     ]
     assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}

@@ -183,7 +183,7 @@ class OrdersMachine(RuleBasedStateMachine):
         try:
             await self.world.import_csv("stock", f"article_code,warehouse_code,quantity\n{rows}")
         except ImportRefused as refused:
-            return {(error.line - 2, error.column) for error in refused.outcome.errors}
+            return {(error.line - 2, error.column) for error in refused.outcome.errors.first}
         return set()
 
     @rule(seconds=some.OFFSETS)

@@ -83,6 +83,7 @@ async def test_another_account_with_the_same_address_is_not_let_in(scene: Scene)
         ({"email_verified": False}, "does not say that the address ana@example.com is verified"),
         ({"email_verified": None}, "does not say that the address ana@example.com is verified"),
         ({"email_verified": "yes"}, "does not say that the address ana@example.com is verified"),
+        ({"email_verified": 1}, "does not say that the address ana@example.com is verified"),
         ({"email": None}, "says no e-mail address (claim email)"),
         ({"email": 7}, "says no e-mail address (claim email)"),
         ({"email": "\u212aim@example.com"}, "its e-mail address is none of plain letters"),

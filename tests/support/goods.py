@@ -44,7 +44,7 @@ class Store:
             await self.count(rows, header, **options)
         except ImportRefused as refused:
             assert await self.everything() == before
-            return [(error.line, error.column, error.sentence) for error in refused.outcome.errors]
+            return [(error.line, error.column, error.sentence) for error in refused.outcome.errors.first]
         raise AssertionError("the count was not refused")
 
     async def adjust(self, article: int, warehouse: int = MAIN, **values: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from wmsd.app import own_program
+from wmsd.app import own_process
 from wmsd.app.unpacked.refused import sentence_of
 
 STOP_SECONDS: Final = 5.0
@@ -43,13 +43,10 @@ class Beside:
         assert self._over is None, "one at a time"
         over = self._over = asyncio.Event()
         try:
-            self._process = process = await asyncio.create_subprocess_exec(
-                *self._command,
-                *options,
-                stdin=asyncio.subprocess.DEVNULL,
+            self._process = process = await own_process.start(
+                [*self._command, *options],
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                env=own_program.environment(),
                 limit=LONGEST_LINE,
             )
             if self._is_stopping:

@@ -129,7 +129,7 @@ class Line:
 
 def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
     """The rows of a file, without empty ones, and without columns that have no heading; the first is the header.
-    Raises Unreadable.
+    A text is a line, or a line with the empty ones after it, over which the reader passes. Raises Unreadable.
     """
     lines = Quotes(iter(texts))
     first = next(lines, "")
@@ -144,15 +144,15 @@ def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
             raise Unreadable(f"its first line names {named} columns, and no list has more than {MOST_COLUMNS}.")
         nameless = {place for place, name in enumerate(header) if not name.strip()}
         yield Line(1, [name for name in header if name.strip()])
-        lines.end_record()
-        for number, row in enumerate(reader, start=2):
-            lines.end_record()
+        number = 1 + lines.end_record()
+        for row in reader:
+            begun, number = number, number + lines.end_record()
             if any(cell and not cell.isspace() for cell in row):
-                yield _under(len(header), nameless, Line(number, _unguarded(row)))
+                yield _under(len(header), nameless, Line(begun, _unguarded(row)))
     except csv.Error as error:
         if UNFINISHED in str(error) or (TOO_LARGE in str(error) and lines.open_since):
             raise Unreadable(f"line {lines.begun}: a quote begins here that does not end.") from None
-        raise Unreadable(f"line {reader.line_num}: this is not CSV: {error}.") from None
+        raise Unreadable(f"line {lines.number}: this is not CSV: {error}.") from None
 
 
 class Quotes:
@@ -160,11 +160,16 @@ class Quotes:
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
-        self._number = self._before = 0
+        self._before = self._done = 0
+        self._ends = 1
+        self.number = 0
+        """That of the line which the last text begins with."""
         self.open_since: int | None = None
 
-    def end_record(self) -> None:
-        self._before, self.open_since = self._number, None
+    def end_record(self) -> int:
+        """Answers how many rows a spreadsheet shows: this one, and the empty ones that came with its last line."""
+        self._before, self.open_since = self._done, None
+        return self._ends
 
     @property
     def begun(self) -> int:
@@ -176,10 +181,17 @@ class Quotes:
 
     def __next__(self) -> str:
         line = next(self._lines)
-        self._number += 1
+        self._ends = ends_in(line) or 1
+        self.number, self._done = self._done + 1, self._done + self._ends
         if line.count('"') % 2:
-            self.open_since = self._number if self.open_since is None else None
+            self.open_since = self.number if self.open_since is None else None
         return line
+
+
+def ends_in(text: str) -> int:
+    """How many lines end in it, as any system ends them."""
+    ends = text.count("\n")
+    return ends + text.count("\r") - text.count("\r\n") if "\r" in text else ends
 
 
 def _unguarded(row: list[str]) -> list[str]:
@@ -257,11 +269,11 @@ def _values(
     """The row by column. A cell that cannot be read stays text, so that the row's other errors are found."""
     if row.stray is not None:
         sentence = f"has something in column {row.stray}, which has no heading"
-        outcome.errors.append(CellError(row.number, "", sentence))
+        outcome.errors.add(CellError(row.number, "", sentence))
     if len(row.cells) != len(readers):
         has, needs = len(row.cells), len(readers)
         sentence = f"has {has} {'cell' if has == 1 else 'cells'} where the header has {needs}"
-        outcome.errors.append(CellError(row.number, "", sentence))
+        outcome.errors.add(CellError(row.number, "", sentence))
         return None
     values: dict[str, object] = {}
     for cell, (name, read, field) in zip(row.cells, readers, strict=True):
@@ -274,6 +286,6 @@ def _values(
         try:
             values[name] = read(cell)
         except ValueError as error:
-            outcome.errors.append(CellError(row.number, name, str(error)))
+            outcome.errors.add(CellError(row.number, name, str(error)))
             values[name] = cell
     return values

@@ -22,7 +22,7 @@ from wmsd.articles.schema import ArticleFields
 from wmsd.base import cells
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import unambiguous
-from wmsd.base.importing import CellError, Import, ImportRefused, Outcome, Progress, Watch
+from wmsd.base.importing import Import, ImportRefused, Outcome, Progress, Watch
 from wmsd.base.quantity import to_text
 from wmsd.db.staging import HERE, STAGED, Staging, forget
 from wmsd.db.transaction import Transaction
@@ -260,16 +260,7 @@ def _write(tx: Transaction, importing: Import, outcome: Outcome, dry_run: bool, 
 
 def _refuse(outcome: Outcome) -> None:
     if outcome.errors:
-        outcome.errors = _told_once(outcome.errors)
         raise ImportRefused(outcome)
-
-
-def _told_once(errors: list[CellError]) -> list[CellError]:
-    """The errors by line. Of each cell only the first: if it could not be read, that says so."""
-    first: dict[tuple[int, str], CellError] = {}
-    for error in errors:
-        first.setdefault((error.line, error.column), error)
-    return sorted(first.values(), key=lambda error: error.line)
 
 
 class DryRun(Exception):

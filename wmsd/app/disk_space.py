@@ -6,11 +6,12 @@ from wmsd.app.disk_thresholds import disk_of
 from wmsd.db.failures import StorageError
 
 
-def check_room(folder: Path, needed: int) -> None:
-    """Raises StorageError when the disk of the folder has no room for so many bytes."""
+def check_room(folder: Path, needed: int, archive: Path | None = None) -> None:
+    """Raises StorageError when the disk of the folder has no room for so many bytes, of this archive."""
     disk = disk_of(folder)
     if disk.free < needed + disk.refused_below:
+        of_it = "" if archive is None else f" for what {archive} unpacks to"
         raise StorageError(
-            f"There is no room in {folder}: {(needed + disk.refused_below) // 1_000_000} MB are needed, and "
-            f"{disk.free // 1_000_000} MB are free. Make room, and try again."
+            f"There is no room in {folder}{of_it}: {(needed + disk.refused_below) // 1_000_000} MB are needed, "
+            f"and {disk.free // 1_000_000} MB are free. Make room, and try again."
         )

@@ -75,6 +75,18 @@ class Storage:
         megabytes = company_limits.quota_megabytes(company, self._quota_megabytes).value
         return megabytes * MEGABYTE if megabytes else None
 
+    def left(self, tx: Transaction, company: Company, beside: int) -> int | None:
+        """The bytes that the company's quota has left, where it keeps so many `beside` its file; None where it has
+        no quota. Raises Problem (507) when nothing is left.
+        """
+        quota = self.quota(company)
+        if quota is None:
+            return None
+        left = quota - tx.bytes_used() - beside
+        if left <= 0:
+            raise Problem("STORAGE_FULL", QUOTA_REACHED.format(quota // MEGABYTE))
+        return left
+
     def admit(self, tx: Transaction, company: Company, growth: Growth) -> None:
         """Called before each write to the company's file. Raises Problem: 507 for the quota, 503 for the disk."""
         room, quota = ROOM[growth], self.quota(company)

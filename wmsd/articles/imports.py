@@ -99,6 +99,6 @@ def _serials_refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
     obstacles = tx.service(Obstacles)
     for current in staged_checks.tracked_otherwise(tx):
         try:
-            obstacles.check(tx, current["article_id"], current["track_serial"], current["wanted"])
+            obstacles.check(tx, current.article_id, current.track_serial, current.wanted)
         except Problem as problem:
-            yield current["line"], problem.errors
+            yield current.line, problem.errors

@@ -1,7 +1,7 @@
 """The SQL that checks the staged rows of an article import (`staging.py`), all together."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from wmsd.db.transaction import Transaction
 
@@ -49,25 +49,34 @@ def find_known(tx: Transaction) -> None:
     tx.execute(FIND_KNOWN)
 
 
-def nameless(tx: Transaction) -> list[int]:
+def nameless(tx: Transaction) -> Iterator[int]:
     return _lines(tx, NAMELESS)
 
 
-def of_no_client(tx: Transaction) -> list[int]:
+def of_no_client(tx: Transaction) -> Iterator[int]:
     return _lines(tx, OF_NO_CLIENT)
 
 
-def of_taken_external_ref(tx: Transaction) -> list[int]:
+def of_taken_external_ref(tx: Transaction) -> Iterator[int]:
     return _lines(tx, OF_TAKEN_EXTERNAL_REF)
 
 
-def _lines(tx: Transaction, sql: str) -> list[int]:
-    return [line for (line,) in tx.rows(sql)]
+def _lines(tx: Transaction, sql: str) -> Iterator[int]:
+    """One after the other: a file may have millions of them."""
+    return (line for (line,) in tx.execute(sql))
 
 
-def tracked_otherwise(tx: Transaction) -> list[dict[str, Any]]:
-    """The rows that change the tracking by serials: line, article_id, `wanted` and the current track_serial."""
-    return tx.records(TRACKED_OTHERWISE)
+class TrackedOtherwise(NamedTuple):
+    """A row that changes the tracking by serials."""
+
+    line: int
+    article_id: int
+    wanted: int
+    track_serial: int
+
+
+def tracked_otherwise(tx: Transaction) -> Iterator[TrackedOtherwise]:
+    return (TrackedOtherwise(*row) for row in tx.execute(TRACKED_OTHERWISE))
 
 
 CONCERNS: Final = """

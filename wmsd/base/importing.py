@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors
 
 CHUNK = 1000
+MOST_ERRORS: Final = 1000
+"""Errors of a file that are kept, the first ones. All are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,81 @@ class CellError:
     line: int
     column: str
     sentence: str
+
+
+class Errors:
+    """The first errors of a file, by line, and how many there are in all. Of each cell only the first counts: if
+    the cell could not be read, that says so.
+
+    All that grows with the file is a bit for each line, in each column that has errors.
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[int, str], CellError] = {}
+        self._until: int | None = None
+        """The last line whose errors are kept; None as long as all are."""
+        self._wrong: dict[str, bytearray] = {}
+        """By column, a bit for each line."""
+        self.in_all = 0
+
+    def __bool__(self) -> bool:
+        return self.in_all > 0
+
+    @property
+    def first(self) -> list[CellError]:
+        """At most MOST_ERRORS."""
+        return sorted(self._first.values(), key=lambda error: error.line)[:MOST_ERRORS]
+
+    def add(self, error: CellError) -> None:
+        if self.has(error.line, error.column):
+            return
+        self._mark(error.line, error.column)
+        self.in_all += 1
+        if self._until is None or error.line <= self._until:
+            self._first[error.line, error.column] = error
+            if len(self._first) > 2 * MOST_ERRORS:
+                self._forget_later()
+
+    def has(self, line: int, column: str) -> bool:
+        """Whether this cell has an error, be it kept or only counted."""
+        bits = self._wrong.get(column, b"")
+        return line >> 3 < len(bits) and bool(bits[line >> 3] >> (line & 7) & 1)
+
+    def take(self, others: "Errors") -> None:
+        """Adds those that another reading of the file has found."""
+        news = [each for each in others._first.values() if not self.has(each.line, each.column)]
+        for column, bits in others._wrong.items():
+            both = _number(self._wrong.get(column, b"")) | _number(bits)
+            self._wrong[column] = bytearray(
+                both.to_bytes(max(len(bits), len(self._wrong.get(column, b""))), "little")
+            )
+        self.in_all = sum(_number(bits).bit_count() for bits in self._wrong.values())
+        self._first |= {(each.line, each.column): each for each in news}
+        if self.in_all > len(self._first):
+            self._forget_later(min(each for each in (self._until, others._until) if each is not None))
+
+    def cells_in_common(self, others: "Errors") -> int:
+        """How many cells have an error here and among the others."""
+        return sum(
+            (_number(bits) & _number(others._wrong[column])).bit_count()
+            for column, bits in self._wrong.items()
+            if column in others._wrong
+        )
+
+    def _mark(self, line: int, column: str) -> None:
+        bits = self._wrong.setdefault(column, bytearray())
+        if (lacking := (line >> 3) + 1 - len(bits)) > 0:
+            bits += bytes(lacking)
+        bits[line >> 3] |= 1 << (line & 7)
+
+    def _forget_later(self, until: int | None = None) -> None:
+        kept = [each for each in self.first if until is None or each.line <= until]
+        self._first = {(each.line, each.column): each for each in kept}
+        self._until = kept[-1].line if len(kept) == MOST_ERRORS else until
+
+
+def _number(bits: bytes | bytearray) -> int:
+    return int.from_bytes(bits, "little")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +130,7 @@ class Outcome:
     created: int = 0
     updated: int = 0
     unchanged: int = 0
-    errors: list[CellError] = field(default_factory=list)
+    errors: Errors = field(default_factory=Errors)
     alike: list[Alike] = field(default_factory=list)
 
     @property
@@ -62,14 +139,15 @@ class Outcome:
 
     def refuse(self, line: int, errors: FieldErrors) -> None:
         for column, sentences in errors.items():
-            self.errors += [CellError(line, column, sentence) for sentence in sentences]
+            for sentence in sentences:
+                self.errors.add(CellError(line, column, sentence))
 
 
 class ImportRefused(Exception):
     """Nothing was imported; the outcome has the errors."""
 
     def __init__(self, outcome: Outcome) -> None:
-        super().__init__(f"{len(outcome.errors)} errors")
+        super().__init__(f"{outcome.errors.in_all} errors")
         self.outcome = outcome
 
 

@@ -48,7 +48,7 @@ class DocumentImport(Import):
         DOCUMENTS.put_down(tx, self._rows.documents(put_down_before(tx), self._codes, self._found))
 
     def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
-        outcome.errors += self._found.errors
+        outcome.errors.take(self._found.errors)
         done = 0
         waiting: list[Document] = []
         for document in DOCUMENTS.take_up(tx):

@@ -115,9 +115,14 @@ def _email(provider: Provider, claims: Mapping[str, Any]) -> tuple[str | None, s
     if len(value) > LONGEST_EMAIL or not EMAIL.fullmatch(value):
         return None, "its e-mail address is none of plain letters, digits and signs"
     speaks_of_it = provider.email_claim == "email"
-    if not provider.trust_email and not (speaks_of_it and claims.get("email_verified") in (True, "true")):
+    if not provider.trust_email and not (speaks_of_it and _is_verified(claims.get("email_verified"))):
         return None, f"{provider.called} does not say that the address {value} is verified"
     return value.lower(), None
+
+
+def _is_verified(told: object) -> bool:
+    """The JSON true, or the text that some providers send in its place. 1 == True for Python, and is neither."""
+    return told is True or told == "true"
 
 
 def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[Judged]]:

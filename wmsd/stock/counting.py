@@ -180,7 +180,7 @@ def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: 
     if faults and not counting.counts:  # goods that were not found have no row
         name = f"{counting.article.code} in {counting.warehouse_code}"
         sentence = f"is not in the file, but orders hold {to_text(before.reserved)} of it"
-        outcome.errors.append(CellError(0, name, sentence))
+        outcome.errors.add(CellError(0, name, sentence))
         return
     for fault in faults:
         outcome.refuse(counting.line_of(fault.goods), {fault.column: [fault.sentence]})

@@ -64,3 +64,26 @@ def test_every_word_and_code_is_within_the_bounds() -> None:
     assert max(len(word) for words in TRUTH.values() for word in words) < LONGEST_TRUTH
     assert all(read_flag(f" {true.upper()} ") for true, _ in TRUTH.values())
     assert max(field.metadata[1].max_length for field in [KINDS["articles"].columns["code"]]) == LONGEST_CODE
+
+
+def test_the_first_errors_are_told_and_all_are_counted(tenant: Tenant) -> None:
+    rows = tenant.home.write("wrong.csv", "code,name\n" + "".join(f"A{n},\n" for n in range(1500)))
+    errors = tenant.home.folder / "errors.csv"
+    command = ("import", "articles", rows, "--company", tenant.code, "--errors", errors)
+    done = tenant.home.run(*command)
+    assert (done.code, done.wrong[-2]) == (1, f"… and 1450 more: the first 1000 are in {errors}.")
+    lines = errors.read_text(encoding="utf-8").splitlines()
+    assert (len(lines), lines[-1]) == (1002, ',,,"and 500 more errors, of which only the number is kept"')
+    told = json.loads(tenant.home.run(*command, "--json").out)
+    assert (len(told["errors"]), told["errors_in_all"]) == (1000, 1500)
+    assert "… and 1450 more: --errors FILE.csv writes the first 1000." in tenant.home.run(*command[:-2]).wrong
+
+
+def test_errors_with_either_decimal_mark_are_counted_too(tenant: Tenant) -> None:
+    tenant.take("warehouses", "code,name\nMAIN,Main\n")
+    tenant.take("articles", "code,name\nA,Apple\n")
+    wrong = "".join(f"X{n},MAIN,1\n" for n in range(1200))
+    text = f"article_code,warehouse_code,quantity\nA,MAIN,1.000\n{wrong}"
+    command = ("import", "stock", "-", "--company", tenant.code, "--preview", "--json")
+    told = json.loads(tenant.home.run(*command, stdin=text).out)
+    assert (told["question"] is not None, told["errors_kept"], told["errors_in_all"]) == (True, 1000, 1200)

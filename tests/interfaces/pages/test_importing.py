@@ -15,6 +15,8 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, all_rows
 from wmsd.app.imports import desk
+from wmsd.companies.actions import change_company
+from wmsd.companies.schema import CompanyChanges
 
 NEW = "/companies/1/imports/new"
 STOCK = "article_code;warehouse_code;quantity\r\n"
@@ -326,3 +328,45 @@ async def test_a_file_without_rows_is_not_imported(visitor: Visitor) -> None:
     confirmed = await visitor.post(f"{path}/confirm", {"form_token": seen.form_token})
     assert confirmed.status == 409
     assert await visitor.world.rows("SELECT id FROM imports") == []
+
+
+async def test_a_stock_count_has_the_reason_that_was_typed(visitor: Visitor) -> None:
+    content = "article_code,warehouse_code,quantity\nA,MAIN,7\n"
+    path, seen = await looked_at(visitor, "stock-count", content, reason="yearly count")
+    assert "1 would be changed" in words(seen)
+    await confirmed(visitor, path)
+    assert ("yearly count",) in await visitor.world.rows("SELECT reason FROM stock_movements")
+    long = await upload(visitor, "stock-count", content, {"reason": "x" * 300})
+    assert (long.status, 'id="reason-error"' in long.text) == (422, True)
+
+
+async def test_of_very_many_errors_the_first_are_kept_and_all_are_counted(visitor: Visitor) -> None:
+    rows = "".join(f"C{n},Client,nobody {n}\n" for n in range(1500))
+    path, seen = await looked_at(visitor, "clients", f"code,name,email\n{rows}")
+    assert "Nothing can be imported while there are errors: 1 500." in words(seen)
+    assert (
+        "These are the first of 1 500. The CSV file has the first 1 000; of the others only the number"
+        in words(seen)
+    )
+    assert "The first 1 000 as CSV" in words(seen)
+    listed = (await visitor.get(f"{path}/errors.csv")).text.splitlines()
+    assert (len(listed), listed[-1]) == (1002, ',,,"and 500 more errors, of which only the number is kept"')
+
+
+async def test_uploads_count_in_the_quota(visitor: Visitor) -> None:
+    """A file that it has no room for is refused while it arrives, and another one when nothing is left."""
+    world = visitor.world
+    used = await (await world.database()).read(lambda tx: tx.bytes_used())
+    changes = CompanyChanges(quota_megabytes=used // 1_000_000 + 1)
+    await world.installation.platform.write(lambda tx: change_company(tx, "ACME", changes))
+    large = await upload(visitor, "clients", b"code,name\n" + b"A,B\n" * 250_000)
+    assert (large.status, "larger than what the company's quota has left" in words(large)) == (413, True)
+    path, seen = await looked_at(visitor, "clients", b"code,name\nC9,New\n")
+    assert "1 would be created" in words(seen)
+    place = world.installation.folder.path / "imports" / "1" / path.rpartition("/")[2]
+    (place / "other").write_bytes(bytes(1_000_000))
+    refused = await upload(visitor, "clients", b"code,name\nC8,New\n")
+    assert (refused.status, "The quota of" in words(refused)) == (507, True)
+    refused = await visitor.post(f"{path}/confirm", {"form_token": seen.form_token})
+    assert refused.status == 507
+    assert await world.rows("SELECT count(*) FROM clients WHERE code = 'C9'") == [(0,)]

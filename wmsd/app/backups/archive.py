@@ -34,6 +34,8 @@ MEMBER_HEAD: Final = bytes((0x1F, 0x8B, 8, 0))
 """Of every other member: deflate, and no flags."""
 END_ID: Final = b"WM"
 END_TAIL: Final = bytes((3, 0)) + bytes(8)
+MOST_COMPRESSED: Final = 1032
+"""How many bytes one byte of deflate can stand for (zlib's technical details)."""
 MOST_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 PIECE_BYTES: Final = 1024 * 1024
 MODE: Final = 0o600
@@ -110,7 +112,25 @@ def read_manifest(path: Path) -> Manifest:
             entry = _next_entry(gzip, path)
             if entry is None or entry.name != manifests.NAME or entry.size > MOST_MANIFEST_BYTES:
                 raise StorageError(f"{path} is damaged: its manifest is not where it should be.")
-            return manifests.parsed(b"".join(entry.pieces()), str(path))
+            manifest = manifests.parsed(b"".join(entry.pieces()), str(path))
+        _check_sizes(path, manifest, at)
+        return manifest
+
+
+def _check_sizes(path: Path, manifest: Manifest, end: int) -> None:
+    """Raises StorageError when the archive cannot hold the files that its manifest names, so that none is unpacked
+    to find that out.
+    """
+    begins = sorted(
+        {file.at for file in manifest.files} | {end, *(() if manifest.keys_at is None else [manifest.keys_at])}
+    )
+    for file in manifest.files:
+        until = next((at for at in begins if at > file.at), file.at)
+        if file.bytes > (until - file.at) * MOST_COMPRESSED:
+            raise StorageError(
+                f"{path} is damaged: its manifest gives {file.path} {file.bytes} bytes, and the "
+                f"{until - file.at} bytes of it that are there cannot unpack to so many. Nothing was unpacked."
+            )
 
 
 def _manifest_at(end: bytes) -> int | None:
@@ -180,6 +200,8 @@ def _next_entry(gzip: Any, archive: Path) -> Entry | None:
     if not any(head):
         return None
     info = tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+    if info.size < 0:  # to read so many would read everything
+        raise EOFError(f"it gives {info.name!r} no size")
     if info.type != tarfile.REGTYPE:
         raise StorageError(f"The archive holds {info.name!r}, which is no file. It was left out.")
     return Entry(info.name, info.size, gzip, archive)

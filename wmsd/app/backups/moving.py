@@ -180,7 +180,7 @@ def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator
         )
     [file] = manifest.files
     _check_schema(archive, manifest, file)
-    check_room(data.path, file.bytes)
+    check_room(data.path, file.bytes, archive)
     credentials: Credentials | None = None
     if manifest.keys_at is not None and passphrase is not None:
         credentials = secrets_of(archive, manifest, CREDENTIALS, passphrase)

@@ -53,7 +53,7 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     """
     began = time.monotonic()
     manifest = read_manifest(archive)
-    check_room(scratch_in, max((file.bytes for file in manifest.files), default=0))
+    check_room(scratch_in, max((file.bytes for file in manifest.files), default=0), archive)
     problems = [f"{each.code} is not in it: {each.reason}" for each in manifest.left_out]
     if manifest.file(PLATFORM) is None and manifest.company is None:
         problems.append(f"{PLATFORM} is not in it.")

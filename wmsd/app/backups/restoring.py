@@ -279,7 +279,7 @@ class Restore:
                     f"{file.figures.schema_version}; this program knows schemas up to {newest}. Nothing was "
                     "changed. Restore it with that version, or a newer one."
                 )
-        check_room(self._data.path, sum(file.bytes for file in files))
+        check_room(self._data.path, sum(file.bytes for file in files), self.archive)
 
     @contextmanager
     def _unpacked_into(self) -> Iterator[Path]:

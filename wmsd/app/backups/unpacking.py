@@ -13,6 +13,7 @@ from wmsd.app.backups.sealing import check_form, opened
 from wmsd.app.private_files import new_private
 from wmsd.db import migrations
 from wmsd.db.failures import StorageError
+from wmsd.db.migrations import MAGIC
 from wmsd.db.pinned import pin
 from wmsd.db.sqlite import sqlite3
 
@@ -36,7 +37,9 @@ def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
                     f"{archive} is damaged: it has {entry.name!r} of {entry.size} bytes where {file.path} of "
                     f"{file.bytes} bytes should be."
                 )
-            for piece in entry.pieces():
+            for number, piece in enumerate(entry.pieces()):
+                if number == 0 and not piece.startswith(MAGIC):  # seen before it fills the disk
+                    raise StorageError(f"{archive} is damaged: {file.path} in it is no file of SQLite.")
                 digest.update(piece)
                 out.write(piece)
             out.flush()

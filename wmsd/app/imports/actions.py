@@ -13,17 +13,16 @@ from wmsd.app.imports.desk import ImportDesk
 from wmsd.app.imports.modules import MODULE_OF
 from wmsd.app.imports.progress import shown
 from wmsd.app.imports.schema import ImportCursorQuery, ImportQuery, ImportShown
-from wmsd.app.storage import Storage
+from wmsd.app.storage import MEGABYTE, Storage
 from wmsd.base.context import Caller, Company
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import Mark
-from wmsd.base.fields import Input
+from wmsd.base.fields import Input, Name
 from wmsd.base.operation import operation
 from wmsd.base.problems import forbidden, invalid, not_found
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
-from wmsd.stock.schema import Reason
 
 by_admins = partial(operation, tag="Imports", role="company-admin")
 
@@ -44,9 +43,14 @@ class UploadToLookAt(Input):
     delimiter: Literal["comma", "semicolon", "tab"] | None = None
     encoding: Literal["utf-8", "utf-16", "windows-1250", "windows-1252", "iso-8859-2"] | None = None
     complete: bool = False
-    reason: Reason | None = None
+    reason: Name | None = None
 
 
+TOO_LARGE: Final = "The file is over {} MB."
+QUOTA_LEFT: Final = (
+    "The file is larger than what the company's quota has left, in which uploads of the last day count too. "
+    "Import it in parts, or ask the site admin for more."
+)
 CHOICES: Final = ("decimal", "delimiter", "encoding")
 
 
@@ -86,11 +90,22 @@ async def undo_import(
 
 
 @by_admins(answer="object")
-async def begin_upload(service: ImportService, company: Company, caller: Caller) -> dict[str, object]:
-    """Make a place for a file that is to be uploaded."""
+async def begin_upload(
+    service: ImportService, database: Database, company: Company, caller: Caller
+) -> dict[str, object]:
+    """Make a place for a file that is to be uploaded. Uploads count in the company's quota."""
     check_not_frozen(company)
     upload = await service.desk.make(company, caller)
-    return {"id": upload.id, "path": str(upload.file), "most_bytes": service.desk.most_bytes}
+    kept = await service.desk.bytes_kept(company)
+    left = await database.read(lambda tx: service.storage.left(tx, company, kept))
+    most = service.desk.most_bytes
+    is_of_quota = left is not None and left < most
+    return {
+        "id": upload.id,
+        "path": str(upload.file),
+        "most_bytes": left if is_of_quota else most,
+        "too_large": QUOTA_LEFT if is_of_quota else TOO_LARGE.format(most // MEGABYTE),
+    }
 
 
 @by_admins(answer="object")
@@ -125,14 +140,20 @@ async def import_upload(
 ) -> dict[str, object]:
     """Begin to import an upload. What is asked twice is done once."""
     check_not_frozen(company)
-    await database.read(lambda tx: service.storage.admit(tx, company, "adds"))
+    kept = await service.desk.bytes_kept(company)
+
+    def admit(tx: Transaction) -> None:
+        service.storage.admit(tx, company, "adds")
+        service.storage.left(tx, company, kept)
+
+    await database.read(admit)
     await service.desk.take_in(company, *await service.desk.find(company, upload))
     return {"id": upload}
 
 
 @by_admins(answer="object")
 async def get_upload_errors(service: ImportService, company: Company, upload: str) -> dict[str, object]:
-    """Get the file with all errors of an upload."""
+    """Get the file with the errors of an upload, the first 1 000."""
     found, about = await service.desk.find(company, upload)
     if not found.errors_file.exists():
         raise not_found("list of errors")

@@ -6,23 +6,25 @@ writes all rows or none, however it ends: so the company's file alone says wheth
 
 import asyncio
 import logging
-import os
+import math
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.app import own_program
+from wmsd.app import own_process, own_program
 from wmsd.app.csv_rows import NO_ROWS
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_thresholds import disk_of
-from wmsd.app.imports.uploads import LONGEST_SAID, SAID, About, State, Upload, Uploads
+from wmsd.app.imports.uploads import SAID, About, State, Upload, Uploads, last_lines
+from wmsd.app.own_process import Limits
 from wmsd.app.private_files import new_private
 from wmsd.app.settings import MEGABYTE, Imports
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.context import Caller, Company
+from wmsd.base.memory import machine_memory
 from wmsd.base.problems import Problem, unavailable
 
 LOG = logging.getLogger("wmsd.imports")
@@ -32,9 +34,27 @@ MOST_AT_ONCE: Final = 2
 LONGEST_SECONDS: Final = 3600.0
 LONGEST_LOOK_SECONDS: Final = 900.0
 """Whoever uploads files again and again must not keep the places from others."""
+MOST_MEMORY: Final = 2_500_000_000
+"""Bytes for a process. A million articles were measured at 0.12 GB, whatever is wrong with them, and a million
+rows of stock, whose places are held in memory, at 1.9 GB.
+"""
+SHARE_OF_MEMORY: Final = 4
+"""The part of the machine's memory, where that is less: so all processes together have at most half of it."""
+LEAST_MEMORY: Final = 256_000_000
+"""A process needs 0.08 GB to begin."""
+CPU_SECONDS: Final = 1800
+"""Twenty times what a million rows of articles or stock were measured to take."""
 STOP_SECONDS: Final = 5.0
 ENDING_SECONDS: Final = 3.0
 BUSY: Final = "Another import of this company is under way. Wait until it has ended, then send this again."
+OF_MEMORY: Final = (
+    "This file needs more memory than an import may have, {megabytes} MB. Nothing was imported: divide the file, "
+    "and import the parts one after the other."
+)
+OF_TIME: Final = (
+    "This took over {minutes} minutes of the processor's time, and was broken off. Nothing was imported: divide "
+    "the file, and import the parts one after the other."
+)
 TOO_LONG: Final = "This took over {minutes} minutes, and was broken off. Nothing was imported: divide the file."
 BROKEN_OFF: Final = "The service was stopped meanwhile. Nothing was imported: begin again."
 
@@ -48,12 +68,18 @@ class Running(NamedTuple):
 
 
 class ImportDesk:
-    """`config_file` is the one that the server has its settings from."""
+    """`config_file` is the one that the server has its settings from. `limits` are those of each process."""
 
     def __init__(
-        self, settings: Imports, folder: DataFolder, clock: Clock, config_file: Path | None = None
+        self,
+        settings: Imports,
+        folder: DataFolder,
+        clock: Clock,
+        config_file: Path | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.most_bytes = settings.megabytes * MEGABYTE
+        self._limits = limits or limits_here()
         self.uploads = Uploads(folder.path / "imports")
         self._folder = folder
         self._clock = clock
@@ -86,6 +112,10 @@ class ImportDesk:
         await asyncio.to_thread(upload.write, about)
         return upload
 
+    async def bytes_kept(self, company: Company) -> int:
+        """What the company's uploads take on the disk, all of their files together."""
+        return await asyncio.to_thread(self.uploads.bytes_of, company.id)
+
     async def find(self, company: Company, upload_id: str) -> tuple[Upload, About]:
         """Raises Problem (404)."""
         upload = await asyncio.to_thread(self.uploads.find, company.id, upload_id)
@@ -113,14 +143,13 @@ class ImportDesk:
     async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:
         """Raises Problem (409) with what stands in the way."""
         await self._wait_until_idle(company)
-        with tempfile.TemporaryFile() as said:
+        with tempfile.NamedTemporaryFile(prefix="wmsd-undo-") as said:
             arguments = ["undo", f"--company={company.code}", f"--number={import_id}", f"--by={caller.actor.name}"]
-            task = asyncio.ensure_future(self._run(arguments, asyncio.subprocess.DEVNULL, said.fileno()))
+            task = asyncio.ensure_future(self._run(arguments, asyncio.subprocess.DEVNULL, Path(said.name)))
             self._running[company.id] = Running(task, None)
             code = await asyncio.shield(task)
             if code:
-                said.seek(0)
-                lines = said.read(LONGEST_SAID).decode(errors="replace").splitlines()
+                lines = last_lines(Path(said.name))
                 sentences = [each.removeprefix(SAID) for each in lines if each.startswith(SAID)]
                 raise Problem("INVALID_STATUS", " ".join(sentences) or BROKEN_OFF)
 
@@ -172,32 +201,40 @@ class ImportDesk:
     ) -> int:
         for path in (out, upload.said_file, upload.errors_file):
             path.unlink(missing_ok=True)
-        new_private(upload.errors_file).close()
-        with new_private(out) as answer, new_private(upload.said_file) as said:
+        for path in (upload.said_file, upload.errors_file):
+            new_private(path).close()
+        with new_private(out) as answer:
             command = [*arguments, "--tell-progress", "--json"]
-            return await self._run(command, answer.fileno(), said.fileno(), longest)
+            return await self._run(command, answer.fileno(), upload.said_file, longest)
 
-    async def _run(self, arguments: list[str], out: int, said: int, longest: float = LONGEST_SECONDS) -> int:
-        """How the command ends."""
+    async def _run(self, arguments: list[str], out: int, said_file: Path, longest: float = LONGEST_SECONDS) -> int:
+        """How the command ends. What keeps it from its end is written to `said_file` too."""
         command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
         async with self._at_once:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=out,
-                stderr=said,
-                env=own_program.environment(),
-            )
+            with said_file.open("ab") as said:
+                process = await own_process.start(command, self._limits, stdout=out, stderr=said)
             self._processes.add(process)
             try:
-                return await asyncio.wait_for(process.wait(), longest)
+                code = await own_process.ended(process, self._limits, longest)
+                why = self._limit_reached(code, said_file)
             except TimeoutError:
                 process.kill()
                 code = await process.wait()
-                os.write(said, f"\n{SAID}{TOO_LONG.format(minutes=round(longest / 60))}\n".encode())
-                return code
+                why = TOO_LONG.format(minutes=round(longest / 60))
             finally:
                 self._processes.discard(process)
+            if why is not None:
+                with said_file.open("ab") as said:
+                    said.write(f"\n{SAID}{why}\n".encode())
+            return code
+
+    def _limit_reached(self, code: int, said_file: Path) -> str | None:
+        """The sentence for a process that has run out of memory or time."""
+        if own_process.ran_out_of_time(code):
+            return OF_TIME.format(minutes=math.ceil(self._limits.cpu_seconds / 60))
+        if code and own_process.ran_out_of_memory(code, last_lines(said_file)):
+            return OF_MEMORY.format(megabytes=self._limits.data_bytes // MEGABYTE)
+        return None
 
     async def stop(self) -> None:
         """Ends what is under way: what was not committed is as if it had never begun."""
@@ -210,6 +247,11 @@ class ImportDesk:
 
     async def forget_old(self) -> None:
         await asyncio.to_thread(self.uploads.forget_old)
+
+
+def limits_here() -> Limits:
+    """What a process may take on this machine."""
+    return Limits(max(LEAST_MEMORY, min(MOST_MEMORY, machine_memory() // SHARE_OF_MEMORY)), CPU_SECONDS)
 
 
 def _arguments(company: Company, upload: Upload, about: About) -> list[str]:

@@ -4,13 +4,13 @@ What can only be guessed at a risk is asked: `1.000` is a thousand in one countr
 """
 
 import re
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import field
 from decimal import Decimal
 from io import TextIOWrapper
 from typing import IO, Final, NamedTuple
 
-from wmsd.app.csv_rows import Columns, Form, Unreadable, column_name, delimiter_of, split
+from wmsd.app.csv_rows import Columns, Form, Unreadable, column_name, delimiter_of, ends_in, split
 from wmsd.app.imports.encodings import ENCODINGS, SAVE_AS, encoding_of, not_readable
 from wmsd.app.imports.samples import Sample, sample_of
 from wmsd.base import cells
@@ -19,8 +19,12 @@ from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
 
 DELIMITER_NAMES: Final[Mapping[str, str]] = {",": "comma", ";": "semicolon", "\t": "tab"}
 LONGEST_LINE: Final = 4 * 1024 * 1024
+PIECE: Final = 64 * 1024
+"""Characters that are read at once."""
+LINES: Final = re.compile(r"[^\r\n]*[\r\n]+")
+"""Each line with its end, and with the empty lines after it."""
 MOST_QUESTIONS: Final = 5
-NAMES_DELIMITER: Final = re.compile("sep=.", re.IGNORECASE)
+NAMES_DELIMITER: Final = re.compile(r"sep=.(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
 """A first line that spreadsheets read and do not show. The header shows the delimiter anyway."""
 __all__ = ["ENCODINGS", "Chosen", "Guess", "guess", "lines_of"]
 
@@ -112,24 +116,48 @@ def _sample(file: IO[bytes], form: Form, others: Collection[str]) -> Sample | No
 
 def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
     """The lines of the file, from its beginning, with their ends, without one that names the delimiter for a
-    spreadsheet. Raises Unreadable.
+    spreadsheet. Empty lines come with the line before them, as `split` takes them: millions are passed over as
+    quickly as they are read. Raises Unreadable.
     """
     file.seek(0)
     reader = TextIOWrapper(file, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
-    number = 0
+    done = 0
     try:
-        while line := reader.readline(LONGEST_LINE):
-            number += 1
-            if "\0" in line:
-                raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
-            if len(line) >= LONGEST_LINE:
-                raise Unreadable(f"line {number} is longer than {LONGEST_LINE} characters.")
-            if number > 1 or not NAMES_DELIMITER.fullmatch(line.rstrip("\r\n")):
-                yield line
+        for block in _blocks(reader):
+            for place, line in enumerate(block):
+                if "\0" in line or len(line) >= LONGEST_LINE:
+                    _check(line, done + ends_in("".join(block[:place])) + 1)
+                if done or place or (named := NAMES_DELIMITER.match(line)) is None:
+                    yield line
+                elif named.end() < len(line):  # the empty lines after it
+                    yield line[named.end() :]
+            done += ends_in("".join(block))
     except UnicodeError:
         raise not_readable(file, encoding) from None
     finally:
         reader.detach()
+
+
+def _blocks(reader: TextIOWrapper) -> Iterator[list[str]]:
+    rest = ""
+    while piece := reader.read(PIECE):
+        text = rest + piece
+        sure = len(text) - text.endswith("\r")  # what follows may be the other half of this end
+        end = max(text.rfind("\n", 0, sure), text.rfind("\r", 0, sure)) + 1
+        yield LINES.findall(text, 0, end)
+        rest = text[end:]
+        if len(rest) >= LONGEST_LINE:
+            break
+    if rest:
+        yield [rest]
+
+
+def _check(line: str, number: int) -> None:
+    """Raises Unreadable."""
+    if "\0" in line:
+        raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
+    if len(line.rstrip("\r\n")) >= LONGEST_LINE:
+        raise Unreadable(f"line {number} is longer than {LONGEST_LINE} characters.")
 
 
 @dataclass(slots=True)

@@ -12,15 +12,16 @@ from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.app.imports.meant import with_codes_meant
 from wmsd.app.imports.samples import Sample
-from wmsd.app.imports.wrong import Wrong, asked, in_both, of_file, shortened, with_cells
+from wmsd.app.imports.wrong import Told, Wrong, asked, in_both, of_file, shortened, with_cells
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import OTHER
-from wmsd.base.importing import Alike, CellError, ImportRefused, Outcome, Row, Watch
+from wmsd.base.importing import Alike, CellError, Errors, ImportRefused, Outcome, Row, Watch
 from wmsd.db.staging import Staging
 from wmsd.db.transaction import Transaction
 
 MOST_ROWS: Final = 20
-MOST_ERRORS: Final = 200
+MOST_SHOWN: Final = 200
+"""Errors that a page shows; the file of errors has all that are kept."""
 
 
 class Looking(Watch):
@@ -48,7 +49,7 @@ class Preview:
     """Those that would read a file that is unreadable as it was understood."""
     counts: dict[str, int] | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
-    errors: list[Wrong] = field(default_factory=list)
+    errors: Told = Told()
     errors_of_file: list[Wrong] = field(default_factory=list)
     """`reasons`, each with its place."""
     asked: list[Wrong] = field(default_factory=list)
@@ -77,16 +78,9 @@ class Preview:
             "reasons": list(self.reasons),
             "counts": self.counts,
             "rows": self.rows,
-            "errors": [
-                {
-                    "row": each.line or None,
-                    "column": each.column,
-                    "cell": None if each.cell is None else shortened(each.cell),
-                    "message": each.sentence,
-                }
-                for each in self.errors[:MOST_ERRORS]
-            ],
-            "errors_in_all": len(self.errors),
+            "errors": [each.as_json() for each in self.errors.first[:MOST_SHOWN]],
+            "errors_kept": len(self.errors.first),
+            "errors_in_all": self.errors.in_all,
             "alike": [
                 {"row": each.line, "code": each.code, "other": each.other, "other_row": each.other_line}
                 for each in self.alike
@@ -167,7 +161,7 @@ def _try(
         return
     outcome = _tried(staging, kind, file, found.form, watch, options)
     found.errors = told(staging, kind, file, found.form, outcome.errors)
-    if not found.errors:
+    if not found.errors.in_all:
         found.counts, found.alike = counts_of(outcome), outcome.alike
 
 
@@ -190,7 +184,7 @@ def _tried(
 
 def errors_anyway(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
-) -> list[Wrong]:
+) -> Told:
     """The errors that a file which waits for a choice of the decimal mark has with either. It is tried with both:
     a quantity decides on other cells too, such as serials, or the status of an order.
     """
@@ -198,14 +192,21 @@ def errors_anyway(
     if errors:
         staging.begin_anew()
         other = replace(form, decimal=OTHER[form.decimal])
-        errors = in_both(errors, _tried(staging, kind, file, other, None, options).errors)
-    return told(staging, kind, file, form, errors)
+        others = _tried(staging, kind, file, other, None, options).errors
+        return _told(staging, kind, file, form, *in_both(errors, others))
+    return Told()
 
 
-def told(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Iterable[CellError]) -> list[Wrong]:
+def told(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Errors) -> Told:
     """The errors as people are told them."""
-    wrong = with_cells(file, kind.columns, form, errors)
-    return staging.check(lambda tx: with_codes_meant(tx, wrong))
+    return _told(staging, kind, file, form, errors.first, errors.in_all)
+
+
+def _told(
+    staging: Staging, kind: Kind, file: IO[bytes], form: Form, first: Iterable[CellError], in_all: int
+) -> Told:
+    wrong = with_cells(file, kind.columns, form, first)
+    return Told(staging.check(lambda tx: with_codes_meant(tx, wrong)), in_all)
 
 
 def counts_of(outcome: Outcome) -> dict[str, int]:
@@ -239,7 +240,7 @@ def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row)
 
 def _mark_wrong(found: Preview) -> None:
     """Of a row with errors nothing happens, whatever is there now."""
-    wrong = {each.line for each in found.errors}
+    wrong = {each.line for each in found.errors.first}
     for row in found.rows:
         if row["row"] in wrong:
             row["what"] = "wrong"

@@ -8,6 +8,7 @@ import json
 import re
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -89,12 +90,7 @@ class Upload:
 
     def said(self) -> list[str]:
         """The last lines that the command has said."""
-        try:
-            with self.said_file.open("rb") as file:
-                file.seek(max(0, self.said_file.stat().st_size - LONGEST_SAID))
-                return file.read().decode(errors="replace").splitlines()
-        except OSError:
-            return []
+        return last_lines(self.said_file)
 
     def progress(self) -> tuple[int, int] | None:
         """The rows that are done, of how many."""
@@ -139,6 +135,11 @@ class Uploads:
     def forget(self, upload: Upload) -> None:
         shutil.rmtree(upload.folder, ignore_errors=True)
 
+    def bytes_of(self, company_id: int) -> int:
+        """What all files of the company's uploads take."""
+        files = (self._folder / str(company_id)).rglob("*")
+        return sum(size for file in files if (size := _size(file)) is not None)
+
     def forget_old(self) -> None:
         if self._folder.exists():
             for place in self._folder.iterdir():
@@ -150,6 +151,24 @@ class Uploads:
         for number, (moment, folder) in enumerate(newest):
             if number >= most or moment < until:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _size(file: Path) -> int | None:
+    """None for a folder, and for what is gone meanwhile."""
+    with suppress(OSError):
+        found = file.lstat()
+        return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return None
+
+
+def last_lines(said_file: Path) -> list[str]:
+    """What a command has said at last; nothing where the file is not there."""
+    try:
+        with said_file.open("rb") as file:
+            file.seek(max(0, said_file.stat().st_size - LONGEST_SAID))
+            return file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return []
 
 
 def _moments(place: Path) -> Iterator[tuple[float, Path]]:

@@ -1,16 +1,17 @@
 """What is wrong with a file, as people are told: each error with its cell."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import IO, Final, TextIO
+from typing import IO, Any, Final, NamedTuple, TextIO
 
 from wmsd.app.csv_rows import Columns, Form, Unreadable, WrongHeader, column_name, split
 from wmsd.app.imports.guessing import Guess, lines_of
 from wmsd.base import cells
+from wmsd.base.counts import counted
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import NO_NUMBER
-from wmsd.base.importing import CellError
+from wmsd.base.importing import CellError, Errors
 
 LONGEST_CELL: Final = 200
 NUMBER: Final = "must be a number"
@@ -37,15 +38,36 @@ class Wrong:
         quoted = "" if not self.cell else f' The cell has "{shortened(self.cell)}".'
         return f"{self.where}: {self.sentence}.{quoted}"
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "row": self.line or None,
+            "column": self.column,
+            "cell": None if self.cell is None else shortened(self.cell),
+            "message": self.sentence,
+        }
+
+
+class Told(NamedTuple):
+    """The first errors of a file, and how many there are in all."""
+
+    first: Sequence[Wrong] = ()
+    in_all: int = 0
+
+    @property
+    def more(self) -> int:
+        """How many are only counted."""
+        return self.in_all - len(self.first)
+
 
 def shortened(cell: str) -> str:
     return cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…"
 
 
 def with_cells(file: IO[bytes], columns: Columns, form: Form, errors: Iterable[CellError]) -> list[Wrong]:
-    """The errors with their cells, which are read again from the file."""
+    """The errors with the beginnings of their cells, which are read again from the file."""
     errors = list(errors)
     wanted = {error.line for error in errors}
+    last = max(wanted, default=0)
     lines: dict[int, list[str]] = {}
     names: list[str] = []
     texts = lines_of(file, form.encoding)
@@ -54,7 +76,9 @@ def with_cells(file: IO[bytes], columns: Columns, form: Form, errors: Iterable[C
             if not names:
                 names = [column_name(heading, columns) for heading in row.cells]
             elif row.number in wanted:
-                lines[row.number] = row.cells
+                lines[row.number] = [cell[: LONGEST_CELL + 1] for cell in row.cells]
+            if row.number >= last:
+                break
     except Unreadable:
         pass  # said already
     finally:
@@ -82,10 +106,14 @@ def of_file(error: Unreadable) -> list[Wrong]:
     return [Wrong(0, "", None, sentence.removesuffix(".")) for sentence in error.sentences]
 
 
-def in_both(errors: Iterable[CellError], others: Iterable[CellError]) -> list[CellError]:
-    """The first ones, as far as they are among the others: those of the file with the other decimal mark."""
-    known = set(map(_with_either_mark, others))
-    return [each for each in map(_with_either_mark, errors) if each in known]
+def in_both(errors: Errors, others: Errors) -> tuple[list[CellError], int]:
+    """The first ones, as far as they are among the others, those of the file with the other decimal mark; and how
+    many such there are. Of cells beyond the first it is known only that they are wrong with either.
+    """
+    known = {(each.line, each.column): _with_either_mark(each) for each in others.first}
+    either = [each for each in map(_with_either_mark, errors.first) if others.has(each.line, each.column)]
+    same = [each for each in either if known.get((each.line, each.column), each) == each]
+    return same, errors.cells_in_common(others) - len(either) + len(same)
 
 
 def _with_either_mark(error: CellError) -> CellError:
@@ -97,10 +125,16 @@ def asked(guessed: Guess) -> list[Wrong]:
     return [Wrong(each.line, each.column, each.text, CHOOSE) for each in guessed.questions]
 
 
-def write_errors(errors: Iterable[Wrong], file: TextIO) -> None:
-    """All errors as CSV. A spreadsheet runs none of it as a formula."""
+def write_errors(errors: Iterable[Wrong], file: TextIO, more: int = 0) -> None:
+    """Errors as CSV, and how many more there are. A spreadsheet runs none of it as a formula."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["row", "column", "cell", "message"])
     for each in errors:
         row = [each.line or "", shortened(each.column), shortened(each.cell or ""), each.sentence]
         writer.writerow([cells.write(value) for value in row])
+    if more:
+        writer.writerow(["", "", "", and_more(more)])
+
+
+def and_more(number: int) -> str:
+    return f"and {counted(number, 'more error')}, of which only the number is kept"

@@ -20,7 +20,7 @@ from wmsd.app.imports.modules import MODULE_OF
 from wmsd.app.imports.preview import counts_of, errors_anyway, evidence_of, form_in_words, preview, told
 from wmsd.app.imports.record import Recording, TakenInAlready
 from wmsd.app.imports.room import Room
-from wmsd.app.imports.wrong import Wrong, asked, of_file
+from wmsd.app.imports.wrong import Told, asked, of_file
 from wmsd.app.installation import Installation
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.counts import counted
@@ -64,7 +64,7 @@ Options = dict[str, Any]
 @click.option("--preview", "is_preview", is_flag=True, help="Show what would change, row by row; change nothing.")
 @click.option("--dry-run", is_flag=True, help="Check and count only; change nothing.")
 @click.option("--errors", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv",
-              help="Also write all errors to this file. Without errors it has its heading only.")  # fmt: skip
+              help="Also write the first 1000 errors to this file; without errors, its heading only.")  # fmt: skip
 @click.option("--complete", is_flag=True, help="stock-count: what the file leaves out was not found.")
 @click.option("--reason", metavar="TEXT", help="stock-count: why, for the ledger.  [default: stock count]")
 @click.option("--by", hidden=True, help="Who asks for it at the pages.")
@@ -175,7 +175,8 @@ def _preview(
     progress.end()
     progress.check_unchanged()
     if given["errors"] is not None:
-        write_whole([*found.asked, *found.errors, *found.errors_of_file], given["errors"])
+        every = [*found.asked, *found.errors.first, *found.errors_of_file]
+        write_whole(every, given["errors"], found.errors.more)
     previews.show(found, as_json, given["errors"])
     if not found.can_be_imported and not as_json:
         sys.exit(1)
@@ -215,7 +216,7 @@ def _import(
         progress.end()
         wrong = told(staging, KINDS[kind], source, guessed.form, refused.outcome.errors)
         if given["errors"] is not None:
-            write_whole(wrong, given["errors"])
+            write_whole(wrong.first, given["errors"], wrong.more)
         _refuse(wrong, as_json, given["errors"])
     progress.end()
     _say_outcome(kind, outcome, given["dry_run"], as_json)
@@ -229,20 +230,20 @@ def _errors_anyway(
     form: Form,
     progress: ShownProgress,
     options: Options,
-) -> list[Wrong]:
+) -> Told:
     try:
         with closing(opened()) as staging:
             return errors_anyway(staging, KINDS[kind], source, form, progress, options)
     except StorageError:  # without room for a copy there is the question alone
-        return []
+        return Told()
     finally:
         progress.end()
 
 
-def _ask(question: str, guessed: Guess, errors: list[Wrong], errors_file: Path | None) -> NoReturn:
+def _ask(question: str, guessed: Guess, errors: Told, errors_file: Path | None) -> NoReturn:
     waiting = asked(guessed)
     if errors_file is not None:
-        write_whole([*waiting, *errors], errors_file)
+        write_whole([*waiting, *errors.first], errors_file, errors.more)
     first, second = previews.likely_first(guessed.evidence, guessed.form.decimal)
     beside = previews.beside_question(waiting, errors, errors_file)
     fail([f"{question} Say --decimal {first} or --decimal {second}.", *beside, "Nothing was imported."])
@@ -282,10 +283,9 @@ def _options(kind: str, **given: object) -> dict[str, object]:
     return options
 
 
-def _refuse(errors: list[Wrong], as_json: bool, errors_file: Path | None) -> NoReturn:
+def _refuse(errors: Told, as_json: bool, errors_file: Path | None) -> NoReturn:
     if as_json:
-        told = [{"row": e.line or None, "column": e.column, "cell": e.cell, "message": e.sentence} for e in errors]
-        say({"errors": told}, as_json)
+        say({"errors": [each.as_json() for each in errors.first], "errors_in_all": errors.in_all}, as_json)
     fail(
         [
             *previews.first_of(errors, errors_file),

@@ -1,4 +1,4 @@
-"""The file for all errors of an import, which `--errors` names."""
+"""The file for the errors of an import, which `--errors` names."""
 
 import os
 import secrets
@@ -34,19 +34,19 @@ def begin(path: Path) -> None:
         write_whole([], path)
 
 
-def write_whole(errors: Iterable[Wrong], path: Path) -> None:
-    """The whole file, or what was there before. Raises OSError."""
+def write_whole(errors: Iterable[Wrong], path: Path, more: int = 0) -> None:
+    """The whole file, or what was there before. `more`: how many errors were only counted. Raises OSError."""
     path = path.resolve()  # a link stays one
     if path.exists() and not path.is_file():  # such as /dev/stdout
         with path.open("w", encoding="utf-8", newline="") as file:
-            write_errors(errors, file)
+            write_errors(errors, file, more)
         return
     beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.new")
     try:
         with beside.open("x", encoding="utf-8", newline="") as file:
             if path.exists():
                 beside.chmod(stat.S_IMODE(path.stat().st_mode))
-            write_errors(errors, file)
+            write_errors(errors, file, more)
         beside.replace(path)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None  # named as people know it

@@ -1,9 +1,11 @@
 """Shows the progress of an import at the terminal."""
 
+import math
 import os
 import signal
 import stat
 import sys
+import time
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -22,6 +24,8 @@ LINES = 1000
 """Between two looks how far a file is read."""
 TOLD = "rows "
 """Begins a line that tells how many rows are done, of how many."""
+TELL_SECONDS = 0.25
+"""Between two of them."""
 PATIENCE_SECONDS = 5.0
 OTHERS_WAIT = (
     "The rows are being written. Until that is done other writes to this company's data wait; those that have "
@@ -125,8 +129,14 @@ class ToldProgress(ShownProgress):
     def _shown(self, texts: Iterator[str], file: IO[bytes]) -> Iterator[str]:
         yield from texts
 
+    _told_at = -math.inf
+
     def rows(self, done: int, of: int) -> None:
-        click.echo(f"{TOLD}{done} {of}", err=True)
+        """Now and then, so that what it has said stays short, however many rows there are."""
+        now = time.monotonic()
+        if done >= of or now - self._told_at >= TELL_SECONDS:
+            self._told_at = now
+            click.echo(f"{TOLD}{done} {of}", err=True)
 
     def writing(self) -> None:
         """Nobody looks at a terminal."""

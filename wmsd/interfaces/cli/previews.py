@@ -11,7 +11,7 @@ from wmsd.app.csv_transfer import DryRun
 from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.preview import Preview, form_in_words, in_all
 from wmsd.app.imports.samples import Sample
-from wmsd.app.imports.wrong import Wrong, shortened
+from wmsd.app.imports.wrong import Told, Wrong, shortened
 from wmsd.base.counts import counted
 from wmsd.base.decimal_marks import MARKS, Mark
 from wmsd.base.importing import Alike
@@ -72,25 +72,24 @@ def likely_first(evidence: object, shown: Mark) -> list[Mark]:
     return sorted(MARKS, key=lambda mark: evidence is not None and mark != shown)
 
 
-def first_of(errors: Sequence[Wrong], errors_file: Path | None) -> list[str]:
-    """The first errors, and where all of them are."""
-    sentences = [each.text for each in errors[:MOST_ERRORS_SHOWN]]
-    if (more := len(errors) - len(sentences)) > 0:
-        where = (
-            "--errors FILE.csv writes all of them" if errors_file is None else f"all of them are in {errors_file}"
-        )
+def first_of(errors: Told, errors_file: Path | None) -> list[str]:
+    """The first errors, and where the others are."""
+    sentences = [each.text for each in errors.first[:MOST_ERRORS_SHOWN]]
+    if (more := errors.in_all - len(sentences)) > 0:
+        them = f"the first {len(errors.first)}" if errors.more else "all of them"
+        where = f"--errors FILE.csv writes {them}" if errors_file is None else f"{them} are in {errors_file}"
         sentences.append(f"… and {more} more: {where}.")
     return sentences
 
 
-def beside_question(asked: Sequence[Wrong], errors: Sequence[Wrong], errors_file: Path | None) -> list[str]:
+def beside_question(asked: Sequence[Wrong], errors: Told, errors_file: Path | None) -> list[str]:
     """What to say after the question for the decimal mark: the errors that do not depend on it, and where they and
     the cells that are asked about are.
     """
-    sentences = ["These errors do not depend on it:", *first_of(errors, errors_file)] if errors else []
+    sentences = ["These errors do not depend on it:", *first_of(errors, errors_file)] if errors.in_all else []
     if errors_file is not None:
         cells = "the cell that is" if len(asked) == 1 else f"the first {len(asked)} cells that are"
-        all_of = f" and {counted(len(errors), 'error')}" if errors else ""
+        all_of = f" and {counted(len(errors.first), 'error')}" if errors.in_all else ""
         sentences.append(f"{errors_file} has {cells} asked about{all_of}.")
     return sentences
 
@@ -114,7 +113,7 @@ def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None
     click.echo()
     say([_in_words(each) for each in found.rows], as_json, "There are no rows.")
     click.echo()
-    if found.errors:
+    if found.errors.in_all:
         fail(first_of(found.errors, errors_file))
     say(found.counts or {}, as_json)
     tell_alike(found.alike)

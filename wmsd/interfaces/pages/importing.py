@@ -50,7 +50,8 @@ class Importing:
         self._arriving[at.id] += 1
         try:
             place = await at.need(imports.begin_upload)
-            sent = await receive(at.person.browser, Path(place["path"]), place["most_bytes"])
+            most, too_large = place["most_bytes"], place["too_large"]
+            sent = await receive(at.person.browser, Path(place["path"]), most, too_large)
         except OSError:
             raise Problem("SERVICE_UNAVAILABLE", BROKEN) from None
         finally:

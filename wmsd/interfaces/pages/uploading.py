@@ -35,8 +35,9 @@ class Sent:
     bytes: int = 0
 
 
-async def receive(browser: Browser, target: Path, most: int) -> Sent:
-    """The form of this origin and session; its file is written to `target`.
+async def receive(browser: Browser, target: Path, most: int, too_large: str) -> Sent:
+    """The form of this origin and session; its file is written to `target`. `too_large`: what to say of more
+    than `most` bytes.
 
     Raises Problem: 403, 415, 413, 408, 400, 503, and OSError.
     """
@@ -49,10 +50,10 @@ async def receive(browser: Browser, target: Path, most: int) -> Sent:
     if request.content_type != "multipart/form-data":
         raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
     if (request.content_length or 0) > most + BLOCK:
-        raise _too_large(most)
+        raise _too_large(too_large)
     is_whole = False
     try:
-        sent = await _Receiving(request, browser, target, most).run()
+        sent = await _Receiving(request, browser, target, most, too_large).run()
         is_whole = True
     except (Problem, OSError):
         raise
@@ -64,13 +65,14 @@ async def receive(browser: Browser, target: Path, most: int) -> Sent:
     return sent
 
 
-def _too_large(most: int) -> Problem:
-    return Problem("VALIDATION_FAILED", f"The file is over {most // 1_000_000} MB.", status=413)
+def _too_large(sentence: str) -> Problem:
+    return Problem("VALIDATION_FAILED", sentence, status=413)
 
 
 class _Receiving:
-    def __init__(self, request: web.Request, browser: Browser, target: Path, most: int) -> None:
+    def __init__(self, request: web.Request, browser: Browser, target: Path, most: int, too_large: str) -> None:
         self._request, self._browser, self._target, self._most = request, browser, target, most
+        self._sentence = too_large
         self._until = asyncio.get_running_loop().time() + requests.BODY_SECONDS
         self._sent = Sent()
         self._is_own = False
@@ -115,7 +117,7 @@ class _Receiving:
             while chunk := await self._wait(part.read_chunk(BLOCK)):
                 self._sent.bytes += len(chunk)
                 if self._sent.bytes > self._most:
-                    raise _too_large(self._most)
+                    raise _too_large(self._sentence)
                 waiting.append(chunk)
                 held += len(chunk)
                 if held >= WRITTEN_AT_ONCE:

@@ -1,0 +1,101 @@
+"""What an upload costs has a bound: its process runs under limits, and its files count in the company's quota."""
+
+import asyncio
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World
+from wmsd.app import own_process
+from wmsd.app.imports.desk import LEAST_MEMORY, MOST_MEMORY, ImportDesk, limits_here
+from wmsd.app.imports.uploads import About, Upload
+from wmsd.app.own_process import NICE, Limits
+from wmsd.base.context import Company
+
+MEGABYTE = 1_000_000
+LONG = 120.0
+WRONG = "code\n" + "1\n" * 200_000
+PLACES = "article_code,warehouse_code,quantity\n" + "".join(f"A-{n},MAIN,1\n" for n in range(60_000))
+COUNTED = "code,name\n" + "".join(f"A-{n},Article {n}\n" for n in range(60_000))
+
+
+def desk_of(world: World, limits: Limits | None = None) -> ImportDesk:
+    return ImportDesk(world.installation.settings.imports, world.installation.folder, world.clock, None, limits)
+
+
+async def company_of(world: World) -> Company:
+    return (await world.installation.access.companies())[world.company]
+
+
+async def looked_at(world: World, desk: ImportDesk, kind: str, text: str) -> tuple[Upload, About]:
+    """As the page does it, with a process of its own."""
+    company = await company_of(world)
+    made = await asyncio.to_thread(desk.uploads.make, company.id)
+    made.file.write_text(text, encoding="utf-8")
+    found, about = await desk.find(company, made.id)
+    about.kind, about.file_name, about.bytes = kind, "list.csv", len(text)
+    await desk.look(company, found, about)
+    await asyncio.wait([desk._running[company.id].task], timeout=LONG)
+    return await desk.find(company, made.id)
+
+
+async def test_a_file_that_needs_too_much_memory_is_told_and_nothing_is_taken_in(world: World) -> None:
+    await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    await world.import_csv("articles", COUNTED)
+    _, about = await looked_at(world, desk_of(world, Limits(120 * MEGABYTE, 600)), "stock", PLACES)
+    assert (about.state, about.message) == (
+        "failed",
+        "This file needs more memory than an import may have, 120 MB. Nothing was imported: divide the file, and "
+        "import the parts one after the other.",
+    )
+    found, about = await looked_at(world, desk_of(world), "stock", PLACES)
+    assert (about.state, about.message) == ("looked", ""), "the limits of the product are enough"
+    preview = found.preview()
+    assert preview is not None
+    assert preview["counts"] == {"created": 0, "updated": 60_000, "unchanged": 0}
+
+
+async def test_a_file_that_takes_too_long_is_told_and_nothing_is_taken_in(world: World) -> None:
+    _, about = await looked_at(world, desk_of(world, Limits(MOST_MEMORY, 3)), "articles", WRONG)
+    assert (about.state, about.message) == (
+        "failed",
+        "This took over 1 minutes of the processor's time, and was broken off. Nothing was imported: divide the "
+        "file, and import the parts one after the other.",
+    )
+
+
+async def test_wrong_rows_cost_no_memory_and_no_disk(world: World) -> None:
+    """They took over 0.3 kB each, and twice as much of the disk as the file itself."""
+    desk = desk_of(world, Limits(150 * MEGABYTE, 600))
+    found, about = await looked_at(world, desk, "articles", WRONG)
+    preview = found.preview()
+    assert preview is not None
+    assert (about.state, preview["errors_in_all"], preview["errors_kept"]) == ("looked", 399_999, 1000)
+    lines = found.errors_file.read_text(encoding="utf-8").splitlines()
+    assert (len(lines), lines[-1]) == (1002, ',,,"and 398999 more errors, of which only the number is kept"')
+    assert await desk.bytes_kept(await company_of(world)) < len(WRONG) + 300_000
+
+
+async def test_each_process_gives_way_to_the_server() -> None:
+    """Also one without limits of its own, such as a backup."""
+    for limits in (None, Limits(90 * MEGABYTE, 60)):
+        process = await own_process.start(["sleep", "60"], limits)
+        try:
+            assert os.getpriority(os.PRIO_PROCESS, process.pid) == os.getpriority(os.PRIO_PROCESS, 0) + NICE
+            adjusted = await asyncio.to_thread(Path(f"/proc/{process.pid}/oom_score_adj").read_text)
+            assert adjusted == "1000\n"
+            most = resource.prlimit(process.pid, resource.RLIMIT_DATA)[0]
+            assert most == (resource.getrlimit(resource.RLIMIT_DATA)[0] if limits is None else limits.data_bytes)
+        finally:
+            process.kill()
+            await process.wait()
+
+
+def test_a_process_has_a_part_of_the_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for gigabytes in (0.5, 4, 64):
+        monkeypatch.setattr("wmsd.app.imports.desk.machine_memory", lambda of=gigabytes: int(of * 10**9))
+        found.append(limits_here().data_bytes)
+    assert found == [LEAST_MEMORY, 10**9, MOST_MEMORY]
