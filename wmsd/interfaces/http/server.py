@@ -36,6 +36,8 @@ INSTALLATION: Final = web.AppKey("installation", Installation)
 JOBS: Final = web.AppKey("jobs", Jobs)
 VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
 HSTS: Final = "max-age=31536000"
+BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
+"""The answer whose head is sent."""
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
 ANY: Final = "/{anything:(?s:.*)}"
 OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)}"
@@ -50,6 +52,7 @@ def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) ->
     trusted = trusted_proxies(installation)
     log = RequestLog(installation, trusted)
     app = web.Application()
+    app.on_response_prepare.append(note_begun)
     app[INSTALLATION], app[JOBS], app[REQUEST_LOG] = installation, jobs, log
     handler: MakeHandler = partial(RequestHandler, installation, log, **log.for_aiohttp())
     app[REQUEST_HANDLER] = handler
@@ -240,11 +243,16 @@ async def _answer(
         answer = _refusal(request, problem)
     except web.HTTPException as error:
         answer = _http_error(request, error)
+    except ConnectionResetError:
+        answer = web.Response(status=400)  # nobody is there any more
     except Exception as error:
         answer = _told_of_failure(request, failure(log, request, error))
     finally:
         if connection is not None:
             connection.end(_company_of(request))
+    begun = request.get(BEGUN)
+    if begun is not None and begun is not answer:
+        answer = _broken_off(request, begun, answer)
     answer.headers["X-Request-Id"] = request_id
     answer.headers["Server"] = "wmsd"
     answer.headers["X-Content-Type-Options"] = "nosniff"
@@ -263,6 +271,28 @@ async def _answer(
     log.write(request, answer.status, seconds)
     request_history.keep(installation, request, answer, seconds)
     return answer
+
+
+async def note_begun(request: web.Request, answer: web.StreamResponse) -> None:
+    """Is called before the head of an answer is sent."""
+    request[BEGUN] = answer
+
+
+def _broken_off(
+    request: web.Request, begun: web.StreamResponse, instead: web.StreamResponse
+) -> web.StreamResponse:
+    """Cuts the connection: no other answer can be sent in the middle of one. Returns the one that has begun."""
+    LOG.warning(
+        "the answer to %s %s was broken off, after %d bytes: %d",
+        request.method,
+        request.path,
+        begun.body_length if begun.prepared else 0,
+        instead.status,
+        extra={"request_id": request[REQUEST_ID]},
+    )
+    if request.transport is not None:
+        request.transport.abort()
+    return begun
 
 
 def _told_of_failure(request: web.Request, problem: Problem) -> web.Response:

@@ -82,7 +82,7 @@ async def _shown(door: Door, log: RequestLog, handler: Handler, request: web.Req
         if problem.status >= 500:
             return await refused.failed(door, request, problem)
         return await refused.shown(door, request, problem)
-    except web.HTTPException:
+    except (web.HTTPException, ConnectionResetError):
         raise
     except Exception as error:
         if not reads_pages(request):

@@ -1,6 +1,7 @@
 """Finds what somebody looks for in the reference: operations, by their fields too, errors, events, abilities."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Final
 
 from wmsd.base.access import MODULES
@@ -16,7 +17,7 @@ MOST_WORDS: Final = 8
 MOST_SHOWN: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """`text` is what is read of it, `words` what finds it too: the names of its fields."""
 
@@ -27,11 +28,14 @@ class Entry:
     places: tuple[tuple[str, str], ...] = ()
     """The methods and paths of an operation."""
 
+    @cached_property
+    def _whole(self) -> str:
+        parts = (self.title, self.text, *self.words, *(part for place in self.places for part in place))
+        return " ".join(parts).lower()
+
     def matches(self, asked: Iterable[str]) -> bool:
         """Whether each word is in it."""
-        parts = (self.title, self.text, *self.words, *(part for place in self.places for part in place))
-        whole = " ".join(parts).lower()
-        return all(word in whole for word in asked)
+        return all(word in self._whole for word in asked)
 
     def fields(self, asked: Iterable[str]) -> list[str]:
         """Its fields that have one of the words in them."""

@@ -3,12 +3,13 @@ operation, the errors, the events, the abilities and modules, and what can be do
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from wmsd.app.preconditions import etag_of
 from wmsd.app.prepared import Prepared
+from wmsd.app.work_admission import WorkAdmission
 from wmsd.base.access import MODULES
 from wmsd.base.addresses import Network
 from wmsd.base.problems import STATUS_OF_CODE, not_found
@@ -17,6 +18,7 @@ from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import language
+from wmsd.interfaces.pages.found_pages import FoundPages
 from wmsd.interfaces.pages.rendering import HEADERS, rendered
 from wmsd.interfaces.pages.visits import add_visited
 from wmsd.interfaces.reference import errors, finding, postman
@@ -53,10 +55,12 @@ class Known:
 
 
 class Pages:
-    def __init__(self, known: Known, trusted: Sequence[Network]) -> None:
+    def __init__(self, known: Known, trusted: Sequence[Network], work: WorkAdmission) -> None:
         """`trusted`: the proxies that say where a request came from."""
         self._known = known
         self._trusted = trusted
+        self._found = FoundPages(work)
+        self._sections: tuple[Section, ...] = ()
         self._prepared: dict[tuple[str, ...], Prepared] = {}
 
     def add_to(self, app: web.Application) -> None:
@@ -76,7 +80,12 @@ class Pages:
         reference = await self._known.reference()
         if not query:
             return await self._answer(request, ("contents",), lambda: _contents(reference))
-        text = in_english("contents", **_found(reference, query))
+        self._sections = self._sections or _sections(reference)
+
+        async def found() -> str:
+            return in_english("contents", **_found(reference, self._sections, query))
+
+        text = await self._found.text((query,), requests.client_address(request, self._trusted), found)
         return web.Response(text=text, content_type="text/html", headers=HEADERS)
 
     async def _fixed(self, make: Callable[[Reference], str], request: web.Request) -> web.Response:
@@ -158,9 +167,9 @@ def _contents(reference: Reference) -> str:
     )
 
 
-def _found(reference: Reference, query: str) -> Mapping[str, Any]:
+def _found(reference: Reference, every: Iterable[Section], query: str) -> Mapping[str, Any]:
     asked = finding.asked_for(query)
-    sections = [section for each in _sections(reference) if (section := each.found(asked)).entries]
+    sections = [section for each in every if (section := each.found(asked)).entries]
     number = sum(len(each.entries) for each in sections)
     found = {"sections": sections, "query": query, "asked": asked, "number": number, "collection": postman.FILE}
     return {**frame(reference, "contents"), **found}

@@ -31,4 +31,4 @@ def add_to(app: web.Application, installation: Installation, make: Callable[[], 
         ("POST", TRY, editor.do),
     ):
         add_page(app, method, path, handler)
-    Pages(known, trusted_proxies(installation)).add_to(app)
+    Pages(known, trusted_proxies(installation), door.work).add_to(app)

@@ -1,24 +1,22 @@
 """Serves the guide. Each page is made once, on a thread, when somebody first opens it, and sent with its ETag."""
 
 import asyncio
-import time
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from wmsd import docs
 from wmsd.app.installation import Installation
 from wmsd.app.prepared import Prepared
-from wmsd.app.work_admission import Payers
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.http.server import response, trusted_proxies, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.door import Door
+from wmsd.interfaces.pages.found_pages import FoundPages
 from wmsd.interfaces.pages.guide import contents
 from wmsd.interfaces.pages.guide.columns_page import COLUMNS
 from wmsd.interfaces.pages.guide.contents import FIRST, HOME, READERS, address_of, neighbours
@@ -35,8 +33,6 @@ SEARCH: Final = f"{HOME}/search"
 HTML: Final = "text/html; charset=utf-8"
 LONGEST: Final = 200
 """As much of a query as is looked at."""
-MOST_KEPT: Final = 4_000_000
-"""Characters of the pages of results that are kept."""
 EXAMPLE_ADDRESS: Final = "http://127.0.0.1:8480"
 """In the commands of the guide: that of a server with no settings."""
 MOST_HEADINGS: Final = 40
@@ -45,33 +41,6 @@ WEIGHT_OF_A_ROW: Final = 0.6
 """A section about an error code comes before a table that has it too."""
 WEIGHT_OF_A_BEGINNING: Final = 1.3
 """A page about something comes before sections that mention it."""
-
-
-class Asked(NamedTuple):
-    """What a page of results depends on."""
-
-    query: str
-    is_signed_in: bool
-    language: str
-
-
-class KeptTexts:
-    """Pages of results, the last ones that were asked for, up to so many characters."""
-
-    def __init__(self) -> None:
-        self._texts: OrderedDict[Asked, str] = OrderedDict()
-        self._size = 0
-
-    def get(self, asked: Asked) -> str | None:
-        if asked in self._texts:
-            self._texts.move_to_end(asked)
-        return self._texts.get(asked)
-
-    def keep(self, asked: Asked, text: str) -> None:
-        self._size += len(text) - len(self._texts.pop(asked, ""))
-        self._texts[asked] = text
-        while self._size > MOST_KEPT:
-            self._size -= len(self._texts.popitem(last=False)[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +102,7 @@ class Guide:
             for is_signed_in in (False, True)
             for of in language.OFFERED
         }
-        self._found = KeptTexts()
+        self._found = FoundPages(self._door.work)
         self._index: Index | None = None
         self._indexing = asyncio.Lock()
 
@@ -148,18 +117,15 @@ class Guide:
 
     async def search(self, request: web.Request) -> web.Response:
         """The pages that have what somebody looks for. A page is made once for equal queries, in a turn."""
-        asked = Asked(
-            request.query.get("q", "")[:LONGEST], self._is_signed_in(request), await self._language_of(request)
-        )
-        if (text := self._found.get(asked)) is None:
-            browser = browsers.read(request, self._trusted)
-            async with self._door.work.turn("search", Payers(address=browser.address)) as turn:
-                index, frame = await self._searched(), await self._frame(request)
-                began = time.thread_time()
-                results = index.search(asked.query)
-                text = rendered("guide_search", **{**frame, "query": results.query}, results=results)
-                turn.charge(time.thread_time() - began)
-            self._found.keep(asked, text)
+        query, of = request.query.get("q", "")[:LONGEST], await self._language_of(request)
+
+        async def found() -> str:
+            index, frame = await self._searched(), await self._frame(request)
+            results = index.search(query)
+            return rendered("guide_search", **{**frame, "query": results.query}, results=results)
+
+        address = browsers.read(request, self._trusted).address
+        text = await self._found.text((query, str(self._is_signed_in(request)), of), address, found)
         return web.Response(text=text, content_type="text/html", headers=HEADERS)
 
     async def _searched(self) -> "Index":

@@ -1,0 +1,55 @@
+"""Searches of the guide and of the reference, which nobody needs to be signed in for: their work is bounded."""
+
+import asyncio
+
+import pytest
+
+from tests.interfaces.pages.visitor import Visitor
+from tests.support.world import World
+from wmsd.app.work_admission import BOUNDS, Payers
+from wmsd.interfaces.pages import found_pages
+from wmsd.interfaces.pages.found_pages import FoundPages
+
+PATHS = ("/docs/search", "/docs/api")
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_an_equal_query_is_answered_from_what_is_kept(world: World, path: str) -> None:
+    visitor, work = Visitor(world), world.installation.dispatcher.work
+    first = await visitor.get(f"{path}?q=reservation")
+    paid = sum(work.costs.of(Payers(address="127.0.0.1")))
+    assert (first.status, paid > 0) == (200, True)
+    async with work.turn("search", Payers()):  # nobody else has a turn now
+        again = await visitor.get(f"{path}?q=reservation")
+    assert again.text == first.text
+    assert sum(work.costs.of(Payers(address="127.0.0.1"))) <= paid
+    other = await visitor.get(f"{path}?q=warehouse")
+    assert other.text != first.text
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_so_many_wait_and_the_next_is_refused(world: World, path: str) -> None:
+    visitor, work = Visitor(world), world.installation.dispatcher.work
+    await visitor.get(f"{path}?q=first")  # the index is made
+    async with work.turn("search", Payers()):
+        most = BOUNDS["search"].waiting
+        waiting = [asyncio.create_task(visitor.get(f"{path}?q=word{number}")) for number in range(most + 4)]
+        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        refused = next(iter(done)).result()
+        assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
+        assert "Too many searches are under way" in refused.text
+    assert {each.status for each in await asyncio.gather(*waiting)} == {200, 503}
+
+
+async def test_what_is_kept_has_a_bound(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(found_pages, "MOST_KEPT", 100)
+    kept = FoundPages(world.installation.dispatcher.work)
+    made = []
+
+    async def make() -> str:
+        made.append(1)
+        return "x" * 40
+
+    for query in ("a", "b", "a", "c", "a", "b"):
+        assert await kept.text((query,), "127.0.0.1", make) == "x" * 40
+    assert (len(made), kept._size) == (4, 80)  # of the three, the one that was asked for longest ago is gone
