@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field
 from itertools import islice
 from typing import Any, Final
@@ -90,9 +90,11 @@ class Findings:
 def examine(tx: Transaction) -> Findings:
     """Makes every check of a company's file on one snapshot. Each promise reports at most `MOST_TOLD` differences.
 
-    Damage does not stop the other checks.
+    Damage does not stop the other checks. A foreign schema does: a view in the place of a table may run for ever.
     """
     started = time.perf_counter()
+    if foreign := _foreign(tx):
+        return Findings(damages=foreign)
     with _larger_cache(tx):
         findings = examine_file(tx)
         for check in CHECKS:
@@ -110,13 +112,20 @@ def examine_file(tx: Transaction) -> Findings:
     """Checks what must hold in any file: it is whole, its schema is the one that migrations make, and every
     reference leads to a record.
     """
+    if foreign := _foreign(tx):
+        return Findings(damages=foreign)
     findings = Findings(damages=damages(tx))
-    if not findings.damages:
-        findings.damages = foreign_schema(tx)
     for table in tables(tx):
         with _as_far_as_readable(findings, REFERENCES_LEAD.format(table=table)):
             findings.differences.extend(_references(tx, table))
     return findings
+
+
+def _foreign(tx: Transaction) -> list[Damage]:
+    """Nothing of a schema that is damaged: `damages` tells of it."""
+    with suppress(*UNREADABLE):
+        return foreign_schema(tx)
+    return []
 
 
 @contextmanager

@@ -233,7 +233,10 @@ class Database:
 
     @property
     def is_writing(self) -> bool:
-        return any(each is not None and not each.is_idle for each in (self._writer, self._closing_writer))
+        """Whether its writer has been at one group for longer than a quick one takes, also while it is being
+        closed. It may be asked on any thread.
+        """
+        return any(each is not None and each.is_held_up for each in (self._writer, self._closing_writer))
 
     @property
     def is_idle(self) -> bool:

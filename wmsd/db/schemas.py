@@ -12,6 +12,8 @@ from wmsd.db.transaction import Transaction
 
 READ: Final = "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 10000"
 """Many times as many as any file has."""
+SCHEMA_TABLES: Final = ("sqlite_schema", "sqlite_master")
+"""Two names of one."""
 
 
 class Part(NamedTuple):
@@ -24,20 +26,31 @@ class Part(NamedTuple):
     """None for an index that SQLite has made for a table."""
 
 
-OF_OTHERS: Final = frozenset(
-    {
-        Part("table", "_litestream_lock", "_litestream_lock", "CREATE TABLE _litestream_lock (id INTEGER)"),
-        Part(
-            "table",
-            "_litestream_seq",
-            "_litestream_seq",
-            "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
-        ),
-        Part("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
-        Part("table", "sqlite_stat4", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
-    }
+MADE_BESIDE: Final = frozenset(
+    Part("table", name, name, f"CREATE TABLE {name}{columns}")
+    for name, columns in (
+        ("sqlite_stat1", "(tbl,idx,stat)"),
+        ("sqlite_stat4", "(tbl,idx,neq,nlt,ndlt,sample)"),
+        ("_litestream_lock", " (id INTEGER)"),
+        ("_litestream_seq", " (id INTEGER PRIMARY KEY, seq INTEGER)"),
+    )
 )
-"""SQLite makes tables where it has counted rows, and Litestream where it replicates."""
+"""What no migration makes and a file may have: tables of SQLite's statistics, and those of Litestream."""
+
+
+def restrict(connection: sqlite3.Connection) -> None:
+    """Has a connection read nothing but the schema, and write nothing. The driver cannot switch triggers and views
+    off, so SQLite is told to refuse each statement that would touch a table.
+    """
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA query_only = ON")
+    connection.set_authorizer(_allowed)
+
+
+def _allowed(action: int, subject: str | None, *_: str | None) -> int:
+    reads_schema = action == sqlite3.SQLITE_READ and subject in SCHEMA_TABLES
+    harmless = action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_PRAGMA, sqlite3.SQLITE_FUNCTION)
+    return sqlite3.SQLITE_OK if reads_schema or harmless else sqlite3.SQLITE_DENY
 
 
 def made_by(statements: Iterable[str]) -> frozenset[Part]:
@@ -50,7 +63,7 @@ def made_by(statements: Iterable[str]) -> frozenset[Part]:
 
 def read(of: sqlite3.Connection | Transaction) -> frozenset[Part]:
     """Raises sqlite3.Error."""
-    return frozenset(Part(*row) for row in of.execute(READ)) - OF_OTHERS
+    return frozenset(Part(*row) for row in of.execute(READ)) - MADE_BESIDE
 
 
 def differences(found: frozenset[Part], expected: frozenset[Part]) -> str:

@@ -12,8 +12,10 @@ import pytest
 
 from tests.support.backups import add_article, articles, back_up, is_right_but_for_the_day_after
 from tests.support.command import Home, Server, first_day
+from tests.support.foreign_schemas import TRIGGER
 from tests.support.litestream import PROGRAM, SHARED, replicating
 from wmsd.app.backups.new_epoch import LEAST_LEAP
+from wmsd.db.sqlite import connect
 
 UNLIMITED = {**SHARED, "WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 
@@ -90,6 +92,22 @@ def test_when_the_box_is_gone_another_one_serves_what_it_had(installation: Home)
 def codes(server: Server, page: int) -> list[str]:
     answer = server.get(f"/api/articles?per_page=100&page={page}&sort=code")
     return sorted(record["code"] for record in answer[1]["data"])
+
+
+def test_a_company_with_a_foreign_trigger_is_not_taken(installation: Home) -> None:
+    installation.ok("company", "create", "OTHER", "--name", "Other", "--all-modules")
+    with installation.serving(env=UNLIMITED) as server, replicating(installation) as litestream:
+        add_article(server, "KEPT")
+        with closing(connect(installation.data / "companies" / "1.db")) as connection:
+            connection.execute(TRIGGER)
+        litestream.await_all()
+        server.kill()
+        litestream.kill()
+    (installation.folder / "other").mkdir()
+    other = Home(installation.program, installation.folder / "other")
+    done = other.run("replica", "restore", litestream.replica, "--litestream", PROGRAM)
+    assert (done.code, "trigger evil" in done.out + done.err) == (1, True), done
+    assert [each.name for each in sorted((other.data / "companies").glob("*.db"))] == ["2.db"]
 
 
 def test_a_company_that_is_made_or_restored_meanwhile_is_replicated_too(installation: Home) -> None:

@@ -26,8 +26,8 @@ class NotWritten(StorageError):
 
 def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
     """Writes the file to `target`, which must not exist, and to the disk. Raises StorageError when it is not what
-    the manifest says, or has a schema that no migrations made, NotWritten, and FileExistsError;
-    nothing is left of it then.
+    the manifest says, or has a schema that no migrations made, NotWritten, and FileExistsError; nothing is left of
+    it then.
     """
     digest = hashlib.sha256()
     try:
@@ -48,6 +48,13 @@ def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
             raise StorageError(f"{archive} is damaged: {file.path} does not have the sum that its manifest says.")
         with suppress(sqlite3.Error):  # it is damaged: whatever is done with it next says how
             migrations.check_schema(target, migrations.PLATFORM if file.company_id is None else migrations.COMPANY)
+    except migrations.ForeignSchema as error:
+        target.unlink(missing_ok=True)
+        raise StorageError(
+            f"{file.path} in {archive} has a schema that wmsd did not make ({error.found} added, changed or "
+            "missing). Nothing was changed. Use an archive that nobody has changed: even --anyway does not let "
+            "this one in, because a foreign trigger would run by itself."
+        ) from None
     except FileExistsError:
         raise
     except BaseException as error:

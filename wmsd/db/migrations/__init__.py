@@ -151,7 +151,6 @@ def open_checked(
         )
     try:
         if not is_current(path, kind) and _check(path, kind, busy_seconds) < len(kind.scripts()):
-            check_schema(path, kind)
             before(path)
         return _open(path, kind, busy_seconds, alone, owner, mark)
     except sqlite3.DatabaseError as error:
@@ -214,29 +213,35 @@ def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, own
     connection.execute("COMMIT")
 
 
+class ForeignSchema(StorageError):
+    """`found` names the parts that are foreign, changed or missing."""
+
+    def __init__(self, path: Path, found: str) -> None:
+        super().__init__(
+            f"{path} has a schema that wmsd did not make ({found} added, changed or missing). Nothing was "
+            "changed. Restore the file from a backup. If you added this yourself, stop wmsd, and drop it with the "
+            "sqlite3 program."
+        )
+        self.found = found
+
+
 def check_schema(path: Path, kind: FileKind) -> None:
-    """Raises StorageError where the file's schema is not what the migrations up to its own version make, and
-    sqlite3.Error. Nothing in the file can run meanwhile: only the text of the schema is read.
+    """Raises StorageError where the file is not of this kind or of a newer program, ForeignSchema where its
+    schema is not what the migrations up to its own version make, and sqlite3.Error. Nothing in the file can run
+    meanwhile.
     """
     with closing(connect_as_it_is(path, without_log=not log_bytes(path))) as connection:
-        connection.execute("PRAGMA trusted_schema = OFF")
-        found = foreign_parts(connection, kind)
-    if found:
-        raise StorageError(
-            f"{path} has a schema that wmsd did not make: {found}. Each of these is foreign, changed or missing, "
-            "and what is foreign could run by itself. Nothing was changed. Take a file that nobody has changed, "
-            "such as one from a backup of your own."
-        )
+        schemas.restrict(connection)
+        _check_kind(connection, path, kind)
 
 
 def foreign_parts(of: sqlite3.Connection | Transaction, kind: FileKind) -> str:
-    """The parts of its schema that differ from those that migrations make, in words; "" where none does, and where
-    a newer program has made them. Raises sqlite3.Error.
+    """The parts of its schema that differ from those that the migrations up to its version make, in words; ""
+    where none does. Raises sqlite3.Error.
     """
     [(version,)] = of.execute("PRAGMA user_version")
-    if not 0 <= version <= len(kind.scripts()):
-        return ""
-    return schemas.differences(schemas.read(of), _made(kind.name, version))
+    known = min(max(version, 0), len(kind.scripts()))  # anybody can write any number there
+    return schemas.differences(schemas.read(of), _made(kind.name, known))
 
 
 @cache
@@ -318,6 +323,8 @@ def _check_kind(connection: sqlite3.Connection, path: Path, kind: FileKind) -> N
             f"{path} was made by a newer wmsd (schema {version}; this program knows up to {known}). "
             "It was left as it is; start the newer program."
         )
+    if found := foreign_parts(connection, kind):
+        raise ForeignSchema(path, found)
 
 
 def _statements(script: str) -> Iterator[str]:

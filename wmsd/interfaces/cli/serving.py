@@ -169,7 +169,11 @@ async def _serve(
         alone=lent_at is not None and not settings.replica.enabled,
         before_migration=KeptCopies(command_line.folder).keep,
     ) as installation:
-        deadline = StopDeadline(installation.files, lambda: _start_again() if start_again.is_set() else None)
+        deadline = StopDeadline(
+            installation.platform,
+            installation.files,
+            lambda: _start_again() if start_again.is_set() else None,
+        )
         await installation.platform.open()
         company_ids = await installation.access.companies()
         bounds = FileBounds.within(settings.storage.memory, for_companies(files))

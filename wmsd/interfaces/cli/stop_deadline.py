@@ -12,6 +12,7 @@ from typing import Final
 
 from wmsd.app import logs
 from wmsd.db.company_files import CompanyFiles
+from wmsd.db.database import Database
 
 LOG = logging.getLogger("wmsd.serve")
 SECONDS: Final = 10.0
@@ -25,7 +26,8 @@ LEFT_BEHIND: Final = (
 class StopDeadline:
     """`instead` is called before the process ends; it may begin another program in its place."""
 
-    def __init__(self, files: CompanyFiles, instead: Callable[[], None]) -> None:
+    def __init__(self, platform: Database, files: CompanyFiles, instead: Callable[[], None]) -> None:
+        self._platform = platform
         self._files = files
         self._instead = instead
         self._is_over = threading.Event()
@@ -41,9 +43,13 @@ class StopDeadline:
     def _wait(self) -> None:
         seconds = SECONDS
         while not self._is_over.wait(seconds):
-            if busy := self._files.writing():
+            if busy := self._busy():
                 LOG.warning(LEFT_BEHIND, ", ".join(busy))
                 logs.flush()
                 self._instead()
                 os._exit(0)
             seconds = AGAIN_SECONDS
+
+    def _busy(self) -> list[str]:
+        """What is being written to: companies by their codes, and platform.db."""
+        return [*self._files.writing(), *([self._platform.path.name] if self._platform.is_writing else [])]
