@@ -2,6 +2,7 @@
 runs by itself, with every right of the program that writes.
 """
 
+import hashlib
 from collections.abc import Iterable
 from contextlib import closing
 from typing import Final, NamedTuple
@@ -64,6 +65,17 @@ def made_by(statements: Iterable[str]) -> frozenset[Part]:
 def read(of: sqlite3.Connection | Transaction) -> frozenset[Part]:
     """Raises sqlite3.Error."""
     return frozenset(Part(*row) for row in of.execute(READ)) - MADE_BESIDE
+
+
+def digest(parts: frozenset[Part]) -> str:
+    """The same for the same parts, in hexadecimal."""
+    return hashlib.sha256(repr(sorted(parts, key=repr)).encode()).hexdigest()
+
+
+def without_own_indexes(found: frozenset[Part], expected: frozenset[Part]) -> frozenset[Part]:
+    """What was found, but for indexes that whoever runs the installation has added: they change nothing."""
+    named = {part.name for part in expected}
+    return frozenset(part for part in found if part.type != "index" or part.name in named)
 
 
 def differences(found: frozenset[Part], expected: frozenset[Part]) -> str:

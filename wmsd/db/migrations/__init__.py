@@ -19,6 +19,7 @@ from wmsd.base.folder_owner import give_to_owner_of, make_folders
 from wmsd.db import schemas
 from wmsd.db.failures import StorageError, is_damage, is_delay, is_of_disk
 from wmsd.db.high_water import HighWaterMark, read_mark
+from wmsd.db.migrations.digests import DIGESTS
 from wmsd.db.owner import Owner, claim
 from wmsd.db.raw_files import first_bytes
 from wmsd.db.sqlite import BUSY_SECONDS, connect, connect_as_it_is, log_bytes, sqlite3
@@ -233,15 +234,20 @@ def check_schema(path: Path, kind: FileKind) -> None:
     with closing(connect_as_it_is(path, without_log=not log_bytes(path))) as connection:
         schemas.restrict(connection)
         _check_kind(connection, path, kind)
+        if found := foreign_parts(connection, kind):
+            raise ForeignSchema(path, found)
 
 
-def foreign_parts(of: sqlite3.Connection | Transaction, kind: FileKind) -> str:
+def foreign_parts(of: sqlite3.Connection | Transaction, kind: FileKind, are_own_indexes_fine: bool = False) -> str:
     """The parts of its schema that differ from those that the migrations up to its version make, in words; ""
     where none does. Raises sqlite3.Error.
     """
+    found = schemas.read(of)
+    if schemas.digest(found) == DIGESTS.get(kind.name):
+        return ""
     [(version,)] = of.execute("PRAGMA user_version")
-    known = min(max(version, 0), len(kind.scripts()))  # anybody can write any number there
-    return schemas.differences(schemas.read(of), _made(kind.name, known))
+    made = _made(kind.name, min(max(version, 0), len(kind.scripts())))  # anybody can write any number there
+    return schemas.differences(schemas.without_own_indexes(found, made) if are_own_indexes_fine else found, made)
 
 
 @cache
@@ -323,7 +329,7 @@ def _check_kind(connection: sqlite3.Connection, path: Path, kind: FileKind) -> N
             f"{path} was made by a newer wmsd (schema {version}; this program knows up to {known}). "
             "It was left as it is; start the newer program."
         )
-    if found := foreign_parts(connection, kind):
+    if found := foreign_parts(connection, kind, are_own_indexes_fine=True):
         raise ForeignSchema(path, found)
 
 
