@@ -11,6 +11,7 @@ from wmsd.app.limits import Limiter
 from wmsd.app.permissions import Permissions
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
+from wmsd.app.suspensions import check_not_suspended
 from wmsd.base.access import abilities_in_force
 from wmsd.base.clock import Clock
 from wmsd.base.context import Caller, Company
@@ -92,6 +93,7 @@ class Admission:
                 "Send X-Company-Id with the id of a company that this token may use (GET /api/companies).",
             )
         call.known = caller, company
+        check_not_suspended(company)
         sent = operator_id(call.operator)
         if sent is not None:
             operator = company.operator

@@ -182,11 +182,18 @@ class Jobs:
         if await self._installation.access.forget_if_changed():
             await self.clock_watch.hear()
             await self._end_streams()
+            await self._end_imports()
 
     async def _end_streams(self) -> None:
         """Open pages of a session that somebody has ended are told at once, not only with the next beat."""
         if ended := await self._installation.access.ended_of(self.changes.sessions):
             self.changes.end_sessions(ended)
+
+    async def _end_imports(self) -> None:
+        """Those of companies that were suspended."""
+        if self.imports is not None:
+            known = await self._installation.access.companies()
+            self.imports.end_of({each.id for each in known.values() if each.suspended_at is not None})
 
     async def watch_the_clock(self) -> None:
         await self.clock_watch.tick()
@@ -297,7 +304,7 @@ class Jobs:
         for some in (end_old_receivers, forget_old_events, forget_old_keys, forget_old_deliveries):
             while await database.write(some, is_quiet=True):  # it makes nothing due
                 pass
-        if off_because(company) is not None or company.frozen_at is not None:
+        if off_because(company) is not None or company.sends_nothing:
             await database.write(pass_over, is_quiet=True)
         elif await database.write(count_failing, is_quiet=True):
             self.sender.committed(company.id)  # it audits what was switched off

@@ -60,6 +60,11 @@ def open_recovery_of(folder: DataFolder) -> int:
     return read_platform(folder, recovery.open_count) or 0
 
 
+def suspended_of(folder: DataFolder) -> dict[str, str]:
+    """Since when companies are suspended, by code. Empty as `companies_of` is."""
+    return read_platform(folder, companies.suspended) or {}
+
+
 def frozen_of(folder: DataFolder) -> dict[str, str]:
     """Since when companies are frozen, by code. Empty as `companies_of` is."""
     return read_platform(folder, companies.frozen) or {}

@@ -36,6 +36,15 @@ class Company:
     """How large its file may grow, in megabytes."""
     frozen_at: str | None = None
     """Since when it takes no changes and sends no webhooks, because it is being moved."""
+    suspended_at: str | None = None
+    """Since when nobody may use it, because a site admin has said so."""
+    suspended_because: str | None = None
+    """What its people are told of that."""
+
+    @property
+    def sends_nothing(self) -> bool:
+        """Whether its webhooks wait until a move or a suspension is over."""
+        return self.frozen_at is not None or self.suspended_at is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,10 @@ def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -
     return changed
 
 
+MOST_REASON: Final = 300
+"""Characters of what people are told of a suspension."""
+
+
 class Frozen(NamedTuple):
     company: Company
     since: str
@@ -112,6 +116,27 @@ def thaw_company(tx: Transaction, code: str) -> bool:
     if was_frozen:
         store.audit(tx, "company.thaw", code)
     return was_frozen
+
+
+def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
+    """Nobody may use the company any more, until it is resumed. Returns whether it was not suspended yet. Raises
+    Problem (404, 422).
+    """
+    company = company_of_code(tx, code)
+    if because is not None and len(because) > MOST_REASON:
+        raise invalid({"reason": [f"must have at most {MOST_REASON} characters"]})
+    is_new = store.suspend(tx, company.id, because)
+    if is_new:
+        store.audit(tx, "company.suspend", code)
+    return is_new
+
+
+def resume_company(tx: Transaction, code: str) -> bool:
+    """Returns whether the company was suspended. Raises Problem (404)."""
+    was_suspended = store.resume(tx, company_of_code(tx, code).id)
+    if was_suspended:
+        store.audit(tx, "company.resume", code)
+    return was_suspended
 
 
 def company_of_code(tx: Transaction, code: str) -> Company:

@@ -11,6 +11,7 @@ from wmsd.db.transaction import Transaction
 COMPANIES: Final = """
     SELECT companies.id, companies.code, companies.name, companies.sandbox, companies.requests_per_minute,
         companies.graphql_per_minute, companies.quota_megabytes, companies.frozen_at,
+        companies.suspended_at, companies.suspended_because,
         operators.id AS operator_id, operators.code AS operator_code, operators.name AS operator_name,
         operators.sandbox AS operator_sandbox, operators.sandbox_webhooks AS operator_sandbox_webhooks,
         (SELECT group_concat(module) FROM company_modules WHERE company_id = companies.id) AS modules
@@ -110,6 +111,8 @@ def _company(row: dict[str, Any]) -> Company:
         graphql_per_minute=row["graphql_per_minute"],
         quota_megabytes=row["quota_megabytes"],
         frozen_at=row["frozen_at"],
+        suspended_at=row["suspended_at"],
+        suspended_because=row["suspended_because"],
     )
 
 
@@ -161,6 +164,32 @@ FROZEN: Final = "SELECT code, frozen_at FROM companies WHERE frozen_at IS NOT NU
 def frozen(tx: Transaction) -> dict[str, str]:
     """Since when, by code."""
     return dict(tx.rows(FROZEN))
+
+
+SUSPEND: Final = """
+    UPDATE companies SET suspended_at = ?, suspended_because = ? WHERE id = ? AND suspended_at IS NULL
+"""
+RESUME: Final = """
+    UPDATE companies SET suspended_at = NULL, suspended_because = NULL WHERE id = ? AND suspended_at IS NOT NULL
+"""
+
+
+def suspend(tx: Transaction, company_id: int, because: str | None) -> bool:
+    """Returns whether that changed anything."""
+    return tx.execute(SUSPEND, (tx.timestamp, because, company_id)).rowcount > 0
+
+
+def resume(tx: Transaction, company_id: int) -> bool:
+    """Returns whether that changed anything."""
+    return tx.execute(RESUME, (company_id,)).rowcount > 0
+
+
+SUSPENDED: Final = "SELECT code, suspended_at FROM companies WHERE suspended_at IS NOT NULL ORDER BY suspended_at"
+
+
+def suspended(tx: Transaction) -> dict[str, str]:
+    """Since when, by code."""
+    return dict(tx.rows(SUSPENDED))
 
 
 OPERATORS: Final = "SELECT id, code, name, sandbox, sandbox_webhooks FROM operators ORDER BY id"

@@ -192,7 +192,7 @@ class DueScanner:
         if company is None or not await self._may_have_subscriptions(company_id):
             self._note_due(company_id, None)
             return Scan(company_id, [], set())
-        if company.frozen_at is not None:
+        if company.sends_nothing:
             self._to_clamp.add(company_id)  # each tick looks whether that is over, and then waits are clamped
             self._note_due(company_id, None)
             return Scan(company_id, [], set())

@@ -198,7 +198,7 @@ class Sender:
         """One delivery, from its slot to its result, which is handed on to be recorded."""
         with slot:
             company = (await self._companies()).get(queue.company_id)
-            if company is None or company.frozen_at is not None or off_because(company) is not None:
+            if company is None or company.sends_nothing or off_because(company) is not None:
                 queue.give_back(due)
                 self._scanner.want(queue.company_id)  # which skips it, or waits for the end of the freeze
                 return

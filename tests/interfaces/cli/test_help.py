@@ -66,6 +66,8 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         *("--token-file FILE", "--passphrase-file FILE", "--json", *PLACE),
     ),
     ("company", "thaw"): ("CODE", *PLACE),
+    ("company", "suspend"): ("CODE", "--reason TEXT", *PLACE),
+    ("company", "resume"): ("CODE", *PLACE),
     ("company", "import"): (
         "FILE.tar.gz",
         "--code CODE",

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import math
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -87,7 +87,8 @@ class ImportDesk:
         self._running: dict[int, Running] = {}
         """By company."""
         self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
-        self._processes: set[asyncio.subprocess.Process] = set()
+        self._processes: dict[asyncio.subprocess.Process, int] = {}
+        """Each with the company that it works for."""
 
     def is_at_work(self, company: Company) -> bool:
         running = self._running.get(company.id)
@@ -145,7 +146,9 @@ class ImportDesk:
         await self._wait_until_idle(company)
         with tempfile.NamedTemporaryFile(prefix="wmsd-undo-") as said:
             arguments = ["undo", f"--company={company.code}", f"--number={import_id}", f"--by={caller.actor.name}"]
-            task = asyncio.ensure_future(self._run(arguments, asyncio.subprocess.DEVNULL, Path(said.name)))
+            task = asyncio.ensure_future(
+                self._run(company, arguments, asyncio.subprocess.DEVNULL, Path(said.name))
+            )
             self._running[company.id] = Running(task, None)
             code = await asyncio.shield(task)
             if code:
@@ -188,16 +191,17 @@ class ImportDesk:
 
     async def _look(self, company: Company, upload: Upload, about: About) -> None:
         arguments = [*_arguments(company, upload, about), "--preview", "--errors", str(upload.errors_file)]
-        code = await self._run_on(arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS)
+        code = await self._run_on(company, arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS)
         await asyncio.to_thread(_note, upload, about, "failed" if code else "looked")
 
     async def _take_in(self, company: Company, upload: Upload, about: About) -> None:
         arguments = [*_arguments(company, upload, about), f"--upload={upload.id}", f"--named={about.file_name}"]
-        code = await self._run_on([*arguments, f"--by={about.by}"], upload.folder / "outcome.json", upload)
+        arguments.append(f"--by={about.by}")
+        code = await self._run_on(company, arguments, upload.folder / "outcome.json", upload)
         await asyncio.to_thread(_note, upload, about, "failed" if code else "imported")
 
     async def _run_on(
-        self, arguments: list[str], out: Path, upload: Upload, longest: float = LONGEST_SECONDS
+        self, company: Company, arguments: list[str], out: Path, upload: Upload, longest: float = LONGEST_SECONDS
     ) -> int:
         for path in (out, upload.said_file, upload.errors_file):
             path.unlink(missing_ok=True)
@@ -205,15 +209,17 @@ class ImportDesk:
             new_private(path).close()
         with new_private(out) as answer:
             command = [*arguments, "--tell-progress", "--json"]
-            return await self._run(command, answer.fileno(), upload.said_file, longest)
+            return await self._run(company, command, answer.fileno(), upload.said_file, longest)
 
-    async def _run(self, arguments: list[str], out: int, said_file: Path, longest: float = LONGEST_SECONDS) -> int:
+    async def _run(
+        self, company: Company, arguments: list[str], out: int, said_file: Path, longest: float = LONGEST_SECONDS
+    ) -> int:
         """How the command ends. What keeps it from its end is written to `said_file` too."""
         command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
         async with self._at_once:
             with said_file.open("ab") as said:
                 process = await own_process.start(command, self._limits, stdout=out, stderr=said)
-            self._processes.add(process)
+            self._processes[process] = company.id
             try:
                 code = await own_process.ended(process, self._limits, longest)
                 why = self._limit_reached(code, said_file)
@@ -222,7 +228,7 @@ class ImportDesk:
                 code = await process.wait()
                 why = TOO_LONG.format(minutes=round(longest / 60))
             finally:
-                self._processes.discard(process)
+                self._processes.pop(process, None)
             if why is not None:
                 with said_file.open("ab") as said:
                     said.write(f"\n{SAID}{why}\n".encode())
@@ -235,6 +241,12 @@ class ImportDesk:
         if code and own_process.ran_out_of_memory(code, last_lines(said_file)):
             return OF_MEMORY.format(megabytes=self._limits.data_bytes // MEGABYTE)
         return None
+
+    def end_of(self, company_ids: Container[int]) -> None:
+        """Ends what is under way for these companies: what was not committed is as if it had never begun."""
+        for process in [each for each, company_id in self._processes.items() if company_id in company_ids]:
+            with suppress(ProcessLookupError):
+                process.terminate()
 
     async def stop(self) -> None:
         """Ends what is under way: what was not committed is as if it had never begun."""

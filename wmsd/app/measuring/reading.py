@@ -20,7 +20,7 @@ from wmsd.app.measuring.schema import (
     CompanyCounts,
     DeliveryFigures,
     DiskFigures,
-    FrozenCompany,
+    HeldCompany,
     LogFigures,
     LoopFigures,
     MinuteFigures,
@@ -135,9 +135,14 @@ def _companies(installation: Installation, known: dict[int, Company]) -> Company
         unavailable=_codes(known, files.troubled),
         read_only=_codes(known, files.read_only),
         frozen=[
-            FrozenCompany(code=each.code, since=each.frozen_at)
+            HeldCompany(code=each.code, since=each.frozen_at)
             for each in known.values()
             if each.frozen_at is not None
+        ],
+        suspended=[
+            HeldCompany(code=each.code, since=each.suspended_at)
+            for each in known.values()
+            if each.suspended_at is not None
         ],
     )
 

@@ -25,7 +25,7 @@ class LoopFigures(Model):
     most_lag_seconds: float
 
 
-class FrozenCompany(Model):
+class HeldCompany(Model):
     """A company that takes no changes, because it is being moved."""
 
     code: str
@@ -39,7 +39,8 @@ class CompanyCounts(Model):
     open: int
     unavailable: list[str]
     read_only: list[str]
-    frozen: list[FrozenCompany]
+    frozen: list[HeldCompany]
+    suspended: list[HeldCompany]
 
 
 class DeliveryFigures(Model):

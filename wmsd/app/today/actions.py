@@ -58,6 +58,7 @@ def _shown(service: TodayService, view: View, names: Mapping[str, str]) -> dict[
         "name": names[company.code],
         "sandbox": company.sandbox,
         "frozen_at": company.frozen_at,
+        "suspended_at": company.suspended_at,
         **view.figures,
         "requests": requests,
         "limit": limit,

@@ -21,6 +21,7 @@ class CompanyToday(Model):
     """With its code, where another one is called the same."""
     sandbox: bool
     frozen_at: Timestamp | None
+    suspended_at: Timestamp | None
     """Since when it takes no changes, because it is being moved."""
     late_orders: int | None
     orders_in_work: int | None

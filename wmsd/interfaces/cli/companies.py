@@ -1,5 +1,6 @@
 """`wmsd company`."""
 
+import shlex
 from pathlib import Path
 from typing import Any, Final
 
@@ -233,6 +234,7 @@ def _row(company: Company) -> dict[str, Any]:
         "requests_per_minute": company.requests_per_minute,
         "modules": [module for module in MODULES if module in company.modules],
         "frozen_at": company.frozen_at,
+        "suspended_at": company.suspended_at,
     }
 
 
@@ -365,3 +367,31 @@ def clone_company(
     """
     with told_by_options(OF_NEW_CODE):
         moving.clone(command_line, code, new_code, name, sandbox, as_json)
+
+
+@company_command.command("suspend")
+@click.argument("code")
+@click.option("--reason", metavar="TEXT", help="What its people and programs are told.")
+@installed
+def suspend_company(command_line: CommandLine, code: str, reason: str | None) -> None:
+    """Let nobody use the company CODE, until `wmsd company resume`.
+
+    Within two seconds its tokens, pages and sites are refused with 403, its imports end, and its webhooks wait.
+    Its data stay, and backups go on. A change that is under way is finished.
+    """
+    is_new = command_line.run(
+        lambda installation: installation.platform.write(lambda tx: actions.suspend_company(tx, code, reason))
+    )
+    note(f"{code} is suspended." if is_new else f"{code} is suspended already. Nothing was changed.")
+    note(f"To end that: wmsd company resume {shlex.quote(code)}")
+
+
+@company_command.command("resume")
+@click.argument("code")
+@installed
+def resume_company(command_line: CommandLine, code: str) -> None:
+    """End the suspension of the company CODE: it is used again, and what its webhooks have waiting is sent."""
+    was_suspended = command_line.run(
+        lambda installation: installation.platform.write(lambda tx: actions.resume_company(tx, code))
+    )
+    note(f"{code} is used again." if was_suspended else f"{code} is not suspended. Nothing was changed.")

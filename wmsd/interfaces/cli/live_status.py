@@ -46,6 +46,12 @@ def frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str,
     return {"frozen": _named([aged(code, since, now) for code, since in found.items()])} if found else {}
 
 
+def suspended(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
+    """The companies that nobody may use. `known` as of `frozen`."""
+    found = known if figures is None else {each.code: each.since for each in figures.companies.suspended}
+    return {"suspended": _named([f"{code} since {since}" for code, since in found.items()])} if found else {}
+
+
 def _frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> Mapping[str, str]:
     return known if figures is None else {each.code: each.since for each in figures.companies.frozen}
 

@@ -27,7 +27,7 @@ from wmsd.app.key_protection import known_keys, protection
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
-from wmsd.app.platform_file import clock_of, companies_of, damage_of, frozen_of, open_recovery_of
+from wmsd.app.platform_file import clock_of, companies_of, damage_of, frozen_of, open_recovery_of, suspended_of
 from wmsd.app.platform_lost import restoring_platform
 from wmsd.app.recovery.words import REMEDY as REMEDY_AFTER
 from wmsd.app.recovery.words import open_sentence
@@ -94,12 +94,14 @@ def _status(command_line: CommandLine) -> Status:
     files = [folder.platform_file, *folder.companies.glob("*.db")]
     known = companies_of(folder) if server is None else {}
     frozen = frozen_of(folder) if server is None else {}
+    suspended = suspended_of(folder) if server is None else {}
     shown: dict[str, Any] = {
         "version": __version__,
         "server": _server(server, silent is not None),
         **({} if figures is None else live_status.shown(figures)),
         "companies": len(known) or len(files) - 1,
         **live_status.frozen(figures, frozen),
+        **live_status.suspended(figures, suspended),
         "data": size(sum(path.stat().st_size for path in files if path.exists())),
         "disk": f"{size(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,

@@ -50,6 +50,9 @@ def _row(company: Mapping[str, Any], columns: Sequence[Column]) -> str:
     if company["frozen_at"]:
         since = _("frozen since %(moment)s") % {"moment": moment(company["frozen_at"])}
         mark += f' <span class="warn small">{since}</span>'
+    if company["suspended_at"]:
+        since = _("suspended since %(moment)s") % {"moment": moment(company["suspended_at"])}
+        mark += f' <span class="bad small">{since}</span>'
     cells = "".join([_cell(company, column, own) for column in columns])
     return f'<tr><td><a href="{own}">{escape(company["name"])}</a>{mark}</td>{cells}</tr>'
 
