@@ -21,7 +21,8 @@ SERIES: Final = "INSERT INTO series (name, last) VALUES ('SO', ?) ON CONFLICT DO
 CHANGES: Final = "UPDATE change_sequence SET value = value + ?"
 RESERVED: Final = "UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?"
 COUNTS: Final = """
-    INSERT INTO event_counts VALUES ('2000-01', ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count
+    INSERT INTO event_counts (month, event, count) VALUES ('2000-01', ?, ?)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count
 """
 
 
@@ -53,7 +54,9 @@ def committed(target: Any, documents: list[list[Statement]], most_seconds: float
 def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
     """What each of the newest orders wrote: read before the time is taken."""
     newest = f"(SELECT id FROM sales_orders ORDER BY id DESC LIMIT {most})"
-    orders = _by_order(source.execute(f"SELECT id, * FROM sales_orders WHERE id IN {newest} ORDER BY id"))
+    chosen = f"sales_orders WHERE id IN {newest} ORDER BY id"
+    orders = _by_order(source.execute(f"SELECT id, * FROM {chosen}"))
+    moments = dict(source.execute(f"SELECT id, updated_at FROM {chosen}"))
     written = {
         "sales_order_lines": _written(source, "sales_order_lines", "sales_order_id", newest),
         "reservations": _written(source, "reservations", "holder_id", newest),
@@ -62,16 +65,20 @@ def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
     keys = source.execute(f"SELECT * FROM idempotency_keys ORDER BY id DESC LIMIT {most}").fetchall()
     return [
         _statements(
-            order_id, order, {name: rows[order_id] for name, rows in written.items()}, events[order_id], key
+            order_id,
+            moments[order_id],
+            order,
+            {name: rows[order_id] for name, rows in written.items()},
+            events[order_id],
+            key,
         )
         for (order_id, order), key in zip(orders.items(), reversed(keys), strict=False)
     ]
 
 
 def _statements(
-    order_id: int, order: list[Any], written: dict[str, list[Any]], events: list[Any], key: Any
+    order_id: int, now: str, order: list[Any], written: dict[str, list[Any]], events: list[Any], key: Any
 ) -> list[Statement]:
-    now = order[0][-1]
     balances = [
         (quantity, 10**12 + order_id * 8 + place, now, stock_id)
         for place, (_, _, stock_id, quantity) in enumerate(written["reservations"])
