@@ -92,12 +92,8 @@ def test_somebody_who_is_invited_may_read_and_not_change(page: Page, stranger: P
     assert stranger.locator("text=New article").count() == 0
     refused = stranger.goto("/companies/1/articles/new")
     assert refused is not None
-    assert refused.status == 200, "the form is shown; the operation decides"
-    stranger.fill("#code", "X")
-    stranger.fill("#name", "X")
-    stranger.click("main button")
-    expect(stranger.locator("[role=alert]")).to_contain_text("lack the ability articles:write")
-    assert stranger.input_value("#code") == "X"
+    assert refused.status == 403
+    expect(stranger.locator("main")).to_contain_text("lack the ability articles:write")
 
 
 def test_the_demo_opens_by_its_link(stranger: Page, house: House) -> None:

@@ -229,7 +229,8 @@ def test_for_programs_there_is_json(tenant: Tenant) -> None:
                 "message": "must be a number with a decimal point, such as 12.5",
             },
             {"row": 2, "column": "name", "cell": "", "message": "is required"},
-        ]
+        ],
+        "errors_in_all": 2,
     }
     assert done.wrong[-1] == "Nothing was imported. Mend the rows above and import the whole file again."
 
@@ -240,7 +241,7 @@ def test_very_many_errors_are_cut_for_people_only(tenant: Tenant) -> None:
     assert len(sentences) == 51
     assert sentences[49:] == [
         "row 51, name: is required.",
-        "… and 2450 more: --errors FILE.csv writes all of them.",
+        "… and 2450 more: --errors FILE.csv writes the first 1000.",
     ]
     arguments = ("import", "articles", "-", "--company", tenant.code)
     assert len(tenant.home.run(*arguments, "--json", stdin=content).json["errors"]) == 2500

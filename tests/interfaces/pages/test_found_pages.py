@@ -1,6 +1,8 @@
 """Searches of the guide and of the reference, which nobody needs to be signed in for: their work is bounded."""
 
 import asyncio
+from collections.abc import Callable
+from sys import getsizeof
 
 import pytest
 
@@ -21,7 +23,8 @@ async def test_an_equal_query_is_answered_from_what_is_kept(world: World, path: 
     assert (first.status, paid > 0) == (200, True)
     async with work.turn("search", Payers()):  # nobody else has a turn now
         again = await visitor.get(f"{path}?q=reservation")
-    assert again.text == first.text
+        spaced = await visitor.get(f"{path}?q=+reservation++")
+    assert again.text == spaced.text == first.text
     assert sum(work.costs.of(Payers(address="127.0.0.1"))) <= paid
     other = await visitor.get(f"{path}?q=warehouse")
     assert other.text != first.text
@@ -42,14 +45,20 @@ async def test_so_many_wait_and_the_next_is_refused(world: World, path: str) -> 
 
 
 async def test_what_is_kept_has_a_bound(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(found_pages, "MOST_KEPT", 100)
+    monkeypatch.setattr(found_pages, "MOST_KEPT", 2 * getsizeof("x" * 40))
     kept = FoundPages(world.installation.dispatcher.work)
     made = []
 
-    async def make() -> str:
+    def make() -> str:
         made.append(1)
         return "x" * 40
 
+    async def prepare() -> Callable[[], str]:
+        return make
+
     for query in ("a", "b", "a", "c", "a", "b"):
-        assert await kept.text((query,), "127.0.0.1", make) == "x" * 40
-    assert (len(made), kept._size) == (4, 80)  # of the three, the one that was asked for longest ago is gone
+        assert await kept.text((query,), "127.0.0.1", prepare) == "x" * 40
+    assert (len(made), kept._size) == (
+        4,
+        2 * getsizeof("x" * 40),
+    )  # of the three, the one that was asked for longest ago is gone

@@ -36,6 +36,7 @@ INSTALLATION: Final = web.AppKey("installation", Installation)
 JOBS: Final = web.AppKey("jobs", Jobs)
 VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
 HSTS: Final = "max-age=31536000"
+FAILED: Final = 500
 BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
 """The answer whose head is sent."""
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
@@ -250,9 +251,10 @@ async def _answer(
     finally:
         if connection is not None:
             connection.end(_company_of(request))
-    begun = request.get(BEGUN)
+    status, begun = answer.status, request.get(BEGUN)
     if begun is not None and begun is not answer:
-        answer = _broken_off(request, begun, answer)
+        _break_off(request, status)
+        answer = begun
     answer.headers["X-Request-Id"] = request_id
     answer.headers["Server"] = "wmsd"
     answer.headers["X-Content-Type-Options"] = "nosniff"
@@ -267,8 +269,8 @@ async def _answer(
     if request.secure and installation.settings.server.tls != "lan":  # there, other ports of the machine are plain
         answer.headers["Strict-Transport-Security"] = HSTS
     seconds = time.perf_counter() - started
-    counted.note(answer.status, seconds)
-    log.write(request, answer.status, seconds)
+    counted.note(status, seconds)
+    log.write(request, status, seconds)
     request_history.keep(installation, request, answer, seconds)
     return answer
 
@@ -278,21 +280,18 @@ async def note_begun(request: web.Request, answer: web.StreamResponse) -> None:
     request[BEGUN] = answer
 
 
-def _broken_off(
-    request: web.Request, begun: web.StreamResponse, instead: web.StreamResponse
-) -> web.StreamResponse:
-    """Cuts the connection: no other answer can be sent in the middle of one. Returns the one that has begun."""
-    LOG.warning(
-        "the answer to %s %s was broken off, after %d bytes: %d",
-        request.method,
-        request.path,
-        begun.body_length if begun.prepared else 0,
-        instead.status,
-        extra={"request_id": request[REQUEST_ID]},
-    )
+def _break_off(request: web.Request, status: int) -> None:
+    """Cuts the connection: no other answer can be sent in the middle of one. `status`: of what came instead."""
+    if status != FAILED:  # of which the log has more
+        LOG.warning(
+            "the answer to %s %s was broken off: %d",
+            request.method,
+            request.path,
+            status,
+            extra={"request_id": request[REQUEST_ID]},
+        )
     if request.transport is not None:
         request.transport.abort()
-    return begun
 
 
 def _told_of_failure(request: web.Request, problem: Problem) -> web.Response:

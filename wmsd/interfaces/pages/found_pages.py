@@ -4,12 +4,14 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from sys import getsizeof
 from typing import Final
 
 from wmsd.app.work_admission import Payers, WorkAdmission
 
-MOST_KEPT: Final = 4_000_000
-"""Characters."""
+MOST_KEPT: Final = 8_000_000
+"""Bytes of memory."""
+Make = Callable[[], str]
 
 
 class FoundPages:
@@ -20,27 +22,28 @@ class FoundPages:
         self._size = 0
         self._making: dict[tuple[str, ...], asyncio.Task[str]] = {}
 
-    async def text(self, key: tuple[str, ...], address: str, make: Callable[[], Awaitable[str]]) -> str:
-        """The page, which `make` makes where it is not kept. Raises Problem (503)."""
+    async def text(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> str:
+        """The page; where it is not kept, what `prepare` gives makes it. Raises Problem (503)."""
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
         making = self._making.get(key)
         if making is None:
-            making = self._making[key] = asyncio.create_task(self._made(key, address, make))
+            making = self._making[key] = asyncio.create_task(self._made(key, address, prepare))
             making.add_done_callback(lambda _: self._making.pop(key))
         return await asyncio.shield(making)  # others may wait for the same
 
-    async def _made(self, key: tuple[str, ...], address: str, make: Callable[[], Awaitable[str]]) -> str:
+    async def _made(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> str:
         async with self._work.turn("search", Payers(address=address)) as turn:
-            began = time.thread_time()
-            text = await make()
+            make = await prepare()
+            began = time.thread_time()  # nothing is awaited from here on: the time is its own
+            text = make()
             turn.charge(time.thread_time() - began, len(text))
         self._keep(key, text)
         return text
 
     def _keep(self, key: tuple[str, ...], text: str) -> None:
-        self._size += len(text) - len(self._kept.pop(key, ""))
         self._kept[key] = text
+        self._size += getsizeof(text)
         while self._size > MOST_KEPT:
-            self._size -= len(self._kept.popitem(last=False)[1])
+            self._size -= getsizeof(self._kept.popitem(last=False)[1])

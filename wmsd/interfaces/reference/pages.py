@@ -76,16 +76,16 @@ class Pages:
             add_visited(app, "guide", "GET", f"{ADDRESS}{path}", handler)
 
     async def _contents(self, request: web.Request) -> web.Response:
-        query = request.query.get("q", "").strip()[: finding.LONGEST]
+        query = " ".join(request.query.get("q", "")[: finding.LONGEST].split())
         reference = await self._known.reference()
         if not query:
             return await self._answer(request, ("contents",), lambda: _contents(reference))
         self._sections = self._sections or _sections(reference)
 
-        async def found() -> str:
-            return in_english("contents", **_found(reference, self._sections, query))
+        async def prepared() -> Callable[[], str]:
+            return lambda: in_english("contents", **_found(reference, self._sections, query))
 
-        text = await self._found.text((query,), requests.client_address(request, self._trusted), found)
+        text = await self._found.text((query,), requests.client_address(request, self._trusted), prepared)
         return web.Response(text=text, content_type="text/html", headers=HEADERS)
 
     async def _fixed(self, make: Callable[[Reference], str], request: web.Request) -> web.Response:

@@ -1,7 +1,7 @@
 """Serves the guide. Each page is made once, on a thread, when somebody first opens it, and sent with its ETag."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -117,15 +117,15 @@ class Guide:
 
     async def search(self, request: web.Request) -> web.Response:
         """The pages that have what somebody looks for. A page is made once for equal queries, in a turn."""
-        query, of = request.query.get("q", "")[:LONGEST], await self._language_of(request)
+        query = " ".join(request.query.get("q", "")[:LONGEST].split())
+        of = await self._language_of(request)
 
-        async def found() -> str:
-            index, frame = await self._searched(), await self._frame(request)
-            results = index.search(query)
-            return rendered("guide_search", **{**frame, "query": results.query}, results=results)
+        async def prepared() -> Callable[[], str]:
+            index, frame = await self._searched(), {**await self._frame(request), "query": query}
+            return lambda: rendered("guide_search", **frame, results=index.search(query))
 
         address = browsers.read(request, self._trusted).address
-        text = await self._found.text((query, str(self._is_signed_in(request)), of), address, found)
+        text = await self._found.text((query, str(self._is_signed_in(request)), of), address, prepared)
         return web.Response(text=text, content_type="text/html", headers=HEADERS)
 
     async def _searched(self) -> "Index":
