@@ -1,6 +1,7 @@
 """Searches of the guide and of the reference, which nobody needs to be signed in for: their work is bounded."""
 
 import asyncio
+import gc
 from collections.abc import Callable
 from sys import getsizeof
 
@@ -62,3 +63,20 @@ async def test_what_is_kept_has_a_bound(world: World, monkeypatch: pytest.Monkey
         4,
         2 * getsizeof("x" * 40),
     )  # of the three, the one that was asked for longest ago is gone
+
+
+async def test_a_failure_that_nobody_waits_for_is_nobodys(world: World) -> None:
+    kept, told = FoundPages(world.installation.dispatcher.work), list[dict[str, object]]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+
+    async def prepare() -> Callable[[], str]:
+        await asyncio.sleep(0.05)
+        raise ValueError("nothing can be found")
+
+    waiting = asyncio.create_task(kept.text(("q",), "127.0.0.1", prepare))
+    await asyncio.sleep(0.01)
+    waiting.cancel()
+    await asyncio.sleep(0.1)
+    del waiting
+    gc.collect()
+    assert (told, kept._making) == ([], {})

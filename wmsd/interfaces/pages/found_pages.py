@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from functools import partial
 from sys import getsizeof
 from typing import Final
 
@@ -30,7 +31,7 @@ class FoundPages:
         making = self._making.get(key)
         if making is None:
             making = self._making[key] = asyncio.create_task(self._made(key, address, prepare))
-            making.add_done_callback(lambda _: self._making.pop(key))
+            making.add_done_callback(partial(self._is_made, key))
         return await asyncio.shield(making)  # others may wait for the same
 
     async def _made(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> str:
@@ -41,6 +42,11 @@ class FoundPages:
             turn.charge(time.thread_time() - began, len(text))
         self._keep(key, text)
         return text
+
+    def _is_made(self, key: tuple[str, ...], making: "asyncio.Task[str]") -> None:
+        del self._making[key]
+        if not making.cancelled():
+            making.exception()  # all who waited may have gone: then it is nobody's
 
     def _keep(self, key: tuple[str, ...], text: str) -> None:
         self._kept[key] = text
