@@ -27,6 +27,7 @@ def test_a_company_is_made_and_listed(home: Home) -> None:
         "requests_per_minute": None,
         "modules": MODULES,
         "frozen_at": None,
+        "suspended_at": None,
     }
     assert sorted(hashes(home.data)) == ["companies/1.db", "platform.db"]
 
@@ -35,8 +36,8 @@ def test_for_people_there_is_a_table(home: Home) -> None:
     made = home.ok("company", "create", "ACME", "--name", "Acme Ltd", "--init", "--module", "stock")
     assert made.out == "id       1\ncode     ACME\nname     Acme Ltd\nmodules  api, stock\n"
     assert home.ok("company", "list").out.splitlines() == [
-        "id  code  name      operator  sandbox  requests_per_minute  modules     frozen_at",
-        "1   ACME  Acme Ltd  -         no       -                    api, stock  -",
+        "id  code  name      operator  sandbox  requests_per_minute  modules     frozen_at  suspended_at",
+        "1   ACME  Acme Ltd  -         no       -                    api, stock  -          -",
     ]
     empty = home.ok("operator", "list")
     hint = "No operator yet: wmsd operator create CODE --name NAME"
@@ -169,6 +170,7 @@ def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
         "requests_per_minute  -",
         "modules              -",
         "frozen_at            -",
+        "suspended_at         -",
         "graphql_per_minute   -",
         "quota_megabytes      -",
         "over_receipt_pct     0.000001",
