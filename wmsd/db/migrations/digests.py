@@ -6,5 +6,5 @@ from typing import Final
 
 DIGESTS: Final = {
     "company": "f4dca70da67c4671eb08b3669d6eae362de74337e76b4cd6628f3fe11f235508",
-    "platform": "d3fd6bca05859c7806a58265932ba07db179eadb188161b5894ececadae53a05",
+    "platform": "7c7dbadf09a37b1414e51ca5ddd9fd60ef240b68ba689ccdc742c2195d09db91",
 }
