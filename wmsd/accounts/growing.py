@@ -12,7 +12,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from wmsd.accounts import invitations, store
-from wmsd.accounts.reach import Reach, both_abilities, both_companies, covers
+from wmsd.accounts.reach import (
+    Reach,
+    both_abilities,
+    both_companies,
+    companies_from_text,
+    companies_to_text,
+    covers,
+)
 from wmsd.accounts.rules import User
 from wmsd.base.access import Role
 from wmsd.base.strict_json import dumps
@@ -60,7 +67,7 @@ def shrink(tx: Transaction, user_id: int) -> None:
 def _keep_tokens(tx: Transaction, before: User) -> None:
     for id, names, ids in tx.rows(TOKENS, (before.id,)):
         abilities = dumps(both_abilities(json.loads(names), before.reach.abilities))
-        companies = store.scope_to_text(both_companies(store.scope_of(ids), before.may_use))
+        companies = companies_to_text(both_companies(companies_from_text(ids), before.may_use))
         if (abilities, companies) != (names, ids):
             tx.execute(NARROW_TOKEN, (abilities, companies, id))
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from wmsd.accounts import store
-from wmsd.accounts.reach import Companies
+from wmsd.accounts.reach import Companies, companies_from_text, companies_to_text
 from wmsd.accounts.rules import User
 from wmsd.base import timestamps
 from wmsd.base.problems import Problem
@@ -37,7 +37,7 @@ class Invited(NamedTuple):
 def offer(tx: Transaction, user_id: int, scope: Companies) -> Offered:
     """Makes a link for the user, in place of any earlier one. `scope`: the companies of who makes it."""
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
-    tx.execute(OFFER, (user_id, _hash(code), expires_at, store.scope_to_text(scope)))
+    tx.execute(OFFER, (user_id, _hash(code), expires_at, companies_to_text(scope)))
     return Offered(code, expires_at)
 
 
@@ -47,12 +47,12 @@ def invited(tx: Transaction, code: str) -> Invited:
     user = None if row is None else store.user_by_id(tx, row[0])
     if row is None or user is None or user.disabled:
         raise Problem("NOT_FOUND", "This link was used already or is no longer valid. Ask an admin for a new one.")
-    return Invited(user, store.scope_of(row[1]))
+    return Invited(user, companies_from_text(row[1]))
 
 
 def scope_of_link(tx: Transaction, user_id: int) -> Companies:
     """The companies of who has made the user's open link; None: every one, also where there is no link."""
-    return store.scope_of(tx.value(SCOPE, (user_id,)))
+    return companies_from_text(tx.value(SCOPE, (user_id,)))
 
 
 def end(tx: Transaction, user_id: int) -> None:

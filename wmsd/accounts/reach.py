@@ -54,11 +54,16 @@ class Reach:
         if text is None:
             return None
         found = json.loads(text)
-        return cls(found["role"], frozenset(found["abilities"]), companies_of(found["company_ids"]))
+        ids = found["company_ids"]
+        return cls(found["role"], frozenset(found["abilities"]), None if ids is None else frozenset(ids))
 
 
-def companies_of(ids: Iterable[int] | None) -> Companies:
-    return None if ids is None else frozenset(ids)
+def companies_from_text(text: str | None) -> Companies:
+    return None if text is None else frozenset(json.loads(text))
+
+
+def companies_to_text(companies: Companies) -> str | None:
+    return None if companies is None else dumps(sorted(companies))
 
 
 def covers(scope: Companies, companies: Companies) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from wmsd.accounts.master_key import SEALED, MasterKey
-from wmsd.accounts.reach import Companies, Reach, companies_of
+from wmsd.accounts.reach import Companies, Reach, companies_from_text, companies_to_text
 from wmsd.accounts.rules import Token, User
 from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
@@ -58,16 +58,8 @@ def _user(row: dict[str, Any]) -> User:
         company_ids=frozenset(json.loads(row["company_ids"])),
         disabled=row["disabled_at"] is not None,
         password_reach=Reach.from_json(row["password_reach"]),
-        password_scope=scope_of(row["password_scope"]),
+        password_scope=companies_from_text(row["password_scope"]),
     )
-
-
-def scope_of(text: str | None) -> Companies:
-    return None if text is None else companies_of(json.loads(text))
-
-
-def scope_to_text(scope: Companies) -> str | None:
-    return None if scope is None else dumps(sorted(scope))
 
 
 INSERT_USER: Final = """
@@ -141,7 +133,7 @@ def set_rights(
 
 def set_password(tx: Transaction, user_id: int, password_hash: str, scope: Companies) -> None:
     """Sets a password that opens all that the user reaches. `scope`: the companies of who gave it, or its link."""
-    row = {"password_hash": password_hash, "scope": scope_to_text(scope), "now": tx.timestamp, "id": user_id}
+    row = {"password_hash": password_hash, "scope": companies_to_text(scope), "now": tx.timestamp, "id": user_id}
     tx.execute(SET_PASSWORD, row)
 
 
