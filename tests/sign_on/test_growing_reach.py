@@ -281,7 +281,7 @@ async def test_who_grants_and_who_waits_are_told(tmp_path: Path) -> None:
         assert (facts["Companies that wait"], facts["Role that waits"]) == ("OTHER", "company-admin")
         for page in ("/today", "/account"):
             told = html.unescape((await held.session.get(page)).text)
-            assert "You were given new rights. You cannot use them here yet" in told
+            assert "You were given new rights or companies. You cannot use them here yet" in told
             assert "OTHER" not in told, "whoever kept the session learns nothing of the company"
         link = shown_once(await sent(root, f"{path}/link"))["link"]
         assert (await chosen(Visitor(stage.world), link, AGAIN, AGAIN)).status == 303
@@ -299,7 +299,7 @@ async def test_who_only_has_to_sign_in_again_is_told_so(tmp_path: Path) -> None:
         await stage.change(EVIL, **CLIENTS)
         told = (await held.session.get("/today")).text
         assert (
-            "You were given new rights after you signed in here. Sign out and sign in again to use them." in told
+            "You were given new rights or companies after you signed in here. Sign out and sign in again" in told
         )
         again = await signed_in_as(stage.world, BOB, NEW_PASSWORD)
         assert "You were given new rights" not in (await again.get("/today")).text
