@@ -17,7 +17,7 @@ ADMIN, OTHER = 1, 2
 
 async def begin(world: World, user_id: int = ADMIN) -> str:
     return await world.installation.platform.write(
-        lambda tx: sessions.begin(tx, user_id, "203.0.113.9", "a browser"), is_quiet=True
+        lambda tx: sessions.begin(tx, user_id, "203.0.113.9", "a browser", None), is_quiet=True
     )
 
 
@@ -93,7 +93,14 @@ async def test_sign_ins_at_the_same_moment_get_no_further(world: World) -> None:
 async def test_an_installation_that_has_more_of_them_already_keeps_the_last(world: World) -> None:
     def add(tx: Transaction) -> None:
         for number in range(100):
-            row = {"hash": f"{number}", "user_id": ADMIN, "now": tx.timestamp, "address": "", "agent": ""}
+            row = {
+                "hash": f"{number}",
+                "user_id": ADMIN,
+                "now": tx.timestamp,
+                "address": "",
+                "agent": "",
+                "reach": None,
+            }
             tx.insert(sessions.INSERT, row)
 
     await world.installation.platform.write(add)
@@ -114,7 +121,7 @@ async def test_a_sign_in_that_was_rolled_back_has_ended_nothing(world: World) ->
     secrets = [await begin(world) for _ in range(MOST_OF_A_USER)]
 
     def fail(tx: Transaction) -> None:
-        sessions.begin(tx, ADMIN, "203.0.113.9", "a browser")
+        sessions.begin(tx, ADMIN, "203.0.113.9", "a browser", None)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):

@@ -61,34 +61,36 @@ class SignInService:
 async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -> dict[str, object]:
     """Get a token for a user's e-mail address and password.
 
-    The token is shown only this once. It may do what `abilities` lists, but no more than its user. From the fifth
+    The token is shown only this once. It may do what `abilities` lists, but no more than its user may do at that
+    time with this password. What the user may do later needs another token. From the fifth
     failure on, each starts a pause of up to 60 s. During a pause even the right password is refused. A user with a
     second factor gets no token in this way.
     """
 
     known = await _known(service, body.email, body.password, call.address)
-    is_on = await service.platform.read(lambda tx: second_factors.is_on(tx, known.id))
-    if is_on or needs_second_factor(known, service.demands_second_factor):
-        raise forbidden(
-            "This user signs in with two factors, so a password alone gets no token. Ask a site admin for one."
-        )
-    abilities = grant(known, body.abilities, service.whitelist)
 
-    def issue(tx: Transaction) -> str:
-        check_unchanged(tx, known)
+    def issue(tx: Transaction) -> dict[str, object]:
+        user = check_unchanged(tx, known)
+        opened = user.within(user.password_reach)
+        is_on = second_factors.is_on(tx, user.id)
+        if is_on or needs_second_factor(opened, service.demands_second_factor):
+            raise forbidden(
+                "This user signs in with two factors, so a password alone gets no token. Ask a site admin for one."
+            )
+        abilities = grant(opened, body.abilities, service.whitelist)
         store.note_sign_in(tx, known.id, call.address)
-        return tokens.issue(
+        token = tokens.issue(
             tx,
             user_id=known.id,
             name=body.device_name,
             abilities=abilities,
-            company_ids=None,
+            company_ids=None if opened is user else sorted(opened.company_ids),
             lifetime=service.lifetime,
             signed_in=True,
         ).token
+        return {"token": token, "abilities": abilities}
 
-    token = await service.platform.write(issue, is_quiet=True)  # a new token is in no cache
-    return {"token": token, "abilities": abilities}
+    return await service.platform.write(issue, is_quiet=True)  # a new token is in no cache
 
 
 async def _known(service: SignInService, email: str, password: str, address: str) -> User:
@@ -125,10 +127,10 @@ async def begin_session(service: SignInService, body: SignInToPages, call: FromB
         return {"secret": None, "pending": service.second_step.begin(known)}
 
     def begin(tx: Transaction) -> str:
-        check_unchanged(tx, known)
+        reach = check_unchanged(tx, known).password_reach
         store.note_sign_in(tx, known.id, call.address)
         companies.audit(tx, "session.begin", known.email)
-        return sessions.begin(tx, known.id, call.address, call.agent)
+        return sessions.begin(tx, known.id, call.address, call.agent, reach)
 
     actor = Actor(known.email, known.id, address=call.address)
     return {"secret": await service.platform.write(begin, actor, is_quiet=True), "pending": None}
@@ -278,11 +280,11 @@ def disable_user(tx: Transaction, email: str) -> None:
 
 
 def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens: bool = False) -> int:
-    """Sets a new password. Ends the tokens that were made by signing in, unless `keep_tokens`;
-    answers how many.
+    """Sets a new password, on behalf of a platform admin. Ends the tokens that were made by signing in, unless
+    `keep_tokens`; answers how many.
     """
     user = user_of_email(tx, email)
-    store.set_password(tx, user.id, password_hash)
+    store.set_password(tx, user.id, password_hash, None)
     invitations.end(tx, user.id)
     sessions.end_all(tx, user.id)
     companies.audit(tx, "user.set-password", user.email)

@@ -24,7 +24,7 @@ from wmsd.db.transaction import Transaction
 @operation(tag="Sessions", answer="object", returns=Invited, scope="platform", limit="open", signed_in=False)
 def get_invited(tx: Transaction, query: LinkQuery) -> dict[str, object]:
     """Get whom a link is for."""
-    user = invitations.invited(tx, query.code)
+    user, _ = invitations.invited(tx, query.code)
     return {"name": user.name, "email": user.email}
 
 
@@ -39,16 +39,16 @@ def get_invited(tx: Transaction, query: LinkQuery) -> dict[str, object]:
 )
 async def choose_password(service: SignInService, body: ChosenPassword, call: FromAddress) -> dict[str, object]:
     """Choose a password at a one-time link. It ends the sessions of the user, and the tokens that were made by
-    signing in.
+    signing in. It opens also what the password of before did not open yet.
     """
-    user = await service.platform.read(lambda tx: invitations.invited(tx, body.code))
+    user, _ = await service.platform.read(lambda tx: invitations.invited(tx, body.code))
     if errors := await asyncio.to_thread(chosen_password_errors, body.password, body.again, user.email, user.name):
         raise invalid(errors)
     password_hash = await service.passwords.hash(body.password)
 
     def choose(tx: Transaction) -> None:
-        invitations.invited(tx, body.code)  # it may have been used meanwhile
-        store.set_password(tx, user.id, password_hash)
+        _, scope = invitations.invited(tx, body.code)  # it may have been used meanwhile
+        store.set_password(tx, user.id, password_hash, scope)
         invitations.end(tx, user.id)
         sessions.end_all(tx, user.id)
         store.revoke_signed_in(tx, user.id)
@@ -99,7 +99,7 @@ async def change_password(
     def change(tx: Transaction) -> dict[str, object]:
         check_unchanged(tx, user)
         held = holdings.of_user(tx, user.id)
-        store.set_password(tx, user.id, password_hash)
+        store.replace_password(tx, user.id, password_hash)
         invitations.end(tx, user.id)
         ended = {
             "sessions_ended": sessions.end_all(tx, user.id, caller.session_id),

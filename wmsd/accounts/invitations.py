@@ -7,14 +7,16 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from wmsd.accounts import store
+from wmsd.accounts.reach import Companies, companies_from_text, companies_to_text
 from wmsd.accounts.rules import User
 from wmsd.base import timestamps
 from wmsd.base.problems import Problem
 from wmsd.db.transaction import Transaction
 
 LIFETIME: Final = timedelta(days=7)
-OFFER: Final = "INSERT OR REPLACE INTO invitations (user_id, hash, expires_at) VALUES (?, ?, ?)"
-FIND: Final = "SELECT user_id FROM invitations WHERE hash = ? AND expires_at > ?"
+OFFER: Final = "INSERT OR REPLACE INTO invitations (user_id, hash, expires_at, scope) VALUES (?, ?, ?, ?)"
+FIND: Final = "SELECT user_id, scope FROM invitations WHERE hash = ? AND expires_at > ?"
+SCOPE: Final = "SELECT scope FROM invitations WHERE user_id = ?"
 END: Final = "DELETE FROM invitations WHERE user_id = ?"
 
 
@@ -25,20 +27,32 @@ class Offered(NamedTuple):
     expires_at: str
 
 
-def offer(tx: Transaction, user_id: int) -> Offered:
-    """Makes a link for the user, in place of any earlier one."""
+class Invited(NamedTuple):
+    """Whom a link is for, and the companies of who has made it."""
+
+    user: User
+    scope: Companies
+
+
+def offer(tx: Transaction, user_id: int, scope: Companies) -> Offered:
+    """Makes a link for the user, in place of any earlier one. `scope`: the companies of who makes it."""
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
-    tx.execute(OFFER, (user_id, _hash(code), expires_at))
+    tx.execute(OFFER, (user_id, _hash(code), expires_at, companies_to_text(scope)))
     return Offered(code, expires_at)
 
 
-def invited(tx: Transaction, code: str) -> User:
-    """Whom the link is for. Raises Problem (404) when it was used, is too old, or its user is disabled."""
-    user_id = tx.value(FIND, (_hash(code), tx.timestamp))
-    user = None if user_id is None else store.user_by_id(tx, user_id)
-    if user is None or user.disabled:
+def invited(tx: Transaction, code: str) -> Invited:
+    """Raises Problem (404) when the link was used, is too old, or its user is disabled."""
+    row = tx.row(FIND, (_hash(code), tx.timestamp))
+    user = None if row is None else store.user_by_id(tx, row[0])
+    if row is None or user is None or user.disabled:
         raise Problem("NOT_FOUND", "This link was used already or is no longer valid. Ask an admin for a new one.")
-    return user
+    return Invited(user, companies_from_text(row[1]))
+
+
+def scope_of_link(tx: Transaction, user_id: int) -> Companies:
+    """The companies of who has made the user's open link; None: every one, also where there is no link."""
+    return companies_from_text(tx.value(SCOPE, (user_id,)))
 
 
 def end(tx: Transaction, user_id: int) -> None:

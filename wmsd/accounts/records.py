@@ -29,12 +29,27 @@ IS_MANAGED: Final = f"""
 CODES: Final = """
     SELECT json_group_array(companies.code ORDER BY companies.code) FROM companies WHERE companies.id IN
 """
+WAITING_COMPANIES: Final = """
+    SELECT company_id FROM user_companies WHERE user_id = users.id AND password_reach IS NOT NULL
+        AND company_id NOT IN (SELECT value FROM json_each(password_reach, '$.company_ids'))
+"""
+WAITING_ABILITIES: Final = """
+    (
+        SELECT json_group_array(value) FROM json_each(users.abilities)
+        WHERE password_reach ->> 'role' = role
+            AND value NOT IN (SELECT value FROM json_each(password_reach, '$.abilities'))
+    )
+"""
+"""Of a role that waits, the abilities go with it."""
 USER: Final = record_sql(
     UserRecord,
     {
         "company_codes": f"({CODES} (SELECT company_id FROM user_companies WHERE user_id = users.id))",
         "active": "disabled_at IS NULL",
         "invited_until": "(SELECT expires_at FROM invitations WHERE user_id = users.id)",
+        "waiting_role": "iif(password_reach IS NULL, NULL, nullif(role, password_reach ->> 'role'))",
+        "waiting_company_codes": f"({CODES} ({WAITING_COMPANIES}))",
+        "waiting_abilities": WAITING_ABILITIES,
         "last_seen_at": "(SELECT max(seen_at) FROM sessions WHERE user_id = users.id)",
     },
 )

@@ -2,9 +2,11 @@
 
 import difflib
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from wmsd.accounts.reach import Companies, Reach, both_companies
 from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, SUFFICES, Role, expand
 from wmsd.base.context import Actor, Caller
 from wmsd.base.dataclass import dataclass
@@ -24,6 +26,10 @@ class User:
     abilities: tuple[str, ...]
     company_ids: frozenset[int]
     disabled: bool
+    password_reach: Reach | None = None
+    """What the password opens, where that is less than what the user reaches: the rest waits."""
+    password_scope: Companies = None
+    """The companies of whoever made the link at which the password was chosen."""
 
     @property
     def may_do(self) -> frozenset[str]:
@@ -35,6 +41,23 @@ class User:
         """The companies that the user may use; None for all of them."""
         return None if self.role == "platform-admin" else self.company_ids
 
+    @property
+    def reach(self) -> Reach:
+        names = self.abilities if self.role == "member" else (EVERYTHING,)
+        return Reach(self.role, frozenset(names), self.may_use)
+
+    def within(self, bound: Reach | None) -> "User":
+        """The user as a credential with this bound acts for it; None: no bound."""
+        if bound is None:
+            return self
+        least = self.reach.both(bound)
+        return replace(
+            self,
+            role=least.role,
+            abilities=tuple(sorted(least.abilities)),
+            company_ids=least.company_ids or frozenset(),
+        )
+
 
 def may_manage(caller: Caller, user: User) -> bool:
     """Whether an admin may change a user: a platform admin everybody, a company admin whoever works in its own
@@ -44,6 +67,17 @@ def may_manage(caller: Caller, user: User) -> bool:
         return caller.role == "platform-admin"
     own = caller.company_ids or frozenset()
     return user.role != "platform-admin" and bool(user.company_ids) and user.company_ids <= own
+
+
+def as_far_as(caller: Caller, user: User) -> User:
+    """The user of the caller's session, as far as that session reaches."""
+    assert caller.role is not None
+    return user.within(Reach(caller.role, caller.abilities, caller.company_ids))
+
+
+def is_new(user: User, caller: Caller) -> bool:
+    """Whether the user reaches more than the caller's session."""
+    return (user.role, user.may_do, user.may_use) != (caller.role, caller.abilities, caller.company_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +99,7 @@ def caller_of(token: Token, user: User, now: datetime) -> Caller | None:
     return Caller(
         actor=Actor(f"{user.email} ({token.name})", user.id, token.id),
         abilities=expand(token.abilities) & user.may_do,
-        company_ids=_both(token.company_ids, user.may_use),
+        company_ids=both_companies(token.company_ids, user.may_use),
         expires_at=token.expires_at,
     )
 
@@ -75,12 +109,6 @@ def needs_second_factor(user: User, is_demanded_of_admins: bool) -> bool:
     likes.
     """
     return is_demanded_of_admins and user.role != "member" and bool(user.password_hash)
-
-
-def _both(first: frozenset[int] | None, second: frozenset[int] | None) -> frozenset[int] | None:
-    if first is None or second is None:
-        return second if first is None else first
-    return first & second
 
 
 def check_abilities(requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> FieldErrors:

@@ -93,6 +93,10 @@ class Profile(Model):
     second_factor: Literal["off", "on", "demanded"]
     language: str | None
     """What the person has chosen; null: what the browser asks for."""
+    new_rights: Literal["sign-in", "link"] | None
+    """What opens rights that this session does not have yet: signing in again, or else single sign-on or a link to
+    a new password.
+    """
 
 
 class Access(Model):
@@ -187,6 +191,16 @@ class UserRecord(Recorded):
     active: bool
     invited_until: Timestamp | None
     """Until when a link to a password of its own can be used."""
+    waiting_since: Timestamp | None
+    """Since when new rights wait, until the user signs in by single sign-on or chooses a password at a new link.
+    The password opens the rest only. null: no right waits.
+    """
+    waiting_role: Role | None
+    """The role that waits."""
+    waiting_company_codes: list[str]
+    """The companies that wait."""
+    waiting_abilities: list[Ability]
+    """The abilities that wait."""
     last_seen_at: Timestamp | None
     """When it was last at the pages."""
 

@@ -40,13 +40,14 @@ class Pending:
     tries: int = MOST_TRIES
 
 
-def check_unchanged(tx: Transaction, known: User) -> None:
-    """Whether the user may still come in with the password that was checked: hashing takes a while. Raises Problem
-    (401).
+def check_unchanged(tx: Transaction, known: User) -> User:
+    """The user as it is now, who may still come in with the password that was checked: hashing takes a while.
+    Raises Problem (401).
     """
     user = store.user_by_id(tx, known.id)
     if user is None or user.disabled or user.password_hash != known.password_hash:
         raise Problem("UNAUTHORIZED", CHANGED)
+    return user
 
 
 class SecondStepService:
@@ -120,10 +121,10 @@ async def finish_session(service: SecondStepService, body: SecondStep, call: Fro
     service.end(body.pending)
 
     def begin(tx: Transaction) -> str:
-        check_unchanged(tx, user)
+        reach = check_unchanged(tx, user).password_reach
         store.note_sign_in(tx, user.id, call.address)
         companies.audit(tx, "session.begin", user.email)
-        return sessions.begin(tx, user.id, call.address, call.agent)
+        return sessions.begin(tx, user.id, call.address, call.agent, reach)
 
     actor = Actor(user.email, user.id, address=call.address)
     return {"secret": await service.platform.write(begin, actor, is_quiet=True), "pending": None}

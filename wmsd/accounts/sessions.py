@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from wmsd.accounts import second_factors, store
+from wmsd.accounts.reach import Reach
 from wmsd.accounts.rules import User, needs_second_factor
 from wmsd.base import timestamps
 from wmsd.base.context import Actor, Caller
@@ -25,12 +26,12 @@ TOO_MANY_PLACES: Final = (
     f"You signed in at more than {MOST_OF_A_USER} places, so this one was ended. Sign in again."
 )
 MOST_REMEMBERED: Final = 10_000
-COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent"
+COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent, reach"
 BY_HASH: Final = f"SELECT {COLUMNS} FROM sessions WHERE hash = ?"
 OF_USER: Final = f"SELECT {COLUMNS} FROM sessions WHERE user_id = ? ORDER BY seen_at DESC, id DESC"
 INSERT: Final = """
-    INSERT INTO sessions (hash, user_id, made_at, seen_at, address, agent)
-    VALUES (:hash, :user_id, :now, :now, :address, :agent)
+    INSERT INTO sessions (hash, user_id, made_at, seen_at, address, agent, reach)
+    VALUES (:hash, :user_id, :now, :now, :address, :agent, :reach)
 """
 OTHERS: Final = "SELECT id, hash, made_at, seen_at FROM sessions WHERE user_id = ? AND id IS NOT ?"
 LEFT: Final = "SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))"
@@ -80,15 +81,17 @@ class Session:
     seen_at: datetime
     address: str
     agent: str
+    reach: Reach | None
+    """What it opens at the most; None: all that its user reaches."""
 
     def is_over(self, seen_at: datetime, now: datetime, lifetimes: Lifetimes) -> bool:
         """`seen_at`: when it was used last."""
         return now >= self.made_at + lifetimes.most or now >= seen_at + lifetimes.idle
 
 
-def begin(tx: Transaction, user_id: int, address: str, agent: str) -> str:
+def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach | None) -> str:
     """Begins a session, and ends the oldest ones of a user who has too many. Returns its secret, of which only the
-    hash is kept.
+    hash is kept. `reach`: what it opens at the most, which is what that opens with which the user signs in.
     """
     secret = tx.ids.secret()
     new = tx.insert(
@@ -99,6 +102,7 @@ def begin(tx: Transaction, user_id: int, address: str, agent: str) -> str:
             "now": tx.timestamp,
             "address": address,
             "agent": agent[:LONGEST_AGENT],
+            "reach": None if reach is None else reach.to_json(),
         },
     )
     _end_beyond(tx, user_id, new)
@@ -190,8 +194,8 @@ def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:
 
 
 def caller_of(found: Found, demands_second_factor: bool) -> Caller:
-    """The caller with all that the user may do now; of admins a second factor may be demanded."""
-    user = found.user
+    """The caller with all that the user may do now by this session; of admins a second factor may be demanded."""
+    user = found.user.within(found.session.reach)
     must_enrol = needs_second_factor(user, demands_second_factor) and not found.has_second_factor
     actor = Actor(user.email, user.id)
     return Caller(
@@ -210,4 +214,4 @@ def hash_of(secret: str) -> str:
 
 def _session(row: dict[str, Any]) -> Session:
     moments = {name: timestamps.from_text(row[name]) for name in ("made_at", "seen_at")}
-    return Session(**{**row, **moments})
+    return Session(**{**row, **moments, "reach": Reach.from_json(row["reach"])})

@@ -2,6 +2,7 @@
 
 from wmsd.accounts import second_factors, sessions, store
 from wmsd.accounts.actions import SignInService
+from wmsd.accounts.rules import is_new
 from wmsd.accounts.schema import Access, LanguageChoice, Profile, Sessions
 from wmsd.accounts.second_step import person_of
 from wmsd.base import timestamps
@@ -21,11 +22,12 @@ def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
     return {
         "name": user.name,
         "email": user.email,
-        "role": user.role,
+        "role": caller.role,
         "installation": companies.installation_name(tx),
         "has_password": bool(user.password_hash),
         "second_factor": "demanded" if caller.must_enrol else "on" if second_factors.is_on(tx, user.id) else "off",
         "language": store.language_of(tx, user.id),
+        "new_rights": None if not is_new(user, caller) else "sign-in" if user.password_reach is None else "link",
     }
 
 

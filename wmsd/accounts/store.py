@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from wmsd.accounts.master_key import SEALED, MasterKey
+from wmsd.accounts.reach import Companies, Reach, companies_from_text, companies_to_text
 from wmsd.accounts.rules import Token, User
 from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
@@ -12,6 +13,7 @@ from wmsd.db.transaction import Transaction
 
 USER_COLUMNS: Final = """
     users.id, users.email, users.name, users.role, users.password_hash, users.abilities, users.disabled_at,
+    users.password_reach, users.password_scope,
     (SELECT json_group_array(company_id) FROM user_companies WHERE user_id = users.id) AS company_ids
 """
 USER_BY_EMAIL: Final = f"SELECT {USER_COLUMNS} FROM users WHERE email = ?"
@@ -55,6 +57,8 @@ def _user(row: dict[str, Any]) -> User:
         abilities=tuple(json.loads(row["abilities"])),
         company_ids=frozenset(json.loads(row["company_ids"])),
         disabled=row["disabled_at"] is not None,
+        password_reach=Reach.from_json(row["password_reach"]),
+        password_scope=companies_from_text(row["password_scope"]),
     )
 
 
@@ -90,7 +94,12 @@ def insert_user(
     return user_id
 
 
-SET_PASSWORD: Final = "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?"
+SET_PASSWORD: Final = """
+    UPDATE users SET password_hash = :password_hash, password_scope = :scope, password_reach = NULL,
+        waiting_since = NULL, updated_at = :now
+    WHERE id = :id
+"""
+REPLACE_PASSWORD: Final = "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?"
 RENAME_USER: Final = "UPDATE users SET name = ?, updated_at = ? WHERE id = ?"
 ENABLE: Final = "UPDATE users SET disabled_at = NULL, updated_at = ? WHERE id = ? AND disabled_at IS NOT NULL"
 ACTIVE_TOKENS: Final = "SELECT count(*) FROM tokens WHERE user_id = ? AND revoked_at IS NULL AND expires_at > ?"
@@ -122,8 +131,15 @@ def set_rights(
     tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in sorted(company_ids)])
 
 
-def set_password(tx: Transaction, user_id: int, password_hash: str) -> None:
-    tx.execute(SET_PASSWORD, (password_hash, tx.timestamp, user_id))
+def set_password(tx: Transaction, user_id: int, password_hash: str, scope: Companies) -> None:
+    """Sets a password that opens all that the user reaches. `scope`: the companies of who gave it, or its link."""
+    row = {"password_hash": password_hash, "scope": companies_to_text(scope), "now": tx.timestamp, "id": user_id}
+    tx.execute(SET_PASSWORD, row)
+
+
+def replace_password(tx: Transaction, user_id: int, password_hash: str) -> None:
+    """Sets a password that opens what the one of before has opened: whoever chose it knew that one."""
+    tx.execute(REPLACE_PASSWORD, (password_hash, tx.timestamp, user_id))
 
 
 def disable_user(tx: Transaction, user_id: int) -> bool:
@@ -232,19 +248,22 @@ def insert_token(
     )
 
 
+REVOKE_OF_COMPANY: Final = """
+    UPDATE tokens SET revoked_at = ? WHERE company_ids = json_array(?) AND revoked_at IS NULL
+"""
 LEAVE_COMPANY: Final = """
     UPDATE tokens SET company_ids = (
         SELECT json_group_array(value) FROM json_each(tokens.company_ids) WHERE value <> :company_id
     )
     WHERE EXISTS (SELECT 1 FROM json_each(tokens.company_ids) WHERE value = :company_id)
 """
-REVOKE_USELESS: Final = "UPDATE tokens SET revoked_at = ? WHERE company_ids = '[]' AND revoked_at IS NULL"
 
 
 def leave_company(tx: Transaction, company_id: int) -> int:
     """Takes a company from the tokens that name it. Revokes those that have none left; answers how many."""
+    revoked = tx.execute(REVOKE_OF_COMPANY, (tx.timestamp, company_id)).rowcount
     tx.execute(LEAVE_COMPANY, {"company_id": company_id})
-    return tx.execute(REVOKE_USELESS, (tx.timestamp,)).rowcount
+    return revoked
 
 
 REVOKE: Final = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from wmsd.accounts import records, store, tokens
-from wmsd.accounts.rules import User, grant, may_manage
+from wmsd.accounts.rules import User, as_far_as, grant, may_manage
 from wmsd.accounts.schema import MadeToken, TokenCursorQuery, TokenQuery, TokenRecord, TokenToMake
 from wmsd.base.access import Whitelist
 from wmsd.base.context import Caller
@@ -64,7 +64,9 @@ def get_token_record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 @for_everybody(answer="object", returns=MadeToken, codes=("FORBIDDEN",), writes=True)
 def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, object]:
-    """Make a token. It may do no more than its user, whatever it is given. It is shown only this once."""
+    """Make a token. It may do no more than its user at that time, whatever it is given. It is shown only this
+    once.
+    """
     lifetimes = tx.service(TokenLifetimes)
     days = lifetimes.usual if body.days is None else body.days
     errors: FieldErrors = {}
@@ -88,16 +90,15 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     if errors:
         raise invalid(errors)
     abilities = grant(user, body.abilities, tx.service(Whitelist).abilities)
-    chosen = [usable[code] for code in dict.fromkeys(codes)]
-    if user.id != caller.actor.user_id and caller.company_ids is not None:
-        chosen = chosen or sorted(usable.values())  # its maker may have kept it: it must not grow with its user
-        assert chosen, "a company admin manages nobody without companies"
+    chosen: list[int] | None = [usable[code] for code in dict.fromkeys(codes)] or None
+    if caller.company_ids is not None:
+        chosen = chosen or sorted(usable.values())  # its maker reaches no more, and none of what comes later
     issued = tokens.issue(
         tx,
         user_id=user.id,
         name=body.name,
         abilities=abilities,
-        company_ids=chosen or None,
+        company_ids=chosen,
         lifetime=timedelta(days=days),
         signed_in=False,
     )
@@ -114,11 +115,12 @@ def _is_usable(user: User, company_id: int) -> bool:
 
 
 def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
-    """Whose token it becomes: the caller's own, or that of an active user whom the caller manages."""
-    if email is None:
-        assert caller.actor.user_id is not None
-        return store.user_by_id(tx, caller.actor.user_id)
-    user = store.user_by_email(tx, email)
+    """Whose token it becomes: that of the caller, as far as the session reaches, or of an active user whom the
+    caller manages.
+    """
+    user = store.user_by_id(tx, caller.actor.user_id or 0) if email is None else store.user_by_email(tx, email)
+    if user is not None and user.id == caller.actor.user_id:
+        return as_far_as(caller, user)
     return user if user is not None and not user.disabled and _may_use(caller, user) else None
 
 

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from wmsd.accounts import holdings, invitations, last_admin, records, sessions, store
+from wmsd.accounts import growing, holdings, invitations, last_admin, records, sessions, store
 from wmsd.accounts.actions import create_user, disable_user, taken_email
 from wmsd.accounts.passwords import NO_PASSWORD
-from wmsd.accounts.rising import end_what_others_know
 from wmsd.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
 from wmsd.accounts.schema import (
     Invitation,
@@ -71,7 +70,10 @@ def get_user_record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 @for_admins(answer="object", returns=Invitation, writes=True)
 def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, object]:
-    """Make a user, with a link at which it chooses a password. The link is shown only this once."""
+    """Make a user, with a link at which it chooses a password. The link is shown only this once.
+
+    Companies that other admins give later wait for another link.
+    """
     body = _with_codes(tx, caller, body)
     errors = _errors_of(tx, caller, body, ())
     try:
@@ -80,31 +82,33 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
         raise invalid({**problem.errors, **errors}) from None
     if errors:
         raise invalid(errors)
-    return _offered(tx, user_id, body.email.lower())
+    return _offered(tx, caller, user_id, body.email.lower())
 
 
-def _offered(tx: Transaction, user_id: int, email: str) -> dict[str, object]:
-    code, expires_at = invitations.offer(tx, user_id)
+def _offered(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
+    code, expires_at = invitations.offer(tx, user_id, caller.company_ids)
     return {"id": user_id, "email": email, "code": code, "expires_at": expires_at}
 
 
 @for_admins(answer="object", returns=Invitation, writes=True)
 def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Make a link at which a user chooses a new password, because it has forgotten its own. The password that it
-    has stays until then.
+    """Make a link at which a user chooses a new password, because it has forgotten its own, or because new rights
+    wait for that. The password that it has stays until then.
     """
     user = _managed(tx, caller, id)
     if user.disabled:
         raise Problem("INVALID_STATUS", "This user is shut out. Let it in again first.")
     companies.audit(tx, "user.link", user.email)
-    return _offered(tx, user.id, user.email)
+    return _offered(tx, caller, user.id, user.email)
 
 
 @for_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
 def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatch) -> Record:
-    """Change a user: what it may do changes with its next request, also for its tokens.
+    """Change a user. What is taken away is gone with its next request, also for its tokens.
 
-    With a higher role it chooses a new password, at a new link: somebody else may know the one of before.
+    What is new opens to sessions and tokens that are made from now on: those that exist keep what they have. It
+    waits, and the answer says so, where somebody else may know the password: until the user signs in by single
+    sign-on, or chooses a password at a new link.
     """
     user, before = _managed(tx, caller, id), json.loads(_record(tx, caller, id).json)
     settings = UserSettings(**{name: before[name] for name in UserSettings.model_fields} | body.given())
@@ -128,9 +132,7 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     abilities = abilities_of_new_user(settings.role, settings.abilities)
     held = holdings.of_user(tx, id)
     store.rename_user(tx, id, settings.name)
-    store.set_rights(tx, id, settings.role, abilities, {ids[code] for code in settings.company_codes})
-    if settings.role != user.role or set(settings.company_codes) != set(before["company_codes"]):
-        end_what_others_know(tx, user, settings.role)
+    growing.set_rights(tx, user, settings.role, abilities, {ids[code] for code in settings.company_codes})
     after = records.user(tx, id)
     assert after is not None
     shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}

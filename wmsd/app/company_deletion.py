@@ -5,6 +5,7 @@ step that was cut off is done again.
 import json
 from typing import Any, Final, NamedTuple
 
+from wmsd.accounts import growing
 from wmsd.base.context import Company
 from wmsd.companies import store
 from wmsd.companies.actions import no_such_company
@@ -23,6 +24,7 @@ USERS: Final = """
     SELECT users.email, users.name, users.role FROM users JOIN user_companies ON user_companies.user_id = users.id
     WHERE user_companies.company_id = ? ORDER BY users.email
 """
+USER_IDS: Final = "SELECT user_id FROM user_companies WHERE company_id = ?"
 MEMBERSHIPS: Final = """
     SELECT users.email, json_group_array(companies.code ORDER BY companies.code) AS codes
     FROM users JOIN user_companies ON user_companies.user_id = users.id
@@ -93,9 +95,12 @@ def end(tx: Transaction, company: Company, archive: str | None, aside: str | Non
     `revoked`: the tokens that were, because it was their only company. Returns which users no longer have it.
     """
     users = _leave(tx, company)
+    user_ids = [user_id for (user_id,) in tx.rows(USER_IDS, (company.id,))]
     for table in OF_COMPANY:
         tx.execute(f"DELETE FROM {table} WHERE company_id = ?", (company.id,))
     tx.execute("DELETE FROM companies WHERE id = ?", (company.id,))
+    for user_id in user_ids:
+        growing.shrink(tx, user_id)
     tx.execute(END, (tx.timestamp, archive, company.id))
     before = {"name": company.name, "archive": None, "folder": None, "tokens_revoked": 0}
     after = {"name": None, "archive": archive, "folder": aside, "tokens_revoked": revoked}

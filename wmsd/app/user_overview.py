@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from wmsd.accounts import second_factors, sessions, store
+from wmsd.accounts import records, second_factors, sessions, store
 from wmsd.base import timestamps
 from wmsd.companies import store as companies
 from wmsd.db.transaction import Transaction
@@ -30,6 +30,9 @@ def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:
     assert user is not None
     codes = companies.codes(tx)
     created_at, invited_until = tx.row(MADE, (user_id,)) or ("", None)
+    record = records.user(tx, user_id)
+    assert record is not None
+    waiting = {name: value for name, value in json.loads(record.json).items() if name.startswith("waiting_")}
     return {
         "id": user.id,
         "email": user.email,
@@ -38,6 +41,7 @@ def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:
         "companies": "all" if user.may_use is None else sorted(codes[each] for each in user.company_ids),
         "abilities": list(user.abilities),
         "disabled": user.disabled,
+        **waiting,
         "password": bool(user.password_hash),
         "second_factor": second_factors.is_on(tx, user_id),
         "single_sign_on": [issuer for (issuer,) in tx.rows(ACCOUNTS, (user_id,))],

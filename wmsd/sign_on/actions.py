@@ -6,9 +6,9 @@ from typing import Any, Final, Protocol
 
 from wmsd.accounts import invitations, sessions
 from wmsd.accounts import store as accounts
+from wmsd.accounts.growing import set_rights
 from wmsd.accounts.last_admin import errors_of_role
 from wmsd.accounts.passwords import NO_PASSWORD
-from wmsd.accounts.rising import end_what_others_know
 from wmsd.accounts.rules import User
 from wmsd.base.context import Actor, Caller, FromBrowser
 from wmsd.base.operation import operation
@@ -100,7 +100,7 @@ async def finish_sign_on(
         companies.audit(tx, f"session.begin by {provider}", known.email)
         if begun.session_id is not None and begun.user_id is not None:
             sessions.end(tx, begun.session_id, begun.user_id)
-        return sessions.begin(tx, known.id, call.address, call.agent)
+        return sessions.begin(tx, known.id, call.address, call.agent, None)
 
     actor = Actor(known.email, known.id, address=call.address)
     secret = await service.platform.write(begin, actor, is_quiet=begun.session_id is None)
@@ -218,8 +218,7 @@ def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> No
             f"You are the only platform admin, and the rules for {provider.called} would make you a "
             f"{rights.role}. Make another platform admin first, or change the rules."
         )
-    accounts.set_rights(tx, user.id, rights.role, rights.abilities, rights.company_ids)
-    end_what_others_know(tx, user, rights.role)
+    set_rights(tx, user, rights.role, rights.abilities, rights.company_ids)
     companies.audit(tx, f"user.change {rights.role} by {provider.name}", user.email)
 
 

@@ -108,7 +108,7 @@ async def test_the_largest_log_has_the_name_of_its_company(shop: Shop) -> None:
 
 
 async def test_sessions_and_streams_are_counted(world: World) -> None:
-    await world.installation.platform.write(lambda tx: sessions.begin(tx, 1, "127.0.0.1", "a browser"))
+    await world.installation.platform.write(lambda tx: sessions.begin(tx, 1, "127.0.0.1", "a browser", None))
     with world.jobs.changes.listening(1):
         found = await figures(world)
     assert (found.sessions, found.event_streams) == (1, 1)

@@ -135,7 +135,6 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--remove-company CODE",
         "--ability A",
         "--clear-abilities",
-        "--yes",
         *PLACE,
     ),
     ("user", "enable"): ("EMAIL", *PLACE),

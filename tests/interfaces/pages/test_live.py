@@ -132,7 +132,7 @@ async def again(visitor: Visitor, email: str = EMAIL) -> Visitor:
     def begin(tx: Transaction) -> str:
         user = accounts.user_by_email(tx, email)
         assert user is not None
-        return sessions.begin(tx, user.id, "127.0.0.1", "another")
+        return sessions.begin(tx, user.id, "127.0.0.1", "another", None)
 
     return Visitor(world, {"wmsd": await world.installation.platform.write(begin)})
 

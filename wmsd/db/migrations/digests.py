@@ -6,5 +6,5 @@ from typing import Final
 
 DIGESTS: Final = {
     "company": "f4dca70da67c4671eb08b3669d6eae362de74337e76b4cd6628f3fe11f235508",
-    "platform": "083b8601bb186b122578162d93634080fd120a934e1580373c1411240cc40ed3",
+    "platform": "4ece64b8350c02e6a549cceac1ae02201c01ae5f75847fb8a6fc138c278ba671",
 }

@@ -2,27 +2,26 @@
 
 import json
 import shlex
-from collections.abc import Sequence
-from typing import Any, Final, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import click
 
 from wmsd.accounts import holdings, last_admin, store
 from wmsd.accounts import user_administration as users
 from wmsd.accounts.holdings import Holdings
-from wmsd.accounts.rising import is_higher
 from wmsd.accounts.rules import User
 from wmsd.accounts.schema import UserEmail, UserSettingsPatch
 from wmsd.app import user_overview as overview
 from wmsd.app.installation import Installation
-from wmsd.base.access import EVERYTHING, ROLES, Role, abilities_in_force
+from wmsd.base.access import EVERYTHING, ROLES, abilities_in_force
 from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
 from wmsd.interfaces.cli.asking import confirm, yes_option
 from wmsd.interfaces.cli.command_line import RESET_PASSWORD, CommandLine, installed, json_option, note, say
-from wmsd.interfaces.cli.ended import ended, told
+from wmsd.interfaces.cli.ended import told
 
 ABILITIES_HELP: Final = (
     f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
@@ -35,6 +34,11 @@ OPTIONS: Final = {
     "company_codes": "--add-company",
     "abilities": "--ability",
 }
+
+WAITS: Final = (
+    "Waiting: {waiting}. {email} must sign in by single sign-on, or choose a password at a new link, because "
+    "somebody else may know the present password."
+)
 
 email_argument = click.argument("email")
 
@@ -102,7 +106,6 @@ async def found(installation: Installation, email: str) -> int:
     "--ability", "abilities", multiple=True, metavar="A", help="In place of those it has. " + ABILITIES_HELP
 )
 @click.option("--clear-abilities", is_flag=True, help="Leave a member only the abilities that end with :read.")
-@yes_option
 @installed
 def change_user(
     command_line: CommandLine,
@@ -113,13 +116,13 @@ def change_user(
     removed: tuple[str, ...],
     abilities: tuple[str, ...],
     clear_abilities: bool,
-    yes: bool,
     **given: str | None,
 ) -> None:
-    """Change the user EMAIL. It counts from the next request on, also for its tokens.
+    """Change the user EMAIL. What is taken away is gone with its next request, also for its tokens.
 
-    With a higher role its password, sessions and tokens end, because somebody else may know them: send it a link
-    from `wmsd user reset-password`. It says what would end, and asks.
+    What is new opens to sessions and tokens that are made from now on; those that exist keep what they have. It
+    waits, and the command says so, where somebody else may know the password: send the user a link from `wmsd user
+    reset-password`, or have it sign in by single sign-on.
     """
     if abilities and clear_abilities:
         raise click.UsageError("Give --ability or --clear-abilities, not both.")
@@ -132,15 +135,10 @@ def change_user(
             "--clear-abilities."
         )
 
-    def look(tx: Transaction) -> tuple[bool, Holdings]:
-        """Whether the role becomes a higher one, and what would end with it."""
-        user = user_of(tx, email)
-        role = cast(Role, given["role"] or user.role)
-        return is_higher(role, user.role), holdings.of_user(tx, user.id)
-
-    def write(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
+    def write(tx: Transaction) -> tuple[Holdings, dict[str, Any], Holdings]:
         """One transaction: everything is changed, or nothing."""
         user_id = user_of(tx, email).id
+        held = holdings.of_user(tx, user_id)
         before = json.loads(users.get_user_record.action(tx, SITE_ADMIN, user_id).json)
         if abilities and (given["role"] or before["role"]) != "member":
             raise invalid({"--ability": ["must not be given: an admin has all of them"]})
@@ -153,31 +151,34 @@ def change_user(
         if new_email is not None:
             body_of_email = check(UserEmail, {"email": new_email})
             after = json.loads(users.change_user_email.action(tx, SITE_ADMIN, user_id, body_of_email).json)
-        return dict(after), holdings.of_user(tx, user_id)
+        return held, dict(after), holdings.of_user(tx, user_id)
 
-    async def work(installation: Installation) -> tuple[bool, Holdings, dict[str, Any], Holdings]:
-        return *await installation.platform.read(look), *await installation.platform.write(write)
+    async def work(installation: Installation) -> tuple[Holdings, dict[str, Any], Holdings]:
+        return await installation.platform.write(write)
 
-    if given["role"] and not yes:
-        rises, before = command_line.run(lambda installation: installation.platform.read(look))
-        if rises and (ending := ended(before, holdings.NONE)):
-            note(
-                f"{given['role']} is a higher role. Somebody else may know how {email} signs in today, so this "
-                f"ends: {ending}."
-            )
-            confirm(f"Change {email}?")
     with told_by_options(OPTIONS, {"abilities": abilities}):
-        rises, before, user, after = command_line.run(work)
+        before, user, after = command_line.run(work)
     link_ends = before.link and not after.link
     why = ""
-    if rises:
-        why = " A higher role ends them, because somebody else may know them."
-    elif link_ends:
+    if link_ends:
         before_it = "went to the old address" if new_email is not None else "was made before the rights changed"
         why = f" It {before_it}, and somebody else may have kept it."
     note(f"{user['email']} is changed. {told(before, after)}{why}")
-    if rises or link_ends:
+    if waiting := waiting_in_words(user):
+        note(WAITS.format(waiting=waiting, email=user["email"]))
+    if (link_ends or waiting) and not after.link:
         _lead_to_link(user["email"])
+
+
+def waiting_in_words(user: Mapping[str, Any]) -> str:
+    """What waits for the user, of a UserRecord; empty where nothing does."""
+    return ", ".join(
+        [
+            *(f"the company {code}" for code in user["waiting_company_codes"]),
+            *([f"the role {user['waiting_role']}"] if user["waiting_role"] else []),
+            *(f"the ability {name}" for name in user["waiting_abilities"]),
+        ]
+    )
 
 
 def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[str]) -> list[str]:

@@ -22,13 +22,21 @@ USER_ACTS: Final = (
         goes_to="once",
         template="invited",
     ),
-    Act("change", "Change", users.change_user, done="The user is changed.", changes=True),
+    Act(
+        "change",
+        "Change",
+        users.change_user,
+        "What you take away is gone at once. What you add opens to sessions and tokens that are made from now on.",
+        "The user is changed.",
+        changes=True,
+        done_where=("waiting_since", "The user is changed. What is new waits: see below."),
+    ),
     Act(
         "link",
         "Link to a new password",
         users.renew_invitation,
-        "For somebody who has forgotten a password, or has lost the link of an invitation. The password of today "
-        "stays until the link is used.",
+        "For somebody who has forgotten a password, has lost the link of an invitation, or has new rights that "
+        "wait. The password of today stays until the link is used.",
         goes_to="once",
         when=("active", True),
         template="invited",

@@ -78,6 +78,8 @@ class Person:
     """off, on or demanded."""
     language: str | None
     """What the person has chosen."""
+    new_rights: str | None
+    """What opens rights that this session does not have yet: sign-in or link."""
     complete: Complete = NOTHING_ADDED
     """The commands that pages name: a site admin types them on the machine of the server, and nobody else learns
     where its files are.

@@ -45,6 +45,7 @@ BY_NAME: Final[Mapping[str, Kind]] = {
     "switched_off_because": "sentence",
     "warnings": "sentences",
     "abilities": "abilities",
+    "waiting_abilities": "abilities",
 }
 DOCUMENT_TYPE: Final = "document_type"
 DOCUMENT_ID: Final = "document_id"
@@ -91,6 +92,9 @@ NAMES: Final[Mapping[str, str]] = {
     "upload_megabytes": "Largest uploaded file, MB",
     "returns_need_write": "Returns need the right returns:write",
     "url": "Address",
+    "waiting_abilities": "Rights that wait",
+    "waiting_company_codes": "Companies that wait",
+    "waiting_role": "Role that waits",
     "weight_kg": "Weight, kg",
     "width_mm": "Width, mm",
 }
