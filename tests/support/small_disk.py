@@ -10,10 +10,10 @@ import pytest
 
 
 @contextmanager
-def small_disk_at(place: Path) -> Iterator[Path]:
-    """Of 100 MiB, and nothing else on it. Only root can have one; in continuous integration it must be."""
+def small_disk_at(place: Path, megabytes: int = 100) -> Iterator[Path]:
+    """Of so many MiB, and nothing else on it. Only root can have one; in continuous integration it must be."""
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=100m", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)]
     if os.geteuid() != 0 or subprocess.run(mount).returncode:
         sentence = "a small disk can only be had by root"
         if os.environ.get("CI"):

@@ -15,6 +15,8 @@ MOST_WARNED: Final = 10 * 1024 * MEBIBYTE
 REFUSED_PERCENT: Final = 3
 LEAST_REFUSED: Final = 32 * MEBIBYTE
 MOST_REFUSED: Final = 64 * MEBIBYTE
+SHARED_PERCENT: Final = 20
+"""When less is free, the rest is for companies that hold less than their share (`disk_shares.py`)."""
 
 
 class Level(IntEnum):
@@ -38,6 +40,15 @@ class Disk(NamedTuple):
     def warned_below(self) -> int:
         """The bytes below which it is told."""
         return max(min(self.all * WARNED_PERCENT // 100, MOST_WARNED), 2 * self.refused_below)
+
+    @property
+    def is_shared(self) -> bool:
+        return self.way_to_shares > 1
+
+    @property
+    def way_to_shares(self) -> float:
+        """How far it is on the way to be shared: from 0, where it is empty, to 1."""
+        return (self.all - self.free) / max(1, self.all * (100 - SHARED_PERCENT) / 100)
 
     @property
     def level(self) -> Level:

@@ -28,6 +28,7 @@ from wmsd.app.job_log import JobLog
 from wmsd.app.job_words import Declared, Job
 from wmsd.app.live_changes import LiveChanges
 from wmsd.app.recovery.webhooks import LostCredentials
+from wmsd.app.room_watch import RoomWatch
 from wmsd.app.scheduling import Every, MonotonicTime
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.app.typed_commands import NOTHING_ADDED, Complete
@@ -80,12 +81,13 @@ class Jobs:
         self._clock: Clock = installation.clock
         self.clock_watch = ClockWatch(installation.platform, installation.clock)
         self.disk_watch = DiskWatch(installation.folder)
+        self.room_watch = RoomWatch(installation, today)
         self._lost_credentials = LostCredentials(installation)
         self.alerts = Alerts(
             installation.folder.path,
             installation.clock,
             installation.ids,
-            Looks(installation, self.disk_watch, self.clock_watch, today, backups),
+            Looks(installation, self.disk_watch, self.room_watch, self.clock_watch, today, backups),
             ways_of(installation.settings, installation.folder.path, installation.clock, complete=complete),
         )
         self._scheduler = AsyncIOScheduler(
@@ -231,6 +233,7 @@ class Jobs:
 
     async def watch_the_disk(self) -> None:
         await self.disk_watch.look()
+        await self.room_watch.look()
 
     async def watch_for_alerts(self) -> None:
         await self.alerts.look()

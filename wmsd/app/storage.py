@@ -1,4 +1,4 @@
-"""Refuses writes when a company's quota or the disk is nearly used up.
+"""Refuses writes when a company's quota, its share of the disk or the disk is nearly used up.
 
 A write adds, moves what is there already, or frees. Additions are refused first, and moves later. So there is
 always room to finish open documents, to delete, and to shut out whoever fills the disk: writes to `platform.db`
@@ -6,12 +6,12 @@ and deletions may use the reserve (`data_folder.py`), a file that is deleted the
 """
 
 import logging
-import math
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.app import company_limits
 from wmsd.app.data_folder import RESERVE_BYTES, DataFolder
+from wmsd.app.disk_shares import Bound, BoundKind, Held
 from wmsd.app.disk_thresholds import Disk, disk_of
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
@@ -27,22 +27,24 @@ MOVING_FIELDS: Final = frozenset({"status", "packaging", "packaging_returned", "
 
 
 class Room(NamedTuple):
-    """The share of its quota up to which a company may write, and the bytes of the disk that must be free."""
+    """The part of its bound up to which a company may write, and the bytes of the disk that must be free."""
 
-    share_of_quota: float
+    part: float
     least_free: Callable[[Disk], int]
 
 
 ROOM: Final[dict[Growth, Room]] = {
     "adds": Room(1.0, lambda disk: disk.refused_below),
     "moves": Room(1.25, lambda _: RESERVE_BYTES),
-    "frees": Room(math.inf, lambda _: 0),
 }
 MEGABYTE: Final = 1_000_000
-QUOTA_REACHED: Final = (
-    "The quota of {} MB is reached: nothing new can be stored. Documents can still be moved for a while, and "
-    "records deleted. Ask the site admin for more."
-)
+REACHED: Final[dict[BoundKind, str]] = {
+    "quota": "The quota of {} MB is reached: nothing new can be stored. Documents can still be moved for a while, "
+    "and records deleted. Ask the site admin for more.",
+    "share": "Less than a fifth of the server's disk is free, and this company's share of {} MB is used: nothing "
+    "new can be stored. Documents can still be moved for a while, and records deleted. Ask the site admin for a "
+    "larger disk, or for a quota of its own.",
+}
 DISK_FULL: Final = (
     "The server's disk is nearly full: nothing new can be stored. What is there can be read and deleted. "
     "Tell the site admin."
@@ -65,6 +67,8 @@ class Storage:
         """`quota_megabytes` is for companies without a quota of their own; 0 means no quota."""
         self._folder = folder
         self._quota_megabytes = quota_megabytes
+        self.held = Held()
+        """Of all companies, as a job has counted last."""
         self._disk = f"the disk of {folder.path}"
         self._told = Complaints(
             LOG, monotonic=clock.monotonic, level=logging.WARNING, settled_seconds=FLAPPING_SECONDS
@@ -75,36 +79,55 @@ class Storage:
         megabytes = company_limits.quota_megabytes(company, self._quota_megabytes).value
         return megabytes * MEGABYTE if megabytes else None
 
-    def left(self, tx: Transaction, company: Company, beside: int) -> int | None:
-        """The bytes that the company's quota has left, where it keeps so many `beside` its file; None where it has
-        no quota. Raises Problem (507) when nothing is left.
-        """
+    def quota_of(self, company: Company) -> Bound | None:
         quota = self.quota(company)
-        if quota is None:
+        return None if quota is None else Bound("quota", quota)
+
+    def left(self, tx: Transaction, company: Company, beside: int) -> int | None:
+        """The bytes that the company may add, where it keeps so many `beside` its file; None where nothing bounds
+        it. Raises Problem: 507 when nothing is left, 503 for the disk.
+        """
+        bound = self._bound(company, self._disk_now())
+        if bound is None:
             return None
-        left = quota - tx.bytes_used() - beside
+        left = bound.bytes - tx.bytes_used() - beside
         if left <= 0:
-            raise Problem("STORAGE_FULL", QUOTA_REACHED.format(quota // MEGABYTE))
+            raise _reached(bound)
         return left
 
     def admit(self, tx: Transaction, company: Company, growth: Growth) -> None:
-        """Called before each write to the company's file. Raises Problem: 507 for the quota, 503 for the disk."""
-        room, quota = ROOM[growth], self.quota(company)
-        if quota is not None and tx.bytes_used() >= quota * room.share_of_quota:
-            problem = Problem("STORAGE_FULL", QUOTA_REACHED.format(quota // MEGABYTE))
+        """Called before each write to the company's file. Raises Problem: 507 for its quota or its share of the
+        disk, 503 for the disk.
+        """
+        if growth == "frees":
+            return
+        bound = self._bound(company, self._need_room(growth))
+        if bound is not None and tx.bytes_used() >= bound.bytes * ROOM[growth].part:
+            problem = _reached(bound)
             self._told.failed(_company(company), problem)
             raise problem
-        self.need_room(growth)
         if growth == "adds":  # only an addition proves that there is room for everything
             self._told.over(_company(company))
             self._told.over(self._disk)
 
-    def need_room(self, growth: Growth = "adds") -> None:
+    def _bound(self, company: Company, disk: Disk) -> Bound | None:
+        """What the company may hold now, the least of its quota and its share."""
+        share = self.held.share_of(company, disk) if disk.is_shared else None
+        bounds = [each for each in (self.quota_of(company), share) if each is not None]
+        return min(bounds, key=lambda each: each.bytes, default=None)
+
+    def need_room(self) -> None:
+        """Raises Problem (503) when the disk is too full for additions."""
+        self._need_room("adds")
+
+    def _need_room(self, growth: Growth) -> Disk:
         """Raises Problem (503) when the disk is too full for what grows so."""
-        if growth != "frees" and (disk := self._disk_now()).free < ROOM[growth].least_free(disk):
+        disk = self._disk_now()
+        if disk.free < ROOM[growth].least_free(disk):
             problem = unavailable(DISK_FULL, 30)
             self._told.failed(self._disk, problem)
             raise problem
+        return disk
 
     def _disk_now(self) -> Disk:
         """Raises Problem (503)."""
@@ -113,6 +136,10 @@ class Storage:
         except OSError as error:
             self._told.failed(self._disk, error)
             raise unavailable(DISK_GONE, 30) from None
+
+
+def _reached(bound: Bound) -> Problem:
+    return Problem("STORAGE_FULL", REACHED[bound.kind].format(bound.bytes // MEGABYTE))
 
 
 def _company(company: Company) -> str:

@@ -34,6 +34,8 @@ class Company:
     graphql_per_minute: int | None = None
     quota_megabytes: int | None = None
     """How large its file may grow, in megabytes."""
+    held_before: int | None = 0
+    """The bytes that it held before companies had shares of the disk; None: nobody has noted it yet."""
     frozen_at: str | None = None
     """Since when it takes no changes and sends no webhooks, because it is being moved."""
     suspended_at: str | None = None

@@ -10,7 +10,8 @@ from wmsd.db.transaction import Transaction
 
 COMPANIES: Final = """
     SELECT companies.id, companies.code, companies.name, companies.sandbox, companies.requests_per_minute,
-        companies.graphql_per_minute, companies.quota_megabytes, companies.frozen_at,
+        companies.graphql_per_minute, companies.quota_megabytes, companies.held_before,
+        companies.frozen_at,
         companies.suspended_at, companies.suspended_because,
         operators.id AS operator_id, operators.code AS operator_code, operators.name AS operator_name,
         operators.sandbox AS operator_sandbox, operators.sandbox_webhooks AS operator_sandbox_webhooks,
@@ -110,10 +111,19 @@ def _company(row: dict[str, Any]) -> Company:
         requests_per_minute=row["requests_per_minute"],
         graphql_per_minute=row["graphql_per_minute"],
         quota_megabytes=row["quota_megabytes"],
+        held_before=row["held_before"],
         frozen_at=row["frozen_at"],
         suspended_at=row["suspended_at"],
         suspended_because=row["suspended_because"],
     )
+
+
+NOTE_HELD_BEFORE: Final = "UPDATE companies SET held_before = ? WHERE id = ? AND held_before IS NULL"
+
+
+def note_held_before(tx: Transaction, held: Mapping[int, int]) -> None:
+    """Notes the bytes that companies held before there were shares of the disk, by id."""
+    tx.executemany(NOTE_HELD_BEFORE, [(size, company_id) for company_id, size in held.items()])
 
 
 INSERT_COMPANY: Final = """

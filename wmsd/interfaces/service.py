@@ -26,6 +26,7 @@ from wmsd.app.live_changes import LiveChanges
 from wmsd.app.measuring.live import LiveFigures
 from wmsd.app.oversight.service import OversightService, Started
 from wmsd.app.prepared import as_json
+from wmsd.app.room_watch import RoomWatch
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.app.webhooks import WebhookService, new_client, new_sender
 from wmsd.base.route import Route
@@ -102,7 +103,8 @@ def service(
     app.cleanup_ctx.append(partial(_closed, closed_last))
     app.on_shutdown.append(partial(_ended, changes))
     app[FOR_BROWSERS] = LateRoutes(
-        app, partial(_add_for_browsers, installation, today, changes, imports, commands, closed_last)
+        app,
+        partial(_add_for_browsers, installation, today, changes, imports, jobs.room_watch, commands, closed_last),
     )
     return app, jobs
 
@@ -112,13 +114,14 @@ def _add_for_browsers(
     today: TodayFigures,
     changes: LiveChanges,
     imports: ImportDesk,
+    rooms: RoomWatch,
     commands: Mapping[str, Source],
     closed_last: AsyncExitStack,
     app: web.Application,
 ) -> None:
     from wmsd.interfaces import for_browsers  # imported here, because a start does not need it
 
-    for_browsers.add_to(app, installation, today, changes, imports, commands, closed_last)
+    for_browsers.add_to(app, installation, today, changes, imports, rooms, commands, closed_last)
 
 
 async def _ended(changes: LiveChanges, app: web.Application) -> None:

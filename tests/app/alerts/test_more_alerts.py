@@ -83,7 +83,7 @@ async def test_a_replica_that_is_behind_for_minutes_is_told(tmp_path: Path) -> N
         await alerts.look()
         [alert] = alerts.kept.open
         assert (alert.kind, alert.facts["why"].startswith("No Litestream answers")) == ("replica-behind", True)
-        restarted = Looks(world.installation, jobs.disk_watch, jobs.clock_watch, jobs.today, None)
+        restarted = Looks(world.installation, jobs.disk_watch, jobs.room_watch, jobs.clock_watch, jobs.today, None)
         assert [each.kind for each in (await restarted.look([alert], {})).troubles] == ["replica-behind"]
         assert (await restarted.look([], {})).troubles == []
 
@@ -99,7 +99,7 @@ async def test_a_proven_backup_that_is_gone(tmp_path: Path) -> None:
         installation, jobs = world.installation, world.jobs
         write_record(installation.folder.path, record)
         backups = ScheduledBackups([], Backup(folder=str(tmp_path / "backups")), installation.folder, world.clock)
-        looks = Looks(installation, jobs.disk_watch, jobs.clock_watch, jobs.today, backups)
+        looks = Looks(installation, jobs.disk_watch, jobs.room_watch, jobs.clock_watch, jobs.today, backups)
         [trouble] = (await looks.look([], {})).troubles
     why = f"the backup that was proven, {Path(gone).name}, is not in {Path(gone).parent} any more"
     assert (trouble.kind, trouble.facts) == ("backup", {"why": why})

@@ -144,7 +144,7 @@ def test_every_sentence_can_be_said_without_its_facts(kind: object) -> None:
 
 
 def test_kinds_of_which_there_are_many_have_a_sentence_for_the_rest() -> None:
-    many = {"company-down", "deliveries-given-up", "token-expires"}
+    many = {"company-down", "company-fills", "deliveries-given-up", "token-expires"}
     assert {kind.name for kind in KINDS if pattern(kind, MORE, False)} == many
     assert {kind.name for kind in KINDS if pattern(kind, MORE, True)} == many
     assert OpenAlert(kind="x", begun_at="").subject == ""

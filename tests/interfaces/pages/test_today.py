@@ -12,8 +12,11 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.open_files import open_files
 from tests.support.shop import Shop, open_shop
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
+from wmsd.app import storage
 from wmsd.app.today.figures import DUE, late_sql, next_sql, oldest_sql
 from wmsd.app.today.keeping import MOST_OPENED
+from wmsd.companies.actions import change_company
+from wmsd.companies.schema import CompanyChanges
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.pages import words
 
@@ -51,6 +54,17 @@ def figures(seen: Seen) -> dict[str, list[str]]:
 @pytest.fixture
 async def visitor(shop: Shop) -> Visitor:
     return await signed_in(shop.world)
+
+
+async def test_who_can_soon_add_nothing_more_is_told(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = visitor.world
+    monkeypatch.setattr(storage, "MEGABYTE", await (await world.database()).read(lambda tx: tx.bytes_used()))
+    await world.installation.platform.write(
+        lambda tx: change_company(tx, "ACME", CompanyChanges(quota_megabytes=1))
+    )
+    await world.jobs.keep_today()
+    await world.jobs.watch_the_disk()
+    assert "100 % of its storage used" in (await visitor.get("/today")).text
 
 
 async def test_what_is_late_and_what_is_under_way(shop: Shop, visitor: Visitor) -> None:

@@ -76,6 +76,17 @@ COMPANY_DOWN: Final = AlertKind(
     "The files of %(number)s more companies cannot be used or written.",
     "The files of the further companies can be used again.",
 )
+COMPANY_FILLS: Final = AlertKind(
+    "company-fills",
+    "warning",
+    "A company can soon add nothing more",
+    "The company %(company)s can soon add nothing more: it held %(held)s MB when this began, and may hold "
+    "%(bound)s MB.",
+    "The company %(company)s has room again.",
+    "Delete what is no longer needed, make room on the disk, or give the company a larger quota of its own.",
+    "%(number)s more companies can soon add nothing more.",
+    "The further companies have room again.",
+)
 GIVEN_UP: Final = AlertKind(
     "deliveries-given-up",
     "warning",
@@ -144,7 +155,8 @@ OF_CERTIFICATE: Final[Mapping[str, AlertKind]] = {
 }
 """By the name of what was found."""
 KINDS: Final = (
-    *(DISK_FULL, DISK_FILLS, BACKUP, RECOVERY, REPLICA, PLATFORM_DOWN, COMPANY_DOWN, GIVEN_UP, TOKEN_ENDS),
+    *(DISK_FULL, DISK_FILLS, BACKUP, RECOVERY, REPLICA, PLATFORM_DOWN, COMPANY_DOWN, COMPANY_FILLS, GIVEN_UP),
+    TOKEN_ENDS,
     *OF_CERTIFICATE.values(),
 )
 BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}

@@ -20,6 +20,8 @@ from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.disk_watch import DiskWatch
 from wmsd.app.installation import Installation
 from wmsd.app.recovery import store as recovery
+from wmsd.app.room_watch import RoomWatch
+from wmsd.app.storage import MEGABYTE
 from wmsd.app.tls.verdict import judged_by_time
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.base import timestamps
@@ -48,12 +50,14 @@ class Looks:
         self,
         installation: Installation,
         disk: DiskWatch,
+        rooms: RoomWatch,
         clock: ClockWatch,
         today: TodayFigures,
         backups: ScheduledBackups | None,
     ) -> None:
         self._installation = installation
         self._disk = disk
+        self._rooms = rooms
         self._clock = clock
         self._today = today
         self._backups = backups
@@ -72,6 +76,7 @@ class Looks:
             ((kinds.RECOVERY,), self._recovery),
             ((kinds.REPLICA,), partial(self._of_replica, is_told)),
             ((kinds.COMPANY_DOWN, kinds.GIVEN_UP), partial(self._of_companies, were_down)),
+            ((kinds.COMPANY_FILLS,), self._of_rooms),
             ((kinds.TOKEN_ENDS,), self._tokens),
             ((*OF_CERTIFICATE.values(),), self._certificate),
         )
@@ -152,6 +157,15 @@ class Looks:
             if is_rising(rise, now):
                 facts = {"company": codes[company_id], "number": str(rise.count)}
                 found.troubles.append(Trouble(kinds.GIVEN_UP.name, str(company_id), facts))
+
+    async def _of_rooms(self, found: Found) -> None:
+        known = await self._installation.access.companies()
+        for company_id, filling in self._rooms.told.items():
+            if company_id in known:
+                megabytes = {"held": filling.held // MEGABYTE, "bound": filling.bound.bytes // MEGABYTE}
+                facts = {name: str(number) for name, number in megabytes.items()}
+                facts["company"] = known[company_id].code
+                found.troubles.append(Trouble(kinds.COMPANY_FILLS.name, str(company_id), facts))
 
     async def _tokens(self, found: Found) -> None:
         if not self._clock.is_steady():

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wmsd.app.admission import Admission
+from wmsd.app.room_watch import RoomWatch
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.app.today.overviews import Overviews
 from wmsd.app.today.schema import Today, TodayQuery
@@ -19,6 +20,7 @@ class TodayService:
     figures: TodayFigures
     overviews: Overviews
     admission: Admission
+    rooms: RoomWatch
 
 
 @operation(tag="Sessions", answer="object", returns=Today, scope="platform")
@@ -52,6 +54,7 @@ def _is_found(company: Company, search: str) -> bool:
 def _shown(service: TodayService, view: View, names: Mapping[str, str]) -> dict[str, Any]:
     company = view.company
     requests, limit = service.admission.used(company)
+    filling = service.rooms.told.get(company.id)
     return {
         "id": company.id,
         "code": company.code,
@@ -59,6 +62,7 @@ def _shown(service: TodayService, view: View, names: Mapping[str, str]) -> dict[
         "sandbox": company.sandbox,
         "frozen_at": company.frozen_at,
         "suspended_at": company.suspended_at,
+        "storage_percent": filling and filling.percent,
         **view.figures,
         "requests": requests,
         "limit": limit,

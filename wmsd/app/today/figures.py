@@ -77,6 +77,8 @@ class CompanyFigures(BaseModel):
     """Articles that are under their minimum somewhere."""
     events: int
     """In the month."""
+    bytes: int
+    """What its file holds, without free pages."""
     credentials: int
     """Webhooks with credentials that the keys of the installation seal; test receivers do not count."""
 
@@ -100,6 +102,7 @@ def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
         oldest_waiting=tx.value(OLDEST_WAITING),
         low=tx.value(LOW),
         events=sum(counts_of_events(tx, month).get(month, {}).values()),
+        bytes=tx.bytes_used(),
         credentials=tx.value(CREDENTIALS),
     )
 

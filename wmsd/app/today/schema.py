@@ -23,6 +23,8 @@ class CompanyToday(Model):
     frozen_at: Timestamp | None
     suspended_at: Timestamp | None
     """Since when it takes no changes, because it is being moved."""
+    storage_percent: int | None
+    """Of what it may hold, once it can soon add nothing more."""
     late_orders: int | None
     orders_in_work: int | None
     orders_loaded: int | None

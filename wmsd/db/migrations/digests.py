@@ -6,5 +6,5 @@ from typing import Final
 
 DIGESTS: Final = {
     "company": "f4dca70da67c4671eb08b3669d6eae362de74337e76b4cd6628f3fe11f235508",
-    "platform": "4ece64b8350c02e6a549cceac1ae02201c01ae5f75847fb8a6fc138c278ba671",
+    "platform": "81af8e72b486363446b952cc51ad6b7b1467aa2c78d7d873f33a2a734085e782",
 }

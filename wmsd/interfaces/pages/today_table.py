@@ -50,6 +50,9 @@ def _row(company: Mapping[str, Any], columns: Sequence[Column]) -> str:
     if company["frozen_at"]:
         since = _("frozen since %(moment)s") % {"moment": moment(company["frozen_at"])}
         mark += f' <span class="warn small">{since}</span>'
+    if company["storage_percent"] is not None:
+        says = _("%(percent)s %% of its storage used") % {"percent": figure(company["storage_percent"])}
+        mark += f' <a class="warn small" href="/docs/disk-full#the-share-of-a-company">{says}</a>'
     if company["suspended_at"]:
         since = _("suspended since %(moment)s") % {"moment": moment(company["suspended_at"])}
         mark += f' <span class="bad small">{since}</span>'
