@@ -7,13 +7,15 @@ from contextlib import AsyncExitStack
 import pytest
 
 from tests.support.steering import SteeredClock
-from wmsd.app.work_admission import BOUNDS, MOST_REMEMBERED, MOST_WAITING_OF_ONE, Costs, Payers, WorkAdmission
+from wmsd.app.costs import Costs, Payers
+from wmsd.app.work_admission import BOUNDS, MOST_WAITING_OF_ONE, WorkAdmission
 from wmsd.base.problems import Problem
 
 
 @pytest.fixture
 def work() -> WorkAdmission:
-    return WorkAdmission(SteeredClock())
+    clock = SteeredClock()
+    return WorkAdmission(clock, Costs(clock))
 
 
 @pytest.fixture
@@ -127,7 +129,7 @@ async def test_nobody_waits_where_none_may(work: WorkAdmission, held: AsyncExitS
 
 async def test_the_turns_of_a_kind_leave_the_processor_to_others() -> None:
     clock = SteeredClock()
-    work, share = WorkAdmission(clock), BOUNDS["search"].share
+    work, share = WorkAdmission(clock, Costs(clock)), BOUNDS["search"].share
     async with work.turn("search", person(1)) as turn:
         turn.charge(0.1)
     begins = asyncio.create_task(work.turn("search", person(2)).__aenter__())
@@ -137,15 +139,3 @@ async def test_the_turns_of_a_kind_leave_the_processor_to_others() -> None:
     begins.cancel()
     await settle()
     assert work.under_way("search") == 0
-
-
-def test_an_old_cost_fades_and_payers_are_forgotten() -> None:
-    clock = SteeredClock()
-    costs = Costs(clock)
-    costs.charge(person(1), 1.0, 0)
-    assert (costs.of(Payers(address="203.0.113.9")), costs.of(person(1))) == ([1.0], [1.0, 1.0, 1.0])
-    clock.advance(600)
-    assert max(costs.of(person(1))) < 0.001
-    for number in range(MOST_REMEMBERED):
-        costs.charge(Payers(person=str(number)), 1.0, 0)
-    assert len(costs._known) == MOST_REMEMBERED

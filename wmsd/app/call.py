@@ -86,6 +86,8 @@ class Call:
     """The Accept header."""
     wants_cursors: bool = False
     """Whether the answer has a cursor for each record of a list, not only for the last."""
+    thread_seconds: float = 0.0
+    """Of the processor, that threads have worked for it."""
     held_bytes: int = 0
     """The size of a large body, counted as long as the request is under way."""
     counted: tuple[str, int] | None = None

@@ -17,6 +17,7 @@ from wmsd.app.access_cache import AccessCache
 from wmsd.app.admission import Admission, check_is_on
 from wmsd.app.byte_budget import ByteBudget
 from wmsd.app.call import Call, Loaded, Reply
+from wmsd.app.costs import Costs
 from wmsd.app.cursor_walks import walk
 from wmsd.app.decoding import decode, may_have_more, path_inputs, settable, with_references
 from wmsd.app.freezes import Freezes
@@ -92,7 +93,8 @@ class Dispatcher:
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
         """The answers of batches, until all their requests are answered."""
-        self.work = WorkAdmission(clock)
+        self.costs = Costs(clock)
+        self.work = WorkAdmission(clock, self.costs)
         self.page_writes = PageWrites(clock)
         self.answered = 0
 
@@ -149,6 +151,8 @@ class Dispatcher:
                 self._refusals.note_answered(pending_call.call)
         assert reply is not None
         self.answered += 1
+        if pending_call.call.thread_seconds:
+            self._charge_thread(pending_call.call)
         headers = pending_call.headers
         call = pending_call.call
         if call.method == "GET" and (unchanged := preconditions.unchanged(call.if_none_match, reply)) is not None:
@@ -156,6 +160,11 @@ class Dispatcher:
             reply = unchanged
         reply.headers = {**call.route_headers, **headers, **reply.headers}
         return reply
+
+    def _charge_thread(self, call: Call) -> None:
+        tenant, caller = call.tenant, call.caller
+        company_id, user_id = tenant.id if tenant else 0, caller.actor.user_id if caller else None
+        self.costs.note_thread(company_id, user_id or 0, call.thread_seconds)
 
     def count_open(self, address: str) -> None:
         """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
@@ -182,11 +191,13 @@ class Dispatcher:
             database = await self._files.get(company.id)
         if not operation.writes:
             if call.is_long:
+                # its pieces are charged by whoever asks for them
                 return database.read_long(lambda tx: self._read(tx, call, company, inputs), actor)
             query = inputs.get("query")
             is_search = isinstance(query, Query) and query.is_search
             read = database.search if is_search else database.read
-            return read(lambda tx: self._read(tx, call, company, inputs), actor, time.monotonic() + READ_SECONDS)
+            until = time.monotonic() + READ_SECONDS
+            return read(lambda tx: _charged(call, lambda: self._read(tx, call, company, inputs)), actor, until)
         key = await self._key(call, caller, company, loaded)
         await database.open_writer()
         growth = growth_of(operation, inputs)
@@ -198,7 +209,9 @@ class Dispatcher:
                 self._freezes.check(changes)  # it may have begun while this waited for its turn
             return self._write(tx, call, company, inputs, growth, noted)
 
-        begun = database.write(lambda tx: idempotency.once(tx, key, write), actor, growth == "frees")
+        begun = database.write(
+            lambda tx: _charged(call, lambda: idempotency.once(tx, key, write)), actor, growth == "frees"
+        )
         if noted is None:
             return begun
         return self.record_audit.after(begun, noted, replace(actor, address=call.address))
@@ -224,7 +237,7 @@ class Dispatcher:
         """Runs work on a whole body: on a thread when the body is large."""
         if loaded is None or not loaded.is_large:
             return work()
-        return await self.bodies.run(call.company or "", work)
+        return await self.bodies.run(call.company or "", lambda: _charged(call, work))
 
     async def _key(
         self, call: Call, caller: Caller | None, company: Company | None, loaded: Loaded | None
@@ -292,6 +305,21 @@ class Dispatcher:
 
         with nullcontext() if changes is None else self._freezes.flow(changes):
             return await self._claims.once(database, key, act, actor)
+
+
+def _charged(call: Call, work: Callable[[], Result]) -> Result:
+    """Does work for a call, and charges it where it is done on a thread. What the event loop does is measured with
+    the whole request.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        began = time.thread_time()
+        try:
+            return work()
+        finally:
+            call.thread_seconds += time.thread_time() - began
+    return work()
 
 
 def _context(call: Call, caller: Caller | None, company: Company | None) -> dict[str, Any]:

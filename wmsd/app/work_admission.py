@@ -7,18 +7,17 @@ requests.
 """
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from math import exp
 from typing import Final, Literal, NamedTuple
 
+from wmsd.app.costs import Costs, Payer, Payers
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import unavailable
 
 WorkKind = Literal["download", "search", "stream"]
-Payer = Literal["company", "person", "address"]
 
 
 class Bound(NamedTuple):
@@ -42,53 +41,6 @@ BOUNDS: Final[Mapping[WorkKind, Bound]] = {
 }
 MOST_WAITING_OF_ONE: Final = 8
 """Turns that one payer waits for."""
-REMEMBERED_SECONDS: Final = 60.0
-"""After so many seconds a third of a cost is remembered."""
-MOST_REMEMBERED: Final = 10_000
-BYTES_OF_A_SECOND: Final = 50_000_000
-"""Answers of so many bytes cost as much as a second of the processor."""
-
-
-class Payers(NamedTuple):
-    """Whom work is charged to. "" where there is none."""
-
-    company: str = ""
-    person: str = ""
-    address: str = ""
-
-    def each(self) -> list[tuple[Payer, str]]:
-        named: tuple[tuple[Payer, str], ...] = (
-            ("company", self.company),
-            ("person", self.person),
-            ("address", self.address),
-        )
-        return [(kind, name) for kind, name in named if name]
-
-
-class Costs:
-    """What each payer has cost lately, in seconds of the processor; an old cost fades away."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._known: OrderedDict[tuple[Payer, str], tuple[float, float]] = OrderedDict()
-        """The cost, and the moment at which it was that."""
-
-    def charge(self, payers: Payers, seconds: float, size: int) -> None:
-        now = self._clock.monotonic()
-        for payer in payers.each():
-            self._known[payer] = (self._of(payer, now) + seconds + size / BYTES_OF_A_SECOND, now)
-            self._known.move_to_end(payer)
-        while len(self._known) > MOST_REMEMBERED:
-            self._known.popitem(last=False)
-
-    def of(self, payers: Payers) -> list[float]:
-        """Those of the company, the person and the address. Many people may share an address, so it comes last."""
-        now = self._clock.monotonic()
-        return [self._of(payer, now) for payer in payers.each()]
-
-    def _of(self, payer: tuple[Payer, str], now: float) -> float:
-        cost, moment = self._known.get(payer, (0.0, now))
-        return cost * exp((moment - now) / REMEMBERED_SECONDS)
 
 
 @dataclass(slots=True)
@@ -110,9 +62,9 @@ class Turn:
 
 
 class WorkAdmission:
-    def __init__(self, clock: Clock) -> None:
-        self.costs = Costs(clock)
-        self._kinds = {kind: _Kind(bound, clock, self.costs) for kind, bound in BOUNDS.items()}
+    def __init__(self, clock: Clock, costs: Costs) -> None:
+        self.costs = costs
+        self._kinds = {kind: _Kind(bound, clock, costs) for kind, bound in BOUNDS.items()}
 
     @asynccontextmanager
     async def turn(self, kind: WorkKind, payers: Payers) -> AsyncIterator[Turn]:

@@ -12,6 +12,7 @@ from wmsd.app.imports.actions import ImportService
 from wmsd.app.imports.desk import ImportDesk
 from wmsd.app.installation import Installation
 from wmsd.app.live_changes import LiveChanges
+from wmsd.app.measuring.costs_now import costs_now
 from wmsd.app.room_watch import RoomWatch
 from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
 from wmsd.app.today.actions import TodayService
@@ -47,7 +48,13 @@ def add_to(
     closed_last.push_async_callback(provider_client.close)
     for service in (
         ImportService(imports, installation.storage),
-        TodayService(today, Overviews(today, installation.access), installation.dispatcher.admission, rooms),
+        TodayService(
+            today,
+            Overviews(today, installation.access),
+            installation.dispatcher.admission,
+            rooms,
+            partial(costs_now, installation),
+        ),
         SiteService(installation.platform, installation.files),
         PolicyService(installation.platform, installation.files, installation.freezes),
         new_sign_on_service(installation, provider_client),

@@ -6,10 +6,11 @@ from contextlib import suppress
 
 import pytest
 
-from tests.interfaces.pages.test_browsing import signed_in
+from tests.interfaces.pages.test_browsing import EMAIL, signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
-from wmsd.app.work_admission import Payers, WorkAdmission
+from wmsd.app.costs import Payers
+from wmsd.app.work_admission import WorkAdmission
 
 FILE = "/companies/1/articles.csv"
 
@@ -25,19 +26,20 @@ def work(visitor: Visitor) -> WorkAdmission:
 
 
 async def payers(visitor: Visitor) -> Payers:
-    """As a download has named them."""
-    work = visitor.world.installation.dispatcher.work
-    before = set(work.costs._known)
-    await visitor.get(FILE)
-    named = dict(sorted(set(work.costs._known) - before))
-    return Payers(named["company"], named["person"], named["address"])
+    """Of a download by the visitor."""
+    [[user_id]] = await visitor.world.installation.platform.read(
+        lambda tx: tx.rows("SELECT id FROM users WHERE email = ?", (EMAIL,))
+    )
+    return Payers("1", str(user_id), "127.0.0.1")
 
 
 async def test_a_person_waits_for_the_end_of_the_first_and_pays_for_each(
     visitor: Visitor, work: WorkAdmission
 ) -> None:
     own = await payers(visitor)
-    assert all(cost > 0 for cost in work.costs.of(own))
+    before = work.costs.of(own)
+    await visitor.get(FILE)
+    assert all(after > cost for after, cost in zip(work.costs.of(own), before, strict=True))
     async with work.turn("download", own):
         second = asyncio.create_task(visitor.get(FILE))
         done, _ = await asyncio.wait([second], timeout=0.2)

@@ -9,7 +9,8 @@ import pytest
 
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import World
-from wmsd.app.work_admission import BOUNDS, Payers
+from wmsd.app.costs import Payers
+from wmsd.app.work_admission import BOUNDS
 from wmsd.interfaces.pages import found_pages
 from wmsd.interfaces.pages.found_pages import FoundPages
 

@@ -1,13 +1,14 @@
 """Every metric that Prometheus is told, declared once: its name, what it is, and where it comes from.
 
-No label is a company, a token, a path or anything that somebody sent: the number of series is that of this table.
+No label is a token, a path or anything that somebody sent, and only the ten companies and the ten people that cost
+most are named. So this table bounds the number of series.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from wmsd.app.measuring.counting import CLASSES
-from wmsd.app.measuring.schema import ServerFigures
+from wmsd.app.measuring.schema import PayerFigures, ServerFigures
 from wmsd.base import timestamps
 
 Sample = tuple[tuple[str, ...], float]
@@ -40,6 +41,22 @@ def _requests(figures: ServerFigures) -> Iterator[Sample]:
     for surface, found in figures.requests.items():
         for status_class, number in zip(CLASSES, found.by_class, strict=True):
             yield (surface, status_class), float(number)
+
+
+def _costs(value: Callable[[PayerFigures], float]) -> Callable[[ServerFigures], Iterable[Sample]]:
+    """Of companies by their code, and of people by their id: a monitor need not know addresses."""
+
+    def samples(figures: ServerFigures) -> Iterator[Sample]:
+        for each in figures.costs.companies:
+            yield ("company", each.name), value(each)
+        for each in figures.costs.people:
+            yield ("person", str(each.id)), value(each)
+
+    return samples
+
+
+def of_payers(name: str, help_text: str, value: Callable[[PayerFigures], float]) -> Metric:
+    return Metric(name, "counter", help_text, _costs(value), ("payer", "name"))
 
 
 def _version(figures: ServerFigures) -> Iterator[Sample]:
@@ -96,6 +113,22 @@ METRICS: Final = (
         "wmsd_event_loop_lag_most_seconds",
         "How late it was at the most in the last minute.",
         lambda each: each.loop.most_lag_seconds,
+    ),
+    of_payers(
+        "wmsd_cost_processor_seconds_total",
+        "Seconds of the event loop and of threads that requests took.",
+        lambda each: each.seconds,
+    ),
+    of_payers("wmsd_cost_requests_total", "Requests that were charged.", lambda each: each.requests),
+    of_payers(
+        "wmsd_cost_refused_total",
+        "Requests that were refused as too many or too much (429, 503, 507).",
+        lambda each: each.refused,
+    ),
+    of_payers(
+        "wmsd_cost_sent_bytes_total",
+        "Bytes of the bodies of requests that were taken.",
+        lambda each: each.sent_bytes,
     ),
     gauge("wmsd_companies", "Companies of the installation.", lambda each: each.companies.known),
     gauge("wmsd_companies_open", "Companies whose files are open.", lambda each: each.companies.open),

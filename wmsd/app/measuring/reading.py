@@ -13,6 +13,7 @@ from wmsd.accounts import sessions
 from wmsd.app.backups.running import Seen
 from wmsd.app.health import wrong_clock
 from wmsd.app.installation import Installation
+from wmsd.app.measuring.costs_now import costs_now
 from wmsd.app.measuring.counting import RequestMeasures
 from wmsd.app.measuring.live import LiveFigures
 from wmsd.app.measuring.schema import (
@@ -76,6 +77,7 @@ class _Reading:
             sessions=await self._sessions(),
             event_streams=jobs.changes.streams,
             recovery_open=await self._recovery_open(),
+            costs=await costs_now(installation),
             jobs_failing=sum(each.error is not None for each in jobs.log.jobs.values()),
             clock_wrong=None if (clock := await wrong_clock(installation, jobs)) is None else clock.sentence,
         )

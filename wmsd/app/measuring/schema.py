@@ -91,6 +91,28 @@ class DiskFigures(Model):
     all_bytes: int
 
 
+class PayerFigures(Model):
+    """A company or a person, and what it has cost since the start. `lately`: the part of a processor that it has
+    used in the last minute, from 0.
+    """
+
+    name: str
+    """The company's code, or the person's e-mail address."""
+    id: int
+    lately: float
+    seconds: float
+    requests: int
+    refused: int
+    sent_bytes: int
+
+
+class CostFigures(Model):
+    """Those who have cost most in the last minute."""
+
+    companies: list[PayerFigures]
+    people: list[PayerFigures]
+
+
 class ServerFigures(Model):
     version: str
     started_at: Timestamp
@@ -110,5 +132,6 @@ class ServerFigures(Model):
     recovery_open: int | None
     """Open entries of the list of the day after."""
     jobs_failing: int
+    costs: CostFigures
     clock_wrong: str | None = None
     """Why the clock must be wrong; None where nothing shows it."""

@@ -1,18 +1,22 @@
 """Today: all companies of somebody at once, the oldest trouble first."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
 
 from wmsd.app.admission import Admission
+from wmsd.app.measuring.schema import CostFigures, PayerFigures
 from wmsd.app.room_watch import RoomWatch
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.app.today.overviews import Overviews
 from wmsd.app.today.schema import Today, TodayQuery
 from wmsd.app.today.views import NEEDED, View
-from wmsd.base.access import needed_ability
+from wmsd.base.access import has_role, needed_ability
 from wmsd.base.context import Caller, Company
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
+
+WORTH_TELLING: Final = 0.1
+"""The part of a processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class TodayService:
     overviews: Overviews
     admission: Admission
     rooms: RoomWatch
+    costs: Callable[[], Awaitable[CostFigures]]
 
 
 @operation(tag="Sessions", answer="object", returns=Today, scope="platform")
@@ -36,7 +41,16 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
         "companies_in_all": len(found),
         "totals": overview.totals,
         "late": overview.late,
+        "costs": [each.model_dump() for each in await _costs(service, caller)],
     }
+
+
+async def _costs(service: TodayService, caller: Caller) -> list[PayerFigures]:
+    """Companies and people who make the service work much now. Only for who sees them all."""
+    if caller.role is None or not has_role(caller.role, "platform-admin") or caller.company_ids is not None:
+        return []
+    found = await service.costs()
+    return [each for each in (*found.companies, *found.people) if each.lately >= WORTH_TELLING]
 
 
 def _allowed(service: TodayService, caller: Caller) -> frozenset[str]:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from wmsd.app.measuring.schema import PayerFigures
 from wmsd.base.fields import Id, Model, Timestamp
 from wmsd.base.listing import PageQuery
 
@@ -60,3 +61,5 @@ class Today(Model):
     companies_in_all: int
     totals: dict[str, int | None]
     late: list[LateToday]
+    costs: list[PayerFigures]
+    """Who makes the service work much now. Only platform admins are told."""

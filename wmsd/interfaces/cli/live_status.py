@@ -12,6 +12,8 @@ from wmsd.base.sizes import size
 
 SLOW_LOOP_SECONDS: Final = 1.0
 MOST_NAMED: Final = 5
+WORTH_NAMING: Final = 0.01
+"""The part of a processor."""
 NONE_RUNS: Final = "no server answers"
 
 
@@ -30,8 +32,20 @@ def shown(figures: ServerFigures) -> dict[str, Any]:
         f"the largest {size(logs.largest_bytes)}" + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
         "memory": size(figures.process.memory_bytes),
         "open files": f"{figures.process.open_files} of {figures.process.most_open_files}",
+        "most work": _most_work(figures),
         "signed in": f"{figures.sessions}, {figures.event_streams} with a live page",
     }
+
+
+def _most_work(figures: ServerFigures) -> str:
+    """Who used more than a hundredth of a processor in the last minute, or was refused something."""
+    named = [
+        f"{each.name} {each.lately * 100:.0f} percent{f' ({each.refused} refused)' if each.refused else ''}"
+        for payers in (figures.costs.companies, figures.costs.people)
+        for each in payers
+        if each.lately >= WORTH_NAMING
+    ]
+    return ", ".join(named[:MOST_NAMED]) or "nobody to speak of"
 
 
 def companies(figures: ServerFigures) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from multidict import CIMultiDictProxy
 
 from wmsd.app import preconditions
 from wmsd.app.call import Call, Reply, refusal
+from wmsd.app.costs import Costs
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.measuring.counting import Counted
@@ -27,6 +28,7 @@ from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
 from wmsd.interfaces.http.cross_origin import allow, options
 from wmsd.interfaces.http.listening import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
 from wmsd.interfaces.http.malformed import SAFE_METHODS, RequestHandler, answering_all
+from wmsd.interfaces.http.occupancy import Occupancy
 from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.web import web
@@ -238,8 +240,9 @@ async def _answer(
     connection = connections.of(request)
     if connection is not None:
         connection.begin()
+    occupancy = Occupancy(handler(request))
     try:
-        answer = await handler(request)
+        answer = await occupancy
     except Problem as problem:
         answer = _refusal(request, problem)
     except web.HTTPException as error:
@@ -271,8 +274,18 @@ async def _answer(
     seconds = time.perf_counter() - started
     counted.note(status, seconds)
     log.write(request, status, seconds)
+    _charge(installation.dispatcher.costs, request, occupancy.seconds, status)
     request_history.keep(installation, request, answer, seconds)
     return answer
+
+
+def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> None:
+    """Charges a request to whoever is known to have sent it."""
+    call = request.get(CALL)
+    if call is None or call.caller is None:
+        return
+    sent = 0 if request.method in SAFE_METHODS else request.content_length or call.body_bytes
+    costs.note(call.tenant.id if call.tenant else 0, call.caller.actor.user_id or 0, seconds, sent, status)
 
 
 async def note_begun(request: web.Request, answer: web.StreamResponse) -> None:

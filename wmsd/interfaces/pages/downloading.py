@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from wmsd.app.work_admission import Payers
+from wmsd.app.costs import Payers
 from wmsd.base import cells
 from wmsd.base.problems import Problem
 from wmsd.db.csv_lines import END, line

@@ -8,7 +8,8 @@ from functools import partial
 from sys import getsizeof
 from typing import Final
 
-from wmsd.app.work_admission import Payers, WorkAdmission
+from wmsd.app.costs import Payers
+from wmsd.app.work_admission import WorkAdmission
 
 MOST_KEPT: Final = 8_000_000
 """Bytes of memory."""

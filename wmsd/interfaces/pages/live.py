@@ -6,8 +6,8 @@ An open page is no use of a session: who does nothing is signed out in time, wha
 from dataclasses import replace
 from typing import Final
 
+from wmsd.app.costs import Payers
 from wmsd.app.live_changes import Listener, LiveChanges, list_changes
-from wmsd.app.work_admission import Payers
 from wmsd.base.strict_json import dumps
 from wmsd.interfaces.http import connections
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID

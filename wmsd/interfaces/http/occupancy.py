@@ -1,0 +1,35 @@
+"""How long a request keeps the event loop from others: the time of its steps, without what it waits for."""
+
+from collections.abc import Awaitable, Generator
+from time import perf_counter
+from typing import Any, Generic, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Occupancy(Generic[Result]):
+    """Awaits work, and adds up the seconds of its steps."""
+
+    __slots__ = ("_work", "seconds")
+
+    def __init__(self, work: Awaitable[Result]) -> None:
+        self._work = work
+        self.seconds = 0.0
+
+    def __await__(self) -> Generator[Any, Any, Result]:
+        steps = self._work.__await__()
+        thrown: BaseException | None = None
+        while True:
+            began = perf_counter()
+            try:
+                waited = next(steps) if thrown is None else steps.throw(thrown)
+            except StopIteration as end:
+                result: Result = end.value
+                return result
+            finally:
+                self.seconds += perf_counter() - began
+            thrown = None
+            try:
+                yield waited
+            except BaseException as error:
+                thrown = error
