@@ -46,6 +46,10 @@ def account(home: Home, company: int, role: str) -> Account:
     return Account(company, email, PASSWORD)
 
 
+def give(home: Home, email: str, code: str) -> None:
+    home.ok("user", "change", email, "--add-company", code)
+
+
 def test_honest_tenants_are_served_while_others_attack(tmp_path: Path) -> None:
     program = Program(tmp_path)
     home = Home(program, tmp_path)
@@ -60,6 +64,8 @@ def test_honest_tenants_are_served_while_others_attack(tmp_path: Path) -> None:
         hostile=tenants[:3],
         honest=tenants[3:],
         people=people,
+        code=codes[0],
+        grant=lambda email: give(home, email, "GOOD1"),
         email=EMAIL,
         password=PASSWORD,
         addresses=16,
@@ -69,6 +75,7 @@ def test_honest_tenants_are_served_while_others_attack(tmp_path: Path) -> None:
     outcome = asyncio.run(run(plan))
     assert outcome.served.refused == []
     assert len(outcome.served.seconds) >= 2 * int(SECONDS / EVERY_SECONDS)
+    assert (outcome.tried > 0, outcome.opened) == (True, [])
     assert outcome.taken.resident_bytes < MOST_RESIDENT
     assert outcome.taken.files < MOST_FILES
     assert outcome.taken.disk_bytes < plan.most_disk

@@ -51,12 +51,18 @@ def _plan(
         hostile=[Tenant(company.id, company.token) for company in hostile],
         honest=[Tenant(company.id, company.token) for company in honest],
         people=people,
+        code=hostile[0].code,
+        grant=lambda email: _give(site, email, honest[0]),
         email=ADMIN,
         password=PASSWORD,
         addresses=ADDRESSES,
         seconds=seconds,
         most_disk=bytes_in(site.data) + int(HOSTILE * MOST_DISK_A_MINUTE * seconds / 60),
     )
+
+
+def _give(site: Installation, email: str, company: Company) -> None:
+    site.wmsd("user", "change", email, "--add-company", company.code)
 
 
 def _account(site: Installation, company: Company, role: str) -> Account:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from tests.support.hostile import persons
 from tests.support.hostile.honest import HonestTenant, Served
+from tests.support.hostile.kept_access import KeptAccess
 from tests.support.hostile.persons import Account
 from tests.support.hostile.scene import Tenant
 from tests.support.hostile.watching import Taken, bytes_in, watch
@@ -44,7 +45,11 @@ class Plan:
     hostile: Sequence[Tenant]
     honest: Sequence[Tenant]
     people: Sequence[Account]
-    """Users of the hostile companies."""
+    """Users of the hostile companies; the first is an admin of the first one."""
+    code: str
+    """Of the first hostile company."""
+    grant: Callable[[str], None]
+    """Has an honest admin give a user the first honest company."""
     email: str
     password: str
     addresses: int
@@ -59,6 +64,9 @@ class Outcome:
     taken: Taken = field(default_factory=Taken)
     answers: Counter[str] = field(default_factory=Counter)
     held: list[dict[str, Any]] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
+    """What access that somebody kept from before has read of an honest company."""
+    tried: int = 0
     stop_seconds: float = 0.0
     exit_status: int | None = None
     log: str = ""
@@ -72,6 +80,8 @@ class Outcome:
             yield f"99 of 100 honest requests took {took:.0f} ms; the slowest: {shown}."
         for sentence, count in Counter(self.served.refused).items():
             yield f"Honest: {sentence} ({count} times)."
+        for what, count in Counter(self.opened).items():
+            yield f"{what.capitalize()} read another company ({count} times)."
         if self.taken.resident_bytes > MOST_RESIDENT:
             yield f"The server took {self.taken.resident_bytes // 10**6} MB of memory."
         if self.taken.files >= MOST_FILES:
@@ -109,6 +119,7 @@ class Outcome:
             "honest slowest ms": self.served.slowest(1.0) * 1000,
             "honest sign-ins": len(self.served.sign_ins),
             "slowest sign-in ms": max(self.served.sign_ins, default=0.0) * 1000,
+            "tries with kept access": self.tried,
             "hostile answers": sum(self.answers.values()),
             "memory MB": self.taken.resident_bytes / 10**6,
             "files": self.taken.files,
@@ -162,11 +173,14 @@ async def run(plan: Plan, progress: Callable[[str], None] = lambda text: None) -
         ]
         for each in honest:
             await each.sign_in()  # before there is an attack: from here on its address is known
+        kept = KeptAccess(port, plan.code, plan.people[0], plan.honest[0], plan.grant)
+        await kept.begin()
         watcher = asyncio.create_task(watch(process.pid, plan.data, log, outcome.taken))
         attackers = [await _attackers(plan, port, who) for who in NETWORKS]
         until = time.monotonic() + plan.seconds
         teller = asyncio.create_task(_tell(outcome, until, progress))
-        await asyncio.gather(*(each.work(until) for each in honest))
+        await asyncio.gather(*(each.work(until) for each in honest), kept.try_until(until))
+        outcome.opened, outcome.tried = kept.opened, kept.tries
         teller.cancel()
         await _stop(process, outcome)
         for attacker in attackers:
