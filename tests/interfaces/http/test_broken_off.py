@@ -95,6 +95,7 @@ async def test_a_stream_of_events_that_fails_is_cut(visitor: Visitor, monkeypatc
     assert came.startswith(b"HTTP/1.1 200 OK")
     assert came.count(b"HTTP/1.1 ") == 1
     assert not came.endswith(b"0\r\n\r\n")
+    assert visitor.world.installation.dispatcher.work.under_way("stream") == 0
 
 
 async def _touch(database: Database) -> None:
