@@ -35,6 +35,8 @@ HEALTH = b"GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n"
 PEOPLE = (1, 2, 3)
 """Who asks for the answers. Each may have one download at a time."""
 OTHERS = (4, 5, 6, 7)
+A_WHILE = 0.7
+"""Seconds without a byte, after which an answer goes on."""
 PATIENCE_SECONDS = 25.0
 """After so many the server has cut off a client that takes nothing of what is held here."""
 
@@ -48,7 +50,7 @@ class Asked:
     """Sent with a token."""
 
 
-BATCH = {"requests": [{"method": "GET", "path": "/api/v2/articles?per_page=100"}] * 6}
+BATCH = {"requests": [{"method": "GET", "path": "/api/v2/articles?per_page=100"}] * 5}
 ANSWERS = {
     "list": Asked("/companies/1/articles.csv", 1),
     "list by HTTP/1.0": Asked("/companies/1/articles.csv?format=import", 2, "1.0"),
@@ -219,7 +221,7 @@ def template(program: Program, tmp_path_factory: pytest.TempPathFactory) -> tupl
         rows = "".join(f"N{row:05},{LONG}\n" for row in range(number))
         home.ok("import", "articles", "-", "--company", code, stdin=f"code,name\n{rows}")
     upload = Uploads(home.data / "imports").make(1)
-    upload.errors_file.write_text("row,column,cell,message\n" + f"1,code,{LONG},{LONG}\n" * 1000)
+    upload.errors_file.write_text("row,column,cell,message\n" + f"1,code,{LONG},{LONG}\n" * 750)
     upload.write(About(kind="articles", state="looked"))
     now = timestamps.to_text(datetime.now(UTC))
     with platform_of(home) as platform:
@@ -317,7 +319,11 @@ def failed(
             time.sleep(max(0.0, slow[request.param].until - time.monotonic()))
         else:
             scene = stack.enter_context(half_way(template, tmp_path_factory.mktemp("way"), request.param))
-        yield Failed(scene, way, {name: held.rest(0.7) for name, held in scene.held.items()})
+        came = {
+            name: held.rest(A_WHILE if fate == "G" else LONGEST)
+            for (name, held), fate in zip(scene.held.items(), way.fates, strict=True)
+        }
+        yield Failed(scene, way, came)
 
 
 # --- what must hold --------------------------------------------------------------------------------------------
