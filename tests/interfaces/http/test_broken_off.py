@@ -41,10 +41,11 @@ async def visitor(shop: Shop) -> Visitor:
 
 
 async def raw(world: World, visitor: Visitor, path: str, seconds: float = 20.0) -> bytes:
-    """All that comes over a connection that is kept."""
+    """All that comes over a connection that is kept, and has another request waiting."""
     cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
     reader, writer = await asyncio.open_connection("127.0.0.1", int(world.base_url.rpartition(":")[2]))
     writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nCookie: {cookie}\r\n\r\n".encode())
+    writer.write(b"GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n")
     came = b""
     with suppress(ConnectionResetError):
         async with asyncio.timeout(seconds):
@@ -95,6 +96,7 @@ async def test_a_stream_of_events_that_fails_is_cut(visitor: Visitor, monkeypatc
     assert came.startswith(b"HTTP/1.1 200 OK")
     assert came.count(b"HTTP/1.1 ") == 1
     assert not came.endswith(b"0\r\n\r\n")
+    assert visitor.world.installation.dispatcher.work.under_way("stream") == 0
 
 
 async def _touch(database: Database) -> None:

@@ -5,6 +5,7 @@ import html
 import re
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -370,3 +371,37 @@ async def test_uploads_count_in_the_quota(visitor: Visitor) -> None:
     refused = await visitor.post(f"{path}/confirm", {"form_token": seen.form_token})
     assert refused.status == 507
     assert await world.rows("SELECT count(*) FROM clients WHERE code = 'C9'") == [(0,)]
+
+
+def errors_file(visitor: Visitor, path: str) -> Path:
+    """Of an upload with this address."""
+    folder = visitor.world.installation.folder.path
+    return folder / "imports" / "1" / path.rpartition("/")[2] / "errors.csv"
+
+
+async def test_the_list_of_errors_is_sent_whole_or_refused_whatever_becomes_of_its_file(visitor: Visitor) -> None:
+    rows = "".join(f"C{number},Client,{'nobody' * 30} {number}\n" for number in range(1000))
+    path, _ = await looked_at(visitor, "clients", f"code,name,email\n{rows}")
+    file = errors_file(visitor, path)
+    kept = file.read_bytes()
+    answers = [asyncio.create_task(visitor.get(f"{path}/errors.csv")) for _ in range(20)]
+    while not all(each.done() for each in answers):  # as when the file is looked at again while somebody reads
+        file.write_bytes(b"")
+        await asyncio.sleep(0)
+        file.write_bytes(kept)
+        await asyncio.sleep(0)
+    for answer in answers:
+        seen = answer.result()
+        assert (seen.status, seen.headers["Content-Length"]) == (200, str(len(seen.text.encode())))
+    for status in (404, 500):
+        file.unlink()
+        if status == 500:
+            file.mkdir()  # it cannot be read, whoever tries
+        refused = await visitor.get(f"{path}/errors.csv", {"Accept": "text/html"})
+        assert (refused.status, "<h1>" in refused.text) == (status, True)
+        if status == 404:
+            file.write_bytes(kept)
+    file.rmdir()
+    file.write_bytes(kept)
+    seen = await visitor.get(f"{path}/errors.csv")
+    assert (seen.text.encode(), seen.headers["Content-Type"]) == (kept, "text/csv; charset=utf-8")

@@ -1,5 +1,6 @@
 """The use cases of imports at the pages, for admins of the company."""
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Final, Literal
@@ -154,7 +155,8 @@ async def import_upload(
 @by_admins(answer="object")
 async def get_upload_errors(service: ImportService, company: Company, upload: str) -> dict[str, object]:
     """Get the file with the errors of an upload, the first 1 000."""
-    found, about = await service.desk.find(company, upload)
-    if not found.errors_file.exists():
+    found, _ = await service.desk.find(company, upload)
+    errors = await asyncio.to_thread(found.errors)
+    if errors is None:
         raise not_found("list of errors")
-    return {"path": str(found.errors_file), "file_name": about.file_name}
+    return {"csv": errors}

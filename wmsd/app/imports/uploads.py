@@ -88,6 +88,14 @@ class Upload:
             return found
         return None
 
+    def errors(self) -> str | None:
+        """The whole file of errors as text: it has at most `MOST_ERRORS` rows, with shortened cells. None when the
+        file is not there. Raises OSError when the file cannot be read.
+        """
+        with suppress(FileNotFoundError):
+            return self.errors_file.read_bytes().decode(errors="replace")
+        return None
+
     def said(self) -> list[str]:
         """The last lines that the command has said."""
         return last_lines(self.said_file)

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import socket
+import struct
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, cast
@@ -265,6 +266,16 @@ def _limit_kernel_buffer(transport: asyncio.BaseTransport) -> None:
     opened = transport.get_extra_info("socket")
     if opened is not None:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
+
+
+def reset_when_closed(request: web.Request, is_on: bool) -> None:
+    """Has the connection reset, and not just closed, however it ends from here on: by a failure, a stop of the
+    service, or a kill. Where an answer has neither a length nor chunks, as by HTTP/1.0, which many proxies speak,
+    a client takes the close for the end of the answer (RFC 9112, section 8).
+    """
+    opened = None if request.transport is None else request.transport.get_extra_info("socket")
+    if opened is not None:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", is_on, 0))
 
 
 def of(request: web.Request) -> Connection | None:

@@ -255,7 +255,9 @@ async def _answer(
         if connection is not None:
             connection.end(_company_of(request))
     status, begun = answer.status, request.get(BEGUN)
-    if begun is not None and begun is not answer:
+    if begun is answer:
+        connections.reset_when_closed(request, is_on=False)
+    elif begun is not None:
         _break_off(request, status)
         answer = begun
     answer.headers["X-Request-Id"] = request_id
@@ -289,8 +291,10 @@ def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> 
 
 
 async def note_begun(request: web.Request, answer: web.StreamResponse) -> None:
-    """Is called before the head of an answer is sent."""
+    """Is called before the head of an answer is sent. One that is no `Response` is sent in pieces."""
     request[BEGUN] = answer
+    if not isinstance(answer, web.Response):
+        connections.reset_when_closed(request, is_on=True)
 
 
 def _break_off(request: web.Request, status: int) -> None:

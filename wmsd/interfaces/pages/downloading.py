@@ -57,23 +57,21 @@ class Downloading:
             if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
                 return response
             heading = f"{line([cells.write(name) for name in file.columns])}{END}".encode()
-            await _send(request, response, heading + first.text)
+            await _send(response, heading + first.text)
             await turn.pay(first.seconds, len(first.text))
             async for piece in pieces:
-                await _send(request, response, piece.text)
+                await _send(response, piece.text)
                 await turn.pay(piece.seconds, len(piece.text))
         await response.write_eof()
         return response
 
 
-async def _send(request: web.Request, response: web.StreamResponse, text: bytes) -> None:
-    """Raises ConnectionResetError for a browser that takes nothing: it is cut off."""
+async def _send(response: web.StreamResponse, text: bytes) -> None:
+    """Raises ConnectionResetError for a browser that takes nothing: its answer is broken off."""
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await response.write(text)
     except TimeoutError:
-        if request.transport is not None:
-            request.transport.abort()
         raise ConnectionResetError("The browser took too long.") from None
 
 

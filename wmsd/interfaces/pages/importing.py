@@ -90,18 +90,12 @@ class Importing:
             return await self._one(at, request, answer)
         return go_to(f"{at.address}/imports/uploads/{path['upload']}")
 
-    async def errors(self, request: web.Request) -> web.StreamResponse:
+    async def errors(self, request: web.Request) -> web.Response:
         """All errors as a CSV file."""
         at = await self._at(request)
         path = {"upload": request.match_info["upload"]}
         found = await at.need(imports.get_upload_errors, path=path)
-        name = f"errors-{at.code}.csv"
-        response = web.FileResponse(
-            found["path"], headers={**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
-        )
-        response.content_type = "text/csv"
-        response.charset = "utf-8"
-        return response
+        return _csv(found["csv"], f"errors-{at.code}.csv")
 
     async def template(self, request: web.Request) -> web.Response:
         """A file with the headings of a kind, to fill in."""
@@ -111,8 +105,7 @@ class Importing:
             raise not_found("page")
         text = io.StringIO()
         write_headings(KINDS[kind], text)
-        headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{kind}.csv"'}
-        return web.Response(text=text.getvalue(), content_type="text/csv", charset="utf-8", headers=headers)
+        return _csv(text.getvalue(), f"{kind}.csv")
 
     async def _at(self, request: web.Request) -> CompanyWorkplace:
         return await company_workplace(self._door, request)
@@ -153,6 +146,11 @@ def _kinds(at: CompanyWorkplace) -> list[str]:
     if not at.may(imports.begin_upload):
         raise Problem("FORBIDDEN", "Only company admins may import files.")
     return [kind for kind in KINDS if MODULE_OF.get(kind) in (None, *at.modules)]
+
+
+def _csv(text: str, name: str) -> web.Response:
+    headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
+    return web.Response(text=text, content_type="text/csv", charset="utf-8", headers=headers)
 
 
 def _form(
