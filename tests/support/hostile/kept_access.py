@@ -1,4 +1,4 @@
-"""Access that is kept from before: a hostile admin has opened the link of a user, who gets an honest company later."""
+"""Access from before: a hostile admin has opened the link of a user, who gets an honest company later."""
 
 import asyncio
 import html
