@@ -74,9 +74,7 @@ def main() -> int:
     if options.against:
         return _against(options.against)
     chosen = options.only or list(PARTS)
-    if {"articles", "orders", "webhooks", "graphql", "pages", "downloads", "survival"} & set(
-        chosen
-    ) and not has_wrk():
+    if not NEEDS_WRK.isdisjoint(chosen) and not has_wrk():
         print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed
