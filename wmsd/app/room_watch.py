@@ -1,7 +1,7 @@
 """Finds the companies that can soon add nothing more, by their quota or by their share of a disk that fills up."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from wmsd.app.disk_shares import Bound, Held
@@ -10,6 +10,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.base.context import Company
 from wmsd.companies import store
+from wmsd.db.sqlite import bytes_on_disk
 
 TOLD_FROM: Final = 0.8
 TOLD_UNTIL: Final = 0.75
@@ -41,13 +42,18 @@ class RoomWatch:
     async def look(self) -> None:
         """A job calls it. Raises OSError."""
         companies = await self._installation.access.companies()
-        disk = await asyncio.to_thread(disk_of, self._installation.folder.path)
-        held = {each: figures.bytes for each, figures in self._today.known.items() if each in companies}
+        read = {each: figures.bytes for each, figures in self._today.known.items() if each in companies}
+        disk, unread = await asyncio.to_thread(self._measured, companies.keys() - read.keys())
+        held = read | unread
         if unnoted := {each: held[each] for each in held if companies[each].held_before is None}:
             await self._installation.platform.write(lambda tx: store.note_held_before(tx, unnoted))
-        if len(held) == len(companies):  # else the shares would be too small
-            self._storage.held = Held(sum(held.values()), len(companies))
+        self._storage.held = Held(sum(held.values()), len(companies))
         self.told = dict(self._near(companies, held, disk))
+
+    def _measured(self, unread: Iterable[int]) -> tuple[Disk, dict[int, int]]:
+        """The disk, and the bytes of the files of companies whose figures were not read yet."""
+        path = self._installation.files.path
+        return disk_of(self._installation.folder.path), {each: bytes_on_disk(path(each)) for each in unread}
 
     def _near(
         self, companies: Mapping[int, Company], held: Mapping[int, int], disk: Disk
