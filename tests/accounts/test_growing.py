@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import wmsd
 from tests.support.world import World
 from wmsd.accounts import growing, sessions, store, tokens
-from wmsd.accounts.reach import Companies, Reach, covers
+from wmsd.accounts.reach import Companies, Reach, Voucher, covers
 from wmsd.accounts.rules import User, caller_of
 from wmsd.base.access import EVERYTHING, ROLES, Role
 from wmsd.companies.store import insert_company
@@ -102,7 +102,7 @@ class Credentials:
             abilities=abilities_of(role, names),
             company_ids=companies_of(role, ids),
         )
-        store.set_password(tx, self.user_id, "hash", scope)
+        store.set_password(tx, self.user_id, "hash", Voucher(scope))
         self.hash = sessions.hash_of(sessions.begin(tx, self.user_id, "", "", None))
         self.token_id = tokens.issue(
             tx,

@@ -8,6 +8,7 @@ from wmsd.accounts import invitations, last_admin, second_factors, sessions, sto
 from wmsd.accounts.failed_sign_ins import PASSWORD, FailedSignIns
 from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
+from wmsd.accounts.reach import Voucher
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant, needs_second_factor
 from wmsd.accounts.schema import (
     BegunSession,
@@ -284,7 +285,7 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
     `keep_tokens`; answers how many.
     """
     user = user_of_email(tx, email)
-    store.set_password(tx, user.id, password_hash, None)
+    store.set_password(tx, user.id, password_hash, Voucher())
     invitations.end(tx, user.id)
     sessions.end_all(tx, user.id)
     companies.audit(tx, "user.set-password", user.email)

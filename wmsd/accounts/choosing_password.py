@@ -47,8 +47,8 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
     password_hash = await service.passwords.hash(body.password)
 
     def choose(tx: Transaction) -> None:
-        _, scope = invitations.invited(tx, body.code)  # it may have been used meanwhile
-        store.set_password(tx, user.id, password_hash, scope)
+        _, voucher = invitations.invited(tx, body.code)  # it may have been used meanwhile
+        store.set_password(tx, user.id, password_hash, voucher)
         invitations.end(tx, user.id)
         sessions.end_all(tx, user.id)
         store.revoke_signed_in(tx, user.id)

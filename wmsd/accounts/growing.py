@@ -13,7 +13,9 @@ from typing import Final
 
 from wmsd.accounts import invitations, store
 from wmsd.accounts.reach import (
+    Companies,
     Reach,
+    Voucher,
     both_abilities,
     both_companies,
     companies_from_text,
@@ -45,7 +47,7 @@ def set_rights(
     store.set_rights(tx, before.id, role, abilities, company_ids)
     after = _user(tx, before.id)
     grown = after.reach.grown_since(before.reach)
-    link = invitations.scope_of_link(tx, before.id)
+    link = _vouched(tx, invitations.voucher_of_link(tx, before.id))
     if (role, after.company_ids) != (before.role, before.company_ids) or not covers(link, grown):
         invitations.end(tx, before.id)
     if not after.reach.is_within(before.reach):
@@ -53,7 +55,7 @@ def set_rights(
         _bound_sessions(tx, after, before.reach)
     else:
         _bound_sessions(tx, after, None)
-    opens_more = covers(before.password_scope, grown) or not before.password_hash
+    opens_more = covers(_vouched(tx, before.password_voucher), grown) or not before.password_hash
     _bound_password(tx, after, None if opens_more else before.reach)
 
 
@@ -62,6 +64,18 @@ def shrink(tx: Transaction, user_id: int) -> None:
     user = _user(tx, user_id)
     _bound_sessions(tx, user, None)
     _bound_password(tx, user, None)
+
+
+def _vouched(tx: Transaction, voucher: Voucher) -> Companies:
+    """The companies that whoever made a link administered then and still does: an admin who is none any more may
+    have kept what the link opened.
+    """
+    if voucher.user_id is None:
+        return voucher.companies
+    maker = store.user_by_id(tx, voucher.user_id)
+    if maker is None or maker.disabled or maker.role == "member":
+        return frozenset()
+    return both_companies(voucher.companies, maker.may_use)
 
 
 def _keep_tokens(tx: Transaction, before: User) -> None:
@@ -79,7 +93,8 @@ def _bound_sessions(tx: Transaction, after: User, to: Reach | None) -> None:
 
 
 def _bound_password(tx: Transaction, after: User, to: Reach | None) -> None:
-    bound = _bound(after.password_reach, to, after)
+    is_vouched = covers(_vouched(tx, after.password_voucher), after.may_use)
+    bound = None if is_vouched else _bound(after.password_reach, to, after)
     tx.execute(BOUND_PASSWORD, {"reach": bound, "id": after.id, "now": tx.timestamp})
 
 

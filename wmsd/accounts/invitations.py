@@ -7,16 +7,18 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from wmsd.accounts import store
-from wmsd.accounts.reach import Companies, companies_from_text, companies_to_text
+from wmsd.accounts.reach import Voucher, companies_from_text, companies_to_text
 from wmsd.accounts.rules import User
 from wmsd.base import timestamps
 from wmsd.base.problems import Problem
 from wmsd.db.transaction import Transaction
 
 LIFETIME: Final = timedelta(days=7)
-OFFER: Final = "INSERT OR REPLACE INTO invitations (user_id, hash, expires_at, scope) VALUES (?, ?, ?, ?)"
-FIND: Final = "SELECT user_id, scope FROM invitations WHERE hash = ? AND expires_at > ?"
-SCOPE: Final = "SELECT scope FROM invitations WHERE user_id = ?"
+OFFER: Final = """
+    INSERT OR REPLACE INTO invitations (user_id, hash, expires_at, scope, made_by) VALUES (?, ?, ?, ?, ?)
+"""
+FIND: Final = "SELECT user_id, scope, made_by FROM invitations WHERE hash = ? AND expires_at > ?"
+VOUCHER: Final = "SELECT scope, made_by FROM invitations WHERE user_id = ?"
 END: Final = "DELETE FROM invitations WHERE user_id = ?"
 
 
@@ -28,16 +30,16 @@ class Offered(NamedTuple):
 
 
 class Invited(NamedTuple):
-    """Whom a link is for, and the companies of who has made it."""
+    """Whom a link is for, and who vouches for it."""
 
     user: User
-    scope: Companies
+    voucher: Voucher
 
 
-def offer(tx: Transaction, user_id: int, scope: Companies) -> Offered:
-    """Makes a link for the user, in place of any earlier one. `scope`: the companies of who makes it."""
+def offer(tx: Transaction, user_id: int, voucher: Voucher) -> Offered:
+    """Makes a link for the user, in place of any earlier one. `voucher`: of who makes it."""
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
-    tx.execute(OFFER, (user_id, _hash(code), expires_at, companies_to_text(scope)))
+    tx.execute(OFFER, (user_id, _hash(code), expires_at, companies_to_text(voucher.companies), voucher.user_id))
     return Offered(code, expires_at)
 
 
@@ -47,12 +49,13 @@ def invited(tx: Transaction, code: str) -> Invited:
     user = None if row is None else store.user_by_id(tx, row[0])
     if row is None or user is None or user.disabled:
         raise Problem("NOT_FOUND", "This link was used already or is no longer valid. Ask an admin for a new one.")
-    return Invited(user, companies_from_text(row[1]))
+    return Invited(user, Voucher(companies_from_text(row[1]), row[2]))
 
 
-def scope_of_link(tx: Transaction, user_id: int) -> Companies:
-    """The companies of who has made the user's open link; None: every one, also where there is no link."""
-    return companies_from_text(tx.value(SCOPE, (user_id,)))
+def voucher_of_link(tx: Transaction, user_id: int) -> Voucher:
+    """Of who has made the user's open link; where there is none, one for everything."""
+    row = tx.row(VOUCHER, (user_id,))
+    return Voucher() if row is None else Voucher(companies_from_text(row[0]), row[1])
 
 
 def end(tx: Transaction, user_id: int) -> None:

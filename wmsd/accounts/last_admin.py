@@ -63,9 +63,10 @@ def _why_last(tx: Transaction, user: User) -> str | None:
         )
     other = others[0]
     if signs_in:
+        lacks = "is one only with a password of a new link" if other.waits else "has no password yet"
         return (
             f"{user.email} is the last platform admin who can sign in. {other.email} is a platform admin too, but "
-            "has no password yet: have the link opened first, or make another: "
+            f"{lacks}: have the link opened first, or make another: "
             f"People, {other.email}, Link to a new password"
         )
     return (

@@ -7,7 +7,7 @@ when the credential was made: it shrinks with the user's, and never grows.
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Self
+from typing import NamedTuple, Self
 
 from wmsd.base.access import EVERYTHING, Role, has_role
 from wmsd.base.dataclass import dataclass
@@ -15,6 +15,15 @@ from wmsd.base.strict_json import dumps
 
 Companies = frozenset[int] | None
 """Their ids; None: every company, also those that are made later."""
+
+
+class Voucher(NamedTuple):
+    """Who made the link of a password: the companies that it administered then, and its user id; None: the command
+    line, or nobody knows any more.
+    """
+
+    companies: Companies = None
+    user_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

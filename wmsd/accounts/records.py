@@ -17,6 +17,8 @@ WITHIN: Final = "within"
 """A filter that no caller sends: the ids of a company admin's companies."""
 OWN: Final = "own"
 """A filter that no caller sends: the id of the user who asks, beside whom it manages."""
+REACHED: Final = "reached"
+"""A filter that no caller sends: the ids of the companies that the session of who asks opens."""
 IS_MANAGED: Final = f"""
     users.role <> 'platform-admin'
     AND EXISTS (SELECT 1 FROM user_companies WHERE user_id = users.id)
@@ -89,6 +91,13 @@ TOKEN: Final = record_sql(
         "active": IS_ACTIVE,
     },
 )
+BEYOND: Final = f"""
+    SELECT 1 FROM user_companies
+    WHERE user_companies.user_id = tokens.user_id
+        AND (company_ids IS NULL OR company_id IN (SELECT value FROM json_each(company_ids)))
+        AND company_id NOT IN (SELECT value FROM json_each(:{REACHED}))
+"""
+"""The companies that a token of the caller's own opens, and the caller's session does not."""
 TOKENS: Final = Listing(
     "tokens",
     "id",
@@ -100,8 +109,12 @@ TOKENS: Final = Listing(
     )
     | {
         NOW: f"(:{NOW} IS NOT NULL)",
+        REACHED: f"(:{REACHED} IS NOT NULL)",
         WITHIN: f"""
-            (user_id = :{OWN} OR EXISTS (SELECT 1 FROM users WHERE users.id = tokens.user_id AND {IS_MANAGED}))
+            (
+                user_id = :{OWN} AND NOT EXISTS ({BEYOND})
+                OR EXISTS (SELECT 1 FROM users WHERE users.id = tokens.user_id AND {IS_MANAGED})
+            )
         """,
         OWN: f"(:{OWN} IS NOT NULL)",
     },
@@ -148,7 +161,9 @@ def _tokens_of(tx: Transaction, query: Query, caller: Caller) -> dict[str, objec
 def own_tokens(caller: Caller) -> dict[str, object]:
     """The filters of the tokens that the caller may see: those of its own, and of whom it may manage."""
     managed = _managed_by(caller)
-    return managed | {OWN: caller.actor.user_id} if managed else {}
+    if not managed:
+        return {}
+    return managed | {OWN: caller.actor.user_id, REACHED: dumps(sorted(caller.company_ids or ()))}
 
 
 def moment_in(tx: Transaction, days: int) -> str:

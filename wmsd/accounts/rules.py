@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from wmsd.accounts.reach import Companies, Reach, both_companies
+from wmsd.accounts.reach import Reach, Voucher, both_companies
 from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, SUFFICES, Role, expand
 from wmsd.base.context import Actor, Caller
 from wmsd.base.dataclass import dataclass
@@ -28,8 +28,8 @@ class User:
     disabled: bool
     password_reach: Reach | None = None
     """What the password opens, where that is less than what the user reaches: the rest waits."""
-    password_scope: Companies = None
-    """The companies of whoever made the link at which the password was chosen."""
+    password_voucher: Voucher = Voucher()
+    """Of whoever made the link at which the password was chosen."""
 
     @property
     def may_do(self) -> frozenset[str]:

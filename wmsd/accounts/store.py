@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from wmsd.accounts.master_key import SEALED, MasterKey
-from wmsd.accounts.reach import Companies, Reach, companies_from_text, companies_to_text
+from wmsd.accounts.reach import Reach, Voucher, companies_from_text, companies_to_text
 from wmsd.accounts.rules import Token, User
 from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
@@ -13,7 +13,7 @@ from wmsd.db.transaction import Transaction
 
 USER_COLUMNS: Final = """
     users.id, users.email, users.name, users.role, users.password_hash, users.abilities, users.disabled_at,
-    users.password_reach, users.password_scope,
+    users.password_reach, users.password_scope, users.password_by,
     (SELECT json_group_array(company_id) FROM user_companies WHERE user_id = users.id) AS company_ids
 """
 USER_BY_EMAIL: Final = f"SELECT {USER_COLUMNS} FROM users WHERE email = ?"
@@ -58,7 +58,7 @@ def _user(row: dict[str, Any]) -> User:
         company_ids=frozenset(json.loads(row["company_ids"])),
         disabled=row["disabled_at"] is not None,
         password_reach=Reach.from_json(row["password_reach"]),
-        password_scope=companies_from_text(row["password_scope"]),
+        password_voucher=Voucher(companies_from_text(row["password_scope"]), row["password_by"]),
     )
 
 
@@ -95,8 +95,8 @@ def insert_user(
 
 
 SET_PASSWORD: Final = """
-    UPDATE users SET password_hash = :password_hash, password_scope = :scope, password_reach = NULL,
-        waiting_since = NULL, updated_at = :now
+    UPDATE users SET password_hash = :password_hash, password_scope = :scope, password_by = :by,
+        password_reach = NULL, waiting_since = NULL, updated_at = :now
     WHERE id = :id
 """
 REPLACE_PASSWORD: Final = "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?"
@@ -108,7 +108,7 @@ REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revo
 DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
 OTHER_ADMINS: Final = """
-    SELECT id, email, password_hash <> '' FROM users
+    SELECT id, email, password_hash <> '' AND password_reach IS NULL, password_reach IS NOT NULL FROM users
     WHERE role = 'platform-admin' AND disabled_at IS NULL AND id <> ? ORDER BY id
 """
 DELETIONS: Final = (
@@ -131,9 +131,15 @@ def set_rights(
     tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in sorted(company_ids)])
 
 
-def set_password(tx: Transaction, user_id: int, password_hash: str, scope: Companies) -> None:
-    """Sets a password that opens all that the user reaches. `scope`: the companies of who gave it, or its link."""
-    row = {"password_hash": password_hash, "scope": companies_to_text(scope), "now": tx.timestamp, "id": user_id}
+def set_password(tx: Transaction, user_id: int, password_hash: str, voucher: Voucher) -> None:
+    """Sets a password that opens all that the user reaches. `voucher`: of who gave it, or its link."""
+    row = {
+        "password_hash": password_hash,
+        "scope": companies_to_text(voucher.companies),
+        "by": voucher.user_id,
+        "now": tx.timestamp,
+        "id": user_id,
+    }
     tx.execute(SET_PASSWORD, row)
 
 
@@ -172,12 +178,15 @@ class OtherAdmin(NamedTuple):
     id: int
     email: str
     has_password: bool
+    """One that opens the role."""
+    waits: bool
+    """Whether the role waits."""
 
 
 def other_admins(tx: Transaction, user_id: int) -> list[OtherAdmin]:
     """The other active platform admins."""
     found = tx.rows(OTHER_ADMINS, (user_id,))
-    return [OtherAdmin(id, email, bool(has_password)) for id, email, has_password in found]
+    return [OtherAdmin(id, email, bool(has_password), bool(waits)) for id, email, has_password, waits in found]
 
 
 def delete_user(tx: Transaction, user_id: int) -> None:

@@ -5,7 +5,8 @@ from functools import partial
 from typing import Final
 
 from wmsd.accounts import records, store, tokens
-from wmsd.accounts.rules import User, as_far_as, grant, may_manage
+from wmsd.accounts.reach import both_companies, covers
+from wmsd.accounts.rules import Token, User, as_far_as, grant, may_manage
 from wmsd.accounts.schema import MadeToken, TokenCursorQuery, TokenQuery, TokenRecord, TokenToMake
 from wmsd.base.access import Whitelist
 from wmsd.base.context import Caller
@@ -46,10 +47,18 @@ def walk_token_records(tx: Transaction, caller: Caller, query: TokenCursorQuery,
 def _record(tx: Transaction, caller: Caller, id: int) -> Record:
     """Raises Problem (404), also for a token of somebody whom the caller may not manage."""
     found = store.token_and_user(tx, id=id)
-    record = None if found is None or not _may_use(caller, found[1]) else records.token(tx, id)
+    record = None if found is None or not _may_use_token(caller, *found) else records.token(tx, id)
     if record is None:
         raise not_found("token")
     return record
+
+
+def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
+    """Not one of the caller's own that opens more companies than the session: its user has made it elsewhere."""
+    if may_manage(caller, user):
+        return True
+    opened = both_companies(token.company_ids, user.may_use)
+    return user.id == caller.actor.user_id and covers(caller.company_ids, opened)
 
 
 def _may_use(caller: Caller, user: User) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 from wmsd.accounts import growing, holdings, invitations, last_admin, records, sessions, store
 from wmsd.accounts.actions import create_user, disable_user, taken_email
 from wmsd.accounts.passwords import NO_PASSWORD
+from wmsd.accounts.reach import Voucher
 from wmsd.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
 from wmsd.accounts.schema import (
     Invitation,
@@ -86,7 +87,7 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
 
 
 def _offered(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
-    code, expires_at = invitations.offer(tx, user_id, caller.company_ids)
+    code, expires_at = invitations.offer(tx, user_id, Voucher(caller.company_ids, caller.actor.user_id))
     return {"id": user_id, "email": email, "code": code, "expires_at": expires_at}
 
 

@@ -164,7 +164,7 @@ def decided(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> D
         linked=None if linked_id is None else accounts.user_by_id(tx, linked_id),
         same_email=same_email,
         has_other_account=same_email is not None and store.has_account(tx, provider.issuer, same_email.id),
-        companies={company.code: company.id for company in companies.companies(tx)},
+        companies={company.code: company.id for company in companies.every_company(tx)},
     )
     return decide(provider, claims, known)
 

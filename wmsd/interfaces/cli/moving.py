@@ -213,9 +213,7 @@ def clone(
         with copied(command_line.folder, source_of(command_line, loan), found) as arrival:
             done = _adopt(command_line, loan, arrival, new_code, record, is_copy=True)
     say({"id": done.id, "code": done.code, "name": record.name, "sandbox": sandbox}, as_json)
-    note(
-        f"It has id {done.id}. Tokens of {code} do not open it, unless they are for all companies of their users."
-    )
+    note(f"It has id {done.id}. Tokens of {code} do not open it, but those of platform admins for all companies.")
     note("It sends nothing: its webhooks are off, and what was queued is skipped.")
 
 

@@ -4,7 +4,9 @@
 ALTER TABLE users ADD COLUMN password_reach TEXT; -- what the password opens; NULL: all that the user reaches
 ALTER TABLE users ADD COLUMN waiting_since TEXT; -- since when the password opens less; else NULL
 ALTER TABLE users ADD COLUMN password_scope TEXT; -- JSON: the companies of whoever made its link; NULL: every one
+ALTER TABLE users ADD COLUMN password_by INTEGER; -- who made that link; NULL: the command line, or before this
 ALTER TABLE invitations ADD COLUMN scope TEXT; -- the same of a link that was not used yet
+ALTER TABLE invitations ADD COLUMN made_by INTEGER;
 ALTER TABLE sessions ADD COLUMN reach TEXT; -- what the session opens; NULL: all that its user reaches
 
 CREATE TRIGGER access_version_sessions_updated AFTER UPDATE OF reach ON sessions BEGIN
