@@ -90,7 +90,9 @@ def test_no_session_and_no_link_comes_to_life_again(installation: Home) -> None:
     """One that has ended since would count again after a restore."""
     moments = "'2026-01-01T00:00:00.000Z'"
     connection = connect(installation.data / "platform.db")
-    connection.execute(f"INSERT INTO invitations SELECT id, 'hash', {moments} FROM users LIMIT 1")
+    connection.execute(
+        f"INSERT INTO invitations (user_id, hash, expires_at) SELECT id, 'hash', {moments} FROM users LIMIT 1"
+    )
     connection.execute(
         "INSERT INTO sessions (hash, user_id, made_at, seen_at, address, agent) "
         f"SELECT 'hash', id, {moments}, {moments}, '', '' FROM users LIMIT 1"
