@@ -370,3 +370,20 @@ async def test_uploads_count_in_the_quota(visitor: Visitor) -> None:
     refused = await visitor.post(f"{path}/confirm", {"form_token": seen.form_token})
     assert refused.status == 507
     assert await world.rows("SELECT count(*) FROM clients WHERE code = 'C9'") == [(0,)]
+
+
+async def test_an_import_takes_no_more_than_the_quota_has_left(visitor: Visitor) -> None:
+    """An upload of 0.4 MB becomes 30 MB of records, events and what finds them."""
+    world = visitor.world
+    await world.installation.platform.write(
+        lambda tx: change_company(tx, "ACME", CompanyChanges(quota_megabytes=8))
+    )
+    rows = "".join(f"Q{number},Article {number}\n" for number in range(20_000))
+    path, seen = await looked_at(visitor, "articles", f"code,name\n{rows}")
+    assert "20000 would be created" in words(seen).replace(" ", " ").replace("20 000", "20000")
+    refused = await confirmed(visitor, path)
+    assert "MB that the company's quota has left. Nothing was imported: import fewer rows" in words(refused)
+    assert await world.rows("SELECT count(*) FROM articles WHERE code LIKE 'Q%'") == [(0,)]
+    assert await (await world.database()).read(lambda tx: tx.bytes_used()) < 8_000_000
+    path, _ = await looked_at(visitor, "articles", "code,name\nQ1,Article\n")
+    assert (await confirmed(visitor, path)).status == 303
