@@ -125,6 +125,7 @@ def _stage(
             Movement(
                 counting.place.number,
                 part,
+                place.article_id,
                 *change.difference,
                 *change.goods,
                 counting.reason(change, reason),

@@ -80,5 +80,8 @@ def post_staged(tx: Transaction, kind: Kind) -> None:
     last_id = staging.write(tx, kind)
     of_records = groupby(staging.of_lots(tx, last_id), itemgetter("stock_id"))
     lots.change_lots(tx, (each for _, moved in of_records for each in lots.sums_of_lots(moved)))
-    lots.move_serials(tx, lambda: (each for each in staging.of_lots(tx, last_id) if each["serial"] is not None))
+    if staging.has_serials(tx):
+        lots.move_serials(
+            tx, lambda: (each for each in staging.of_lots(tx, last_id) if each["serial"] is not None)
+        )
     emit_staged(tx, last_id)

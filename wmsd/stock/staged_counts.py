@@ -124,9 +124,10 @@ def put_missing(tx: Transaction) -> None:
 
 CONCERNED: Final = """
     SELECT 1 FROM articles WHERE change_seq > ? AND (
-        id IN (SELECT article_id FROM staged_places) OR code IN (SELECT article_code FROM staged_places)
+        +id IN (SELECT article_id FROM staged_places) OR +code IN (SELECT article_code FROM staged_places)
     ) LIMIT 1
 """
+"""The signs have SQLite begin with the articles that have changed: mostly none, while other writers wait."""
 
 
 def are_concerned_since(tx: Transaction, change: int) -> bool:

@@ -25,11 +25,14 @@ TABLES: Final = (
     """,
     """
     CREATE TABLE {schema}.staged_movements (
-        place, part, quantity, quarantined, lot_number, serial, reason, line, quantity_before, quarantined_before,
-        PRIMARY KEY (place, part)
+        place, part, article_id, quantity, quarantined, lot_number, serial, reason, line, quantity_before,
+        quarantined_before, PRIMARY KEY (place, part)
     ) WITHOUT ROWID
     """,
-    "CREATE INDEX {schema}.staged_movements_by_serial ON staged_movements (serial) WHERE serial IS NOT NULL",
+    """
+    CREATE INDEX {schema}.staged_movements_by_serial ON staged_movements (article_id, serial)
+    WHERE serial IS NOT NULL
+    """,
     """
     CREATE TABLE {schema}.staged_serials (
         article_id, serial, stock_id, lot_number, quarantined, is_held, PRIMARY KEY (article_id, serial)
@@ -65,6 +68,7 @@ class Movement(NamedTuple):
     place: int
     part: int
     """Its number among those of the place."""
+    article_id: int
     quantity: int
     quarantined: int
     lot_number: str | None
@@ -81,7 +85,7 @@ PUT_RECORD: Final = """
     INSERT OR REPLACE INTO staged_stock (place, article_id, warehouse_id, stock_id, quantity, quarantined, moves)
     VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-PUT_MOVEMENT: Final = "INSERT INTO staged_movements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_MOVEMENT: Final = "INSERT INTO staged_movements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 def put(tx: Transaction, records: Sequence[Record], movements: Sequence[Movement]) -> None:
@@ -128,15 +132,14 @@ def articles_of_changed_serials(tx: Transaction, article_ids: set[int]) -> set[i
 SERIALS_ELSEWHERE: Final = """
     SELECT moved.line, moved.serial, warehouses.code
     FROM staged_movements AS moved
-    CROSS JOIN staged_stock AS here ON here.place = moved.place
-    CROSS JOIN articles ON articles.id = here.article_id AND articles.track_serial
-    CROSS JOIN stock_serials AS there ON there.article_id = here.article_id AND there.serial = moved.serial
+    CROSS JOIN articles ON articles.id = moved.article_id AND articles.track_serial
+    CROSS JOIN stock_serials AS there ON there.article_id = moved.article_id AND there.serial = moved.serial
     CROSS JOIN stock ON stock.id = there.stock_id
     CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
     WHERE moved.serial IS NOT NULL AND moved.quantity > 0 AND NOT EXISTS (
         SELECT 1 FROM staged_movements AS leaving CROSS JOIN staged_stock AS gone ON gone.place = leaving.place
-        WHERE leaving.serial = moved.serial AND leaving.quantity < 0
-            AND gone.article_id = stock.article_id AND gone.warehouse_id = stock.warehouse_id
+        WHERE leaving.article_id = moved.article_id AND leaving.serial = moved.serial AND leaving.quantity < 0
+            AND gone.warehouse_id = stock.warehouse_id
     )
 """
 
@@ -228,6 +231,7 @@ MOVE: Final = f"""
     SELECT {STOCK_ID}, moved.quantity, :kind, moved.quarantined, lot_number, serial, reason, :actor, :now
     FROM staged_movements AS moved CROSS JOIN staged_stock USING (place) ORDER BY moved.place, part
 """
+HAS_SERIALS: Final = "SELECT 1 FROM staged_movements WHERE serial IS NOT NULL LIMIT 1"
 OF_LOTS: Final = f"""
     SELECT {STOCK_ID} AS stock_id, lot_number, serial, moved.quantity, moved.quarantined
     FROM staged_movements AS moved CROSS JOIN staged_stock USING (place)
@@ -250,6 +254,10 @@ def write(tx: Transaction, kind: MovementKind) -> int:
             tx.execute(CHANGE, slice_of)
         tx.execute(MOVE, {"kind": kind, "actor": tx.actor.name, "now": tx.timestamp, "last_id": last_id})
     return last_id
+
+
+def has_serials(tx: Transaction) -> bool:
+    return tx.value(HAS_SERIALS) is not None
 
 
 def of_lots(tx: Transaction, last_id: int) -> Iterator[dict[str, Any]]:

@@ -96,7 +96,7 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
             counters.wrong.append(f"the stock of {article} in {warehouse} {fault.sentence}")
         differing = changes(before.parts, after)
         parts = [
-            Movement(places[stock_id], part, *change.difference, *change.goods, reason)
+            Movement(places[stock_id], part, article_id, *change.difference, *change.goods, reason)
             for part, change in enumerate(differing)
         ]
         quantity, quarantined = sum(each.quantity for each in parts), sum(each.quarantined for each in parts)

@@ -36,15 +36,16 @@ LONGEST_SECONDS: Final = 3600.0
 LONGEST_LOOK_SECONDS: Final = 900.0
 """Whoever uploads files again and again must not keep the places from others."""
 MOST_MEMORY: Final = 1_000_000_000
-"""Bytes for a process. A million articles or rows of stock were measured at 0.12 GB, whatever is wrong with them.
-What needs more is one document, or one article in a warehouse, with very many rows.
+"""Bytes for a process. A million articles or rows of stock were measured at 0.13 GB, whatever is wrong with them,
+and a million partners at 0.26 GB. What needs more is one document, or one article in a warehouse, with very many
+rows.
 """
 SHARE_OF_MEMORY: Final = 4
 """The part of the machine's memory that all processes together may have, where that is less."""
 LEAST_MEMORY: Final = 256_000_000
-"""A process needs 0.08 GB to begin, so a million rows always have enough."""
+"""A process needs 0.08 GB to begin, so a million articles or rows of stock always have enough."""
 CPU_SECONDS: Final = 1800
-"""Twenty times what a million rows of articles or stock were measured to take."""
+"""Over ten times what a million rows of articles or stock were measured to take."""
 STOP_SECONDS: Final = 5.0
 ENDING_SECONDS: Final = 3.0
 NO_ROOM: Final = "The server's disk has no room for an upload. Tell the site admin."
