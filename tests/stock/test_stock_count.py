@@ -9,6 +9,7 @@ from tests.support.goods import EAST, LOTTED, PLAIN, SERIAL, Store, open_store
 from tests.support.world import UNLIMITED, open_world
 from wmsd.app.csv_transfer import DryRun
 from wmsd.base.importing import ImportRefused
+from wmsd.stock import staged_counts
 
 FULL = (
     "P,MAIN,,,10,2\nL,MAIN,L1,,5,\nL,MAIN,L2,,7.5,1\nL,MAIN,,,1,\n"
@@ -29,6 +30,37 @@ async def test_opening_stock_says_its_lots_serials_and_quarantine(full: Store) -
     assert await full.balance(LOTTED) == (13.5, 1, 12.5)
     assert (await full.ledger())[0] == ("count", 10, 2, None, None, "stock count")
     await full.is_right()
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 5])
+async def test_a_long_count_is_planned_some_places_at_a_time(
+    store: Store, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(staged_counts, "CHUNK", at_once)
+    outcome = await store.count(FULL)
+    assert (outcome.updated, outcome.unchanged) == (8, 0)
+    outcome = await store.count("S,EAST,X,S1,1,\nP,MAIN,,,10,2\nS,MAIN,X,S2,1,1\nS,MAIN,,S3,1,\nP,EAST,,,1,\n")
+    assert (outcome.updated, outcome.unchanged) == (4, 3)
+    assert [each[:2] for each in outcome.changed] == [("S", "EAST")] * 2 + [("S", "MAIN"), ("P", "EAST")]
+    assert await store.parts(SERIAL, EAST) == {("X", "S1"): (1, 0)}
+    assert await store.parts(SERIAL) == {("X", "S2"): (1, 1), (None, "S3"): (1, 0)}
+    assert await store.count_refused("P,EAST,,,1,\nP,MAIN,,,9,\nS,MAIN,X,S1,1,\nP,EAST,,,2,\nQ,MAIN,,,1,\n") == [
+        (4, "serial", "S1 is in stock in EAST already"),
+        (5, "article_code", "is counted twice in this warehouse; first in row 2"),
+        (6, "article_code", "is not an article of this company"),
+    ]
+    await store.is_right()
+
+
+async def test_many_serials_go_to_another_warehouse(store: Store) -> None:
+    """Each leaves before it comes in, although its new place is first in the file."""
+    serials = [f"S{number}" for number in range(1500)]
+    await store.count("".join(f"S,EAST,X,{serial},1,\n" for serial in serials))
+    outcome = await store.count("".join(f"S,MAIN,Y,{serial},1,\n" for serial in serials) + "S,EAST,X,S0,0,\n")
+    assert outcome.updated == 2 * len(serials)
+    assert await store.parts(SERIAL, EAST) == {}
+    assert await store.parts(SERIAL) == {("Y", serial): (1, 0) for serial in serials}
+    await store.is_right()
 
 
 async def test_what_differs_is_told_once_for_each_record(full: Store) -> None:

@@ -205,14 +205,16 @@ def import_beside(
     form: Form = PLAIN,
     recording: Recording | None = None,
     room: Room | None = None,
+    outcome: Outcome | None = None,
     **options: object,
 ) -> Outcome:
-    """As `import_csv`, for any number of rows. Other writers wait for the last step only. Raises Problem when the
-    `room` is not enough.
+    """As `import_csv`, for any number of rows. Other writers wait for the last step only. Raises Problem and
+    FileFull when the `room` is not enough. `outcome`: a plain one where nobody reads what a kind tells beyond the
+    counts, which would be in memory.
 
     That step begins with another check, which finds what others have changed since the first.
     """
-    outcome, importing, watch = kind.outcome(), kind.importing(**options), watch or Watch()
+    outcome, importing, watch = outcome or kind.outcome(), kind.importing(**options), watch or Watch()
     rows = read_rows(kind.columns, kind.required, texts, outcome, form)
 
     def gather(tx: Transaction) -> int:
@@ -245,7 +247,8 @@ def import_beside(
             end(outcome)
 
     watch.checked()
-    staging.write(write, watch.committing, None if room is None else room.look)
+    look, most_growth = (None, None) if room is None else (room.look, room.most_growth)
+    staging.write(write, watch.committing, look, most_growth)
     watch.rows(count, count)
     return outcome
 

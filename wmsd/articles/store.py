@@ -140,14 +140,6 @@ def references(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> lis
     return [*found.values()]
 
 
-CHANGED_SINCE: Final = "SELECT id, code FROM articles WHERE change_seq > ?"
-
-
-def changed_since(tx: Transaction, change: int) -> list[tuple[int, str]]:
-    """Ids and codes of the articles that changed after this place in the change sequence."""
-    return [(article_id, code) for article_id, code in tx.rows(CHANGED_SINCE, (change,))]
-
-
 COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM articles WHERE id = ?"
 
 

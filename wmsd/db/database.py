@@ -20,7 +20,7 @@ from wmsd.db.inline_reader import InlineReader
 from wmsd.db.pinned import Pinned
 from wmsd.db.pins import Pins
 from wmsd.db.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
-from wmsd.db.staging import Staging
+from wmsd.db.staging import Staging, StagingFolder
 from wmsd.db.standing import Standing, keep, keep_log
 from wmsd.db.thread_readers import ThreadReaders
 from wmsd.db.transaction import Provision, Transaction
@@ -186,9 +186,11 @@ class Database:
         result: Result = await reading
         return result
 
-    def staging(self, actor: Actor = PROGRAM, of_copy: bool = False) -> Staging:
+    def staging(
+        self, actor: Actor = PROGRAM, of_copy: bool = False, folder: StagingFolder | None = None
+    ) -> Staging:
         """A new connection for writing many rows at once (see Staging). It may outlive this object."""
-        return Staging(self.path, self._clock, self._ids, self._provision, actor, of_copy)
+        return Staging(self.path, self._clock, self._ids, self._provision, actor, of_copy, folder)
 
     async def try_to_write(self) -> None:
         """Commits a write that changes nothing, to find out whether the disk works. Raises what `write` raises."""

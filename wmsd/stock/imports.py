@@ -10,19 +10,20 @@ from wmsd.articles import store as articles
 from wmsd.articles.store import Reference
 from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Amount, Code, Input
-from wmsd.base.importing import FirstSeen, Import, Outcome, Progress, Row, chunks
+from wmsd.base.importing import Import, Outcome, Progress, Row, chunks
 from wmsd.base.problems import FieldErrors
 from wmsd.base.quantity import SCALE
 from wmsd.base.validation import field_errors
 from wmsd.db.staged_rows import put_down, put_down_before
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
-from wmsd.stock import staging
+from wmsd.stock import staged_counts, staging
 from wmsd.stock.contents import PartKey
-from wmsd.stock.counting import KIND, Count, Counting, add_missing
+from wmsd.stock.counting import KIND, Count
 from wmsd.stock.ledger import post_staged
 from wmsd.stock.rules import Counted
 from wmsd.stock.schema import StockCountRow
+from wmsd.stock.staged_counts import PlaceOfRow
 from wmsd.stock.store import Place
 
 REASON: Final = "stock count"
@@ -47,32 +48,43 @@ class StockCountImport(Import):
 
     def __init__(self, *, reason: str = REASON, complete: bool = False) -> None:
         self._reason, self._complete = reason, complete
-        self._reader: Reader | None = None
-        self._count = Count({})
-        self._last_change = 0
+        self._warehouses: Mapping[str, int] = {}
+        self._count = Count()
+        self._last_change: int | None = None
 
     def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
         staging.make(tx, schema)
+        staged_counts.make(tx, schema)
         return put_down(tx, schema, rows)
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
         """Plans the counts. When it is called again, it plans only places that have changed."""
-        if self._reader is None or not self._reader.is_up_to_date(tx, self._last_change):
-            self._reader = self._read(tx, outcome)
-            self._count = Count(self._reader.places)
+        if not self._is_as_before(tx):
+            self._read(tx, outcome)
+            self._count = Count()
         self._last_change = tx.last_change()
         if self._complete and not outcome.errors:  # with faults, nobody knows what is missing
-            add_missing(tx, self._count.places)
+            staged_counts.put_missing(tx)
         self._count.plan(tx, outcome, self._reason)
 
-    def _read(self, tx: Transaction, outcome: Outcome) -> "Reader":
-        reader = Reader(directory.ids_by_code(tx, directory.WAREHOUSES))
+    def _is_as_before(self, tx: Transaction) -> bool:
+        """Whether the file's articles and all warehouses are as they were when it was read."""
+        return (
+            self._last_change is not None
+            and not staged_counts.are_concerned_since(tx, self._last_change)
+            and directory.ids_by_code(tx, directory.WAREHOUSES) == self._warehouses
+        )
+
+    def _read(self, tx: Transaction, outcome: Outcome) -> None:
+        self._warehouses = directory.ids_by_code(tx, directory.WAREHOUSES)
+        staged_counts.empty(tx)
         for chunk in chunks(put_down_before(tx)):
             codes = {str(row.values.get("article_code", "")) for row in chunk}
             known = {article.code: article for article in articles.references(tx, (), codes)}
+            reader = Reader(tx, self._warehouses, known)
             for row in chunk:
-                outcome.refuse(row.line, reader.read(row, known))
-        return reader
+                outcome.refuse(row.line, reader.read(row))
+            staged_counts.put_places(tx, reader.places)
 
     def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
         post_staged(tx, KIND)
@@ -80,37 +92,23 @@ class StockCountImport(Import):
 
 @dataclass(slots=True)
 class Reader:
-    """Collects the rows by article and warehouse."""
+    """Puts some rows down by article and warehouse (`staged_counts.py`). `known`: their articles by code."""
 
+    tx: Transaction
     warehouses: Mapping[str, int]
-    places: dict[Place, Counting] = field(default_factory=dict)
-    _goods: FirstSeen = field(default_factory=FirstSeen)
-    _serials: FirstSeen = field(default_factory=FirstSeen)
+    known: Mapping[str, Reference]
+    places: list[PlaceOfRow] = field(default_factory=list)
+    """The place of each row."""
 
-    def is_up_to_date(self, tx: Transaction, change: int) -> bool:
-        """Whether the file's articles and all warehouses have stayed the same since this place in the change
-        sequence.
-        """
-        changed = articles.changed_since(tx, change)
-        if changed:
-            codes, ids = {each.article.code for each in self.places.values()}, {place[0] for place in self.places}
-            if any(article_id in ids or code in codes for article_id, code in changed):
-                return False
-        return directory.ids_by_code(tx, directory.WAREHOUSES) == self.warehouses
-
-    def read(self, row: Row, known: Mapping[str, Reference]) -> FieldErrors:
-        """The errors of the row; a row without errors is collected. `known` are the articles by code."""
+    def read(self, row: Row) -> FieldErrors:
+        """The errors of the row; a row without errors is put down."""
         article_code, warehouse_code = (str(row.values.get(name, "")) for name in REFERENCES)
-        article, warehouse_id = known.get(article_code), self.warehouses.get(warehouse_code)
+        article, warehouse_id = self.known.get(article_code), self.warehouses.get(warehouse_code)
         errors: FieldErrors = {}
         if article is None:
             errors["article_code"] = ["is not an article of this company"]
         if warehouse_id is None:
             errors["warehouse_code"] = ["is not a warehouse of this company"]
-        goods = PartKey(
-            *(None if row.values.get(name) is None else str(row.values[name]) for name in PartKey._fields)
-        )
-        twice = self._twice(article_code, warehouse_code, goods, row.line)
         counted: StockCountRow | None = None
         try:
             counted = StockCountRow.model_validate(row.values)
@@ -119,22 +117,25 @@ class Reader:
             errors |= field_errors(error)
         if article is None or warehouse_id is None:
             return errors
-        counting = self.places.setdefault(Place(article.id, warehouse_id), Counting(article, warehouse_code))
-        if errors or twice or counted is None:
-            counting.is_faulty |= bool(errors)
-            return {**twice, **errors, **twice}  # listed first, and overrides errors of its cell
-        counting.counts.append(Counted(goods, counted.quantity, counted.quarantined))
-        counting.lines[goods] = row.line
-        if counted.reason is not None:
-            counting.reasons[goods] = counted.reason
-        return {}
+        twice = self._put(row, Place(article.id, warehouse_id), None if errors else counted)
+        is_faulty = bool(errors)
+        self.places.append(
+            PlaceOfRow(article.id, warehouse_id, article.code, warehouse_code, article.tracks_serials, is_faulty)
+        )
+        return {**twice, **errors, **twice}  # listed first, and overrides errors of its cell
 
-    def _twice(self, article_code: str, warehouse_code: str, goods: PartKey, line: int) -> FieldErrors:
-        before = self._goods.line_before((article_code, warehouse_code, goods), line)
-        if before is None:
+    def _put(self, row: Row, place: Place, counted: StockCountRow | None) -> FieldErrors:
+        """The error of goods that a row before has counted."""
+        goods = PartKey(
+            *(None if row.values.get(name) is None else str(row.values[name]) for name in PartKey._fields)
+        )
+        amounts = None if counted is None else Counted(goods, counted.quantity, counted.quarantined)
+        reason = None if counted is None else counted.reason
+        first = staged_counts.put(self.tx, row.line, place, goods, amounts, reason)
+        if first == row.line:
             return {}
         column = "serial" if goods.serial else "lot_number" if goods.lot_number else "article_code"
-        return {column: [f"is counted twice in this warehouse; first in row {before}"]}
+        return {column: [f"is counted twice in this warehouse; first in row {first}"]}
 
     def _own_errors(self, row: StockCountRow, line: int) -> FieldErrors:
         errors: FieldErrors = {}
@@ -145,7 +146,7 @@ class Reader:
         elif row.quarantined is not None and row.quarantined > row.quantity:
             errors["quarantined"] = ["is more than was counted"]
         if row.serial is not None and row.quantity:
-            before = self._serials.line_before((row.article_code, row.serial), line)
-            if before is not None:
-                errors["serial"] = [f"is counted twice; first in row {before}"]
+            first = staged_counts.put_serial(self.tx, row.article_code, row.serial, line)
+            if first != line:
+                errors["serial"] = [f"is counted twice; first in row {first}"]
         return errors

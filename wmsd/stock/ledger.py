@@ -1,6 +1,8 @@
 """The only way to change a quantity: it posts a movement to ledger, balance, lot and serial together."""
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
@@ -76,5 +78,10 @@ def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None
 def post_staged(tx: Transaction, kind: Kind) -> None:
     """Posts what a count in a file has staged (`staging.py`), for a unit of work that changes no other stock."""
     last_id = staging.write(tx, kind)
-    lots.post_all(tx, staging.of_lots(tx, last_id))
+    of_records = groupby(staging.of_lots(tx, last_id), itemgetter("stock_id"))
+    lots.change_lots(tx, (each for _, moved in of_records for each in lots.sums_of_lots(moved)))
+    if staging.has_serials(tx):
+        lots.move_serials(
+            tx, lambda: (each for each in staging.of_lots(tx, last_id) if each["serial"] is not None)
+        )
     emit_staged(tx, last_id)

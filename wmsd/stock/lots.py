@@ -5,10 +5,11 @@ quarantined of them counts as reserved or quarantined of the record too. So the 
 naming a lot are always in stock in addition to the lots that other orders name.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.importing import chunks
 from wmsd.base.quantity import SCALE
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
@@ -56,34 +57,48 @@ CHANGES_OF_SERIALS: Final[tuple[tuple[str, Callable[[int], bool]], ...]] = (
 """In this order, so that a serial that changes lots leaves first. Each with the quantities that it is for."""
 
 
+class LotChange(NamedTuple):
+    stock_id: int
+    lot_number: str
+    quantity: int
+    quarantined: int
+
+
 def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
     """Applies movements to their lots and serials, all together; only the ledger calls it.
 
     Raises sqlite3.IntegrityError when a movement takes more of a lot than is free, or brings a serial that is in
     stock already.
     """
-    _change_lots(tx, movements)
+    change_lots(tx, sums_of_lots(movements))
     moved = [movement for movement in movements if movement["serial"] is not None]
+    move_serials(tx, lambda: moved)
+
+
+def move_serials(tx: Transaction, movements: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
+    """Applies movements of serials. They are asked for several times, so that they need not be in memory."""
     for sql, is_of in CHANGES_OF_SERIALS:
-        some = [movement for movement in moved if is_of(movement["quantity"])]
-        changed = tx.executemany(sql, some)
-        assert changed == len(some), (changed, some[:3])
+        for some in chunks(movement for movement in movements() if is_of(movement["quantity"])):
+            changed = tx.executemany(sql, some)
+            assert changed == len(some), (changed, some[:3])
 
 
-def _change_lots(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
-    """Applies the sum of the changes of each lot, so that the order of the movements in a unit of work does not
-    matter.
-    """
-    changes: dict[tuple[int, str], dict[str, Any]] = {}
+def sums_of_lots(movements: Iterable[Mapping[str, Any]]) -> list[LotChange]:
+    """The sum of the changes of each lot, so that the order of the movements in a unit of work does not matter."""
+    sums: dict[tuple[int, str], tuple[int, int]] = {}
     for movement in movements:
         stock_id, lot_number = movement["stock_id"], movement["lot_number"]
         if lot_number is not None:
-            empty = {"stock_id": stock_id, "lot_number": lot_number, "quantity": 0, "quarantined": 0}
-            change = changes.setdefault((stock_id, lot_number), empty)
-            change["quantity"] += movement["quantity"]
-            change["quarantined"] += movement["quarantined"]
-    tx.executemany(OPEN_LOT, list(changes.values()))
-    tx.executemany(CHANGE_LOT, list(changes.values()))
+            quantity, quarantined = sums.get((stock_id, lot_number), (0, 0))
+            sums[stock_id, lot_number] = (quantity + movement["quantity"], quarantined + movement["quarantined"])
+    return [LotChange(*lot, *amounts) for lot, amounts in sums.items()]
+
+
+def change_lots(tx: Transaction, changes: Iterable[LotChange]) -> None:
+    """Applies changes, one of each lot."""
+    for some in chunks(each._asdict() for each in changes):
+        tx.executemany(OPEN_LOT, some)
+        tx.executemany(CHANGE_LOT, some)
 
 
 FREE_LOTS: Final = """

@@ -5,7 +5,7 @@ write, and written by a few statements over all of it.
 that are added. Ids of new stock records follow the last one by `number`, which is NULL where there is a record.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
@@ -13,6 +13,7 @@ from wmsd.db import kept_rows
 from wmsd.db.changes import updated_at_sql
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.stock.contents import Amounts
 from wmsd.stock.schema import MovementKind, StockUpdated
 
 TABLES: Final = (
@@ -24,8 +25,13 @@ TABLES: Final = (
     """,
     """
     CREATE TABLE {schema}.staged_movements (
-        place, part, quantity, quarantined, lot_number, serial, reason, PRIMARY KEY (place, part)
+        place, part, article_id, quantity, quarantined, lot_number, serial, reason, line, quantity_before,
+        quarantined_before, PRIMARY KEY (place, part)
     ) WITHOUT ROWID
+    """,
+    """
+    CREATE INDEX {schema}.staged_movements_by_serial ON staged_movements (article_id, serial)
+    WHERE serial IS NOT NULL
     """,
     """
     CREATE TABLE {schema}.staged_serials (
@@ -62,11 +68,16 @@ class Movement(NamedTuple):
     place: int
     part: int
     """Its number among those of the place."""
+    article_id: int
     quantity: int
     quarantined: int
     lot_number: str | None
     serial: str | None
     reason: str
+    line: int | None = None
+    """The row that names the goods."""
+    quantity_before: int = 0
+    quarantined_before: int = 0
 
 
 FORGET_MOVEMENTS: Final = "DELETE FROM staged_movements WHERE place = ?"
@@ -74,7 +85,7 @@ PUT_RECORD: Final = """
     INSERT OR REPLACE INTO staged_stock (place, article_id, warehouse_id, stock_id, quantity, quarantined, moves)
     VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-PUT_MOVEMENT: Final = "INSERT INTO staged_movements VALUES (?, ?, ?, ?, ?, ?, ?)"
+PUT_MOVEMENT: Final = "INSERT INTO staged_movements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 def put(tx: Transaction, records: Sequence[Record], movements: Sequence[Movement]) -> None:
@@ -116,6 +127,53 @@ def note_serials(tx: Transaction, article_ids: set[int]) -> None:
 def articles_of_changed_serials(tx: Transaction, article_ids: set[int]) -> set[int]:
     """Those of the articles whose serials are others than noted, elsewhere, or otherwise held or quarantined."""
     return {article_id for (article_id,) in tx.rows(SERIALS_CHANGED, (dumps(list(article_ids)),))}
+
+
+SERIALS_ELSEWHERE: Final = """
+    SELECT moved.line, moved.serial, warehouses.code
+    FROM staged_movements AS moved
+    CROSS JOIN articles ON articles.id = moved.article_id AND articles.track_serial
+    CROSS JOIN stock_serials AS there ON there.article_id = moved.article_id AND there.serial = moved.serial
+    CROSS JOIN stock ON stock.id = there.stock_id
+    CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
+    WHERE moved.serial IS NOT NULL AND moved.quantity > 0 AND NOT EXISTS (
+        SELECT 1 FROM staged_movements AS leaving CROSS JOIN staged_stock AS gone ON gone.place = leaving.place
+        WHERE leaving.article_id = moved.article_id AND leaving.serial = moved.serial AND leaving.quantity < 0
+            AND gone.warehouse_id = stock.warehouse_id
+    )
+"""
+
+
+def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
+    """The serials that come in and are in stock in another place, which they do not leave: row, serial, and the
+    code of the other warehouse.
+    """
+    return ((line, serial, code) for line, serial, code in tx.execute(SERIALS_ELSEWHERE))
+
+
+COUNT_MOVEMENTS: Final = "SELECT count(*), count(line) FROM staged_movements"
+
+
+def count_movements(tx: Transaction) -> tuple[int, int]:
+    """The numbers of all movements, and of those of goods that a row names."""
+    found = tx.row(COUNT_MOVEMENTS)
+    assert found is not None
+    return found[0], found[1]
+
+
+TOLD: Final = """
+    SELECT article_code, warehouse_code, lot_number, serial, quantity_before, quarantined_before, quantity,
+        quarantined
+    FROM staged_movements CROSS JOIN staged_places USING (place) ORDER BY place, part
+"""
+
+
+def movements_told(tx: Transaction) -> Iterator[tuple[str, str, str | None, str | None, Amounts, Amounts]]:
+    """What a count in a file changes: the codes of article and warehouse, lot, serial, what was there before, and
+    by how much it changes.
+    """
+    for *named, quantity, quarantined, more, more_quarantined in tx.execute(TOLD):
+        yield (*named, Amounts(quantity, quarantined), Amounts(more, more_quarantined))
 
 
 NUMBER: Final = """
@@ -173,6 +231,7 @@ MOVE: Final = f"""
     SELECT {STOCK_ID}, moved.quantity, :kind, moved.quarantined, lot_number, serial, reason, :actor, :now
     FROM staged_movements AS moved CROSS JOIN staged_stock USING (place) ORDER BY moved.place, part
 """
+HAS_SERIALS: Final = "SELECT 1 FROM staged_movements WHERE serial IS NOT NULL LIMIT 1"
 OF_LOTS: Final = f"""
     SELECT {STOCK_ID} AS stock_id, lot_number, serial, moved.quantity, moved.quarantined
     FROM staged_movements AS moved CROSS JOIN staged_stock USING (place)
@@ -197,6 +256,11 @@ def write(tx: Transaction, kind: MovementKind) -> int:
     return last_id
 
 
-def of_lots(tx: Transaction, last_id: int) -> list[dict[str, Any]]:
-    """The movements of lots and serials, each with its stock record."""
-    return tx.records(OF_LOTS, {"last_id": last_id})
+def has_serials(tx: Transaction) -> bool:
+    return tx.value(HAS_SERIALS) is not None
+
+
+def of_lots(tx: Transaction, last_id: int) -> Iterator[dict[str, Any]]:
+    """The movements of lots and serials, each with its stock record. Those of a record come together."""
+    names = ("stock_id", "lot_number", "serial", "quantity", "quarantined")
+    return (dict(zip(names, row, strict=True)) for row in tx.execute(OF_LOTS, {"last_id": last_id}))

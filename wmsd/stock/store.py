@@ -118,14 +118,6 @@ OPEN: Final = """
 """
 
 
-CHANGED_SINCE: Final = "SELECT article_id, warehouse_id FROM stock WHERE change_seq > ?"
-
-
-def places_changed_since(tx: Transaction, change: int) -> set[tuple[int, int]]:
-    """Article and warehouse of each stock record that changed after this place in the change sequence."""
-    return {(article_id, warehouse_id) for article_id, warehouse_id in tx.rows(CHANGED_SINCE, (change,))}
-
-
 OPENED_AT: Final = updated_at_sql(":first + key")
 OPEN_MANY: Final = f"""
     INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at)

@@ -10,10 +10,10 @@ from wmsd.base.importing import chunks
 from wmsd.base.strict_json import dumps
 from wmsd.db.kept_rows import Made
 from wmsd.db.transaction import Transaction
-from wmsd.stock import lots, staging
+from wmsd.stock import staging
 from wmsd.stock.contents import NOTHING, Amounts, Contents, PartKey, contents_of
 from wmsd.stock.ledger import post_staged
-from wmsd.stock.rules import Change, changes, faults_of
+from wmsd.stock.rules import changes, faults_of
 from wmsd.stock.staging import Movement, Record
 from wmsd.stock.store import Place
 
@@ -50,21 +50,17 @@ def obstacles(tx: Transaction, made: Made, last_change: int, most: int) -> Itera
 
 @dataclass(slots=True)
 class Counters:
-    """What is wrong with the counter movements that are staged; the articles that have serials; and the serials
-    that come back and leave, each with its article.
-    """
+    """What is wrong with the counter movements that are staged, and the articles that have serials."""
 
     wrong: list[str] = field(default_factory=list)
     with_serials: set[int] = field(default_factory=set)
-    arriving: set[tuple[int, str]] = field(default_factory=set)
-    leaving: set[tuple[int, str]] = field(default_factory=set)
 
 
 def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
     """Stages the counter movements (`staging.py`) while others can write."""
     staging.make(tx, schema)
     rows, counters = {"after": made.after, "last": made.last}, Counters()
-    for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.rows(STOCK, rows)), 1)):
+    for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.execute(STOCK, rows)), 1)):
         _stage(tx, rows, {stock_id: place for place, stock_id in chunk}, reason, counters)
     staging.complete(tx)
     return counters
@@ -72,7 +68,8 @@ def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
 
 def take_back(tx: Transaction, counters: Counters) -> list[str]:
     """Posts what is staged, if `obstacles` finds nothing. Answers what forbids it; then nothing is posted."""
-    wrong = [*counters.wrong, *_elsewhere(tx, counters)]
+    elsewhere = staging.serials_elsewhere(tx)
+    wrong = [*counters.wrong, *(f"{serial} is in stock in {warehouse} now" for _, serial, warehouse in elsewhere)]
     if staging.articles_of_changed_serials(tx, counters.with_serials):  # which a stock record does not tell
         wrong.append("orders have taken serials of these articles meanwhile: try again")
     if not wrong:
@@ -98,9 +95,8 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
         for fault in faults_of(before, after, known[article_id].tracks_serials):
             counters.wrong.append(f"the stock of {article} in {warehouse} {fault.sentence}")
         differing = changes(before.parts, after)
-        _note_serials(article_id, differing, counters)
         parts = [
-            Movement(places[stock_id], part, *change.difference, *change.goods, reason)
+            Movement(places[stock_id], part, article_id, *change.difference, *change.goods, reason)
             for part, change in enumerate(differing)
         ]
         quantity, quarantined = sum(each.quantity for each in parts), sum(each.quarantined for each in parts)
@@ -108,21 +104,6 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
         records.append(Record(places[stock_id], *place, stock_id, quantity, quarantined, bool(parts)))
         movements += parts
     staging.put(tx, records, movements)
-
-
-def _note_serials(article_id: int, differing: list[Change], counters: Counters) -> None:
-    for goods, before, after in differing:
-        if goods.serial is not None and before == NOTHING:
-            counters.arriving.add((article_id, goods.serial))
-        elif goods.serial is not None and after == NOTHING:
-            counters.leaving.add((article_id, goods.serial))
-
-
-def _elsewhere(tx: Transaction, counters: Counters) -> Iterator[str]:
-    """Serials that would come back and are in stock in another place, which they would not leave."""
-    for chunk in chunks(counters.arriving - counters.leaving):
-        for (_, serial), warehouse in lots.warehouses_of(tx, chunk).items():
-            yield f"{serial} is in stock in {warehouse} now"
 
 
 def _without(before: Contents, moved: dict[PartKey, Amounts]) -> dict[PartKey, Amounts]:

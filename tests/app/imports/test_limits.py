@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.world import World
 from wmsd.app import own_process
-from wmsd.app.imports.desk import LEAST_MEMORY, MOST_MEMORY, ImportDesk, limits_here
+from wmsd.app.imports.desk import LEAST_MEMORY, MOST_MEMORY, ImportDesk, at_once_here, limits_here
 from wmsd.app.imports.uploads import About, Upload
 from wmsd.app.own_process import NICE, Limits
 from wmsd.base.context import Company
@@ -18,6 +18,8 @@ MEGABYTE = 1_000_000
 LONG = 120.0
 WRONG = "code\n" + "1\n" * 200_000
 PLACES = "article_code,warehouse_code,quantity\n" + "".join(f"A-{n},MAIN,1\n" for n in range(60_000))
+LOTS = "article_code,warehouse_code,lot_number,quantity\n" + "".join(f"A-1,MAIN,{n},1\n" for n in range(100_000))
+"""Of one article in one warehouse, which is counted as a whole."""
 COUNTED = "code,name\n" + "".join(f"A-{n},Article {n}\n" for n in range(60_000))
 
 
@@ -41,20 +43,39 @@ async def looked_at(world: World, desk: ImportDesk, kind: str, text: str) -> tup
     return await desk.find(company, made.id)
 
 
+def counts_of(upload: Upload) -> object:
+    preview = upload.preview()
+    assert preview is not None
+    return preview["counts"]
+
+
 async def test_a_file_that_needs_too_much_memory_is_told_and_nothing_is_taken_in(world: World) -> None:
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
-    await world.import_csv("articles", COUNTED)
-    _, about = await looked_at(world, desk_of(world, Limits(120 * MEGABYTE, 600)), "stock", PLACES)
+    await world.import_csv("articles", "code,name\nA-1,Article\n")
+    _, about = await looked_at(world, desk_of(world, Limits(120 * MEGABYTE, 600)), "stock-count", LOTS)
     assert (about.state, about.message) == (
         "failed",
         "This file needs more memory than an import may have, 120 MB. Nothing was imported: divide the file, and "
         "import the parts one after the other.",
     )
-    found, about = await looked_at(world, desk_of(world), "stock", PLACES)
+    found, about = await looked_at(world, desk_of(world), "stock-count", LOTS)
     assert (about.state, about.message) == ("looked", ""), "the limits of the product are enough"
-    preview = found.preview()
-    assert preview is not None
-    assert preview["counts"] == {"created": 0, "updated": 60_000, "unchanged": 0}
+    assert counts_of(found) == {"created": 0, "updated": 100_000, "unchanged": 0}
+
+
+async def test_counts_of_many_articles_cost_no_memory(world: World) -> None:
+    """They took 1.9 kB each."""
+    await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    await world.import_csv("articles", COUNTED)
+    desk, company = desk_of(world, Limits(150 * MEGABYTE, 600)), await company_of(world)
+    found, about = await looked_at(world, desk, "stock-count", PLACES)
+    assert (about.state, about.message) == ("looked", "")
+    assert counts_of(found) == {"created": 0, "updated": 60_000, "unchanged": 0}
+    await desk.take_in(company, found, about)
+    await asyncio.wait([desk._running[company.id].task], timeout=LONG)
+    found, about = await desk.find(company, found.id)
+    assert (about.state, about.message) == ("imported", "")
+    assert await desk.bytes_kept(company) < len(PLACES) + 20_000, "nobody reads there what has changed"
 
 
 async def test_a_file_that_takes_too_long_is_told_and_nothing_is_taken_in(world: World) -> None:
@@ -93,9 +114,11 @@ async def test_each_process_gives_way_to_the_server() -> None:
             await process.wait()
 
 
-def test_a_process_has_a_part_of_the_memory_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_processes_together_have_a_quarter_of_the_memory_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     found = []
-    for gigabytes in (0.5, 4, 64):
+    for gigabytes in (0.5, 1.5, 4, 64):
         monkeypatch.setattr("wmsd.app.imports.desk.machine_memory", lambda of=gigabytes: int(of * 10**9))
-        found.append(limits_here().data_bytes)
-    assert found == [LEAST_MEMORY, 10**9, MOST_MEMORY]
+        found.append((at_once_here(), limits_here().data_bytes))
+    assert found == [(1, LEAST_MEMORY), (1, 375 * MEGABYTE), (2, 500 * MEGABYTE), (2, MOST_MEMORY)]

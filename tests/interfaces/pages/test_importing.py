@@ -405,3 +405,20 @@ async def test_the_list_of_errors_is_sent_whole_or_refused_whatever_becomes_of_i
     file.write_bytes(kept)
     seen = await visitor.get(f"{path}/errors.csv")
     assert (seen.text.encode(), seen.headers["Content-Type"]) == (kept, "text/csv; charset=utf-8")
+
+
+async def test_an_import_takes_no_more_than_the_quota_has_left(visitor: Visitor) -> None:
+    """An upload of 0.4 MB becomes 30 MB of records, events and what finds them."""
+    world = visitor.world
+    await world.installation.platform.write(
+        lambda tx: change_company(tx, "ACME", CompanyChanges(quota_megabytes=8))
+    )
+    rows = "".join(f"Q{number},Article {number}\n" for number in range(20_000))
+    path, seen = await looked_at(visitor, "articles", f"code,name\n{rows}")
+    assert "20000 would be created" in words(seen).replace(" ", " ").replace("20 000", "20000")
+    refused = await confirmed(visitor, path)
+    assert "MB that the company's quota has left. Nothing was imported: import fewer rows" in words(refused)
+    assert await world.rows("SELECT count(*) FROM articles WHERE code LIKE 'Q%'") == [(0,)]
+    assert await (await world.database()).read(lambda tx: tx.bytes_used()) < 8_000_000
+    path, _ = await looked_at(visitor, "articles", "code,name\nQ1,Article\n")
+    assert (await confirmed(visitor, path)).status == 303

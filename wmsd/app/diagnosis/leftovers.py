@@ -17,7 +17,7 @@ from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.replicas import restoring as replicas
 from wmsd.app.upgrades import kept_copies
 from wmsd.base.sizes import size
-from wmsd.db import unwritten
+from wmsd.db import staging, unwritten
 
 UNUSED_AFTER: Final = timedelta(hours=1)
 """A file that is being written has changed since."""
@@ -50,6 +50,7 @@ BEGUN: Final = (
     Begun("backups", f"{OF_COMPANIES}/{UNFINISHED}*"),
     Begun("backups", proving.SCRATCH),
     Begun("temporary", f"{unwritten.SCRATCH}*"),
+    Begun("temporary", f"{staging.PREFIX}*"),
 )
 """Every name under which a command or the server writes what is not finished. What the program writes beside
 itself, and files that somebody names, are written anew by the next such command, in the same place.

@@ -143,12 +143,12 @@ async def import_upload(
     check_not_frozen(company)
     kept = await service.desk.bytes_kept(company)
 
-    def admit(tx: Transaction) -> None:
+    def admitted(tx: Transaction) -> int | None:
         service.storage.admit(tx, company, "adds")
-        service.storage.left(tx, company, kept)
+        return service.storage.left(tx, company, kept)
 
-    await database.read(admit)
-    await service.desk.take_in(company, *await service.desk.find(company, upload))
+    left = await database.read(admitted)
+    await service.desk.take_in(company, *await service.desk.find(company, upload), left)
     return {"id": upload}
 
 

@@ -10,6 +10,7 @@ import math
 import tempfile
 from collections.abc import Awaitable, Callable, Container
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -30,22 +31,24 @@ from wmsd.base.problems import Problem, unavailable
 LOG = logging.getLogger("wmsd.imports")
 Work = Callable[[Company, Upload, About], Awaitable[None]]
 MOST_AT_ONCE: Final = 2
-"""Processes of all companies together; others wait for their turn."""
+"""Processes of all companies together; others wait for their turn. A small machine has room for one."""
 LONGEST_SECONDS: Final = 3600.0
 LONGEST_LOOK_SECONDS: Final = 900.0
 """Whoever uploads files again and again must not keep the places from others."""
-MOST_MEMORY: Final = 2_500_000_000
-"""Bytes for a process. A million articles were measured at 0.12 GB, whatever is wrong with them, and a million
-rows of stock, whose places are held in memory, at 1.9 GB.
+MOST_MEMORY: Final = 1_000_000_000
+"""Bytes for a process. A million articles or rows of stock were measured at 0.13 GB, whatever is wrong with them,
+and a million partners at 0.26 GB. What needs more is one document, or one article in a warehouse, with very many
+rows.
 """
 SHARE_OF_MEMORY: Final = 4
-"""The part of the machine's memory, where that is less: so all processes together have at most half of it."""
+"""The part of the machine's memory that all processes together may have, where that is less."""
 LEAST_MEMORY: Final = 256_000_000
-"""A process needs 0.08 GB to begin."""
+"""A process needs 0.08 GB to begin, so a million articles or rows of stock always have enough."""
 CPU_SECONDS: Final = 1800
-"""Twenty times what a million rows of articles or stock were measured to take."""
+"""Over ten times what a million rows of articles or stock were measured to take."""
 STOP_SECONDS: Final = 5.0
 ENDING_SECONDS: Final = 3.0
+NO_ROOM: Final = "The server's disk has no room for an upload. Tell the site admin."
 BUSY: Final = "Another import of this company is under way. Wait until it has ended, then send this again."
 OF_MEMORY: Final = (
     "This file needs more memory than an import may have, {megabytes} MB. Nothing was imported: divide the file, "
@@ -86,7 +89,7 @@ class ImportDesk:
         self._config_file = config_file
         self._running: dict[int, Running] = {}
         """By company."""
-        self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
+        self._at_once = asyncio.Semaphore(at_once_here())
         self._processes: dict[asyncio.subprocess.Process, int] = {}
         """Each with the company that it works for."""
 
@@ -104,7 +107,7 @@ class ImportDesk:
         try:
             disk = disk_of(self._folder.path)
             if disk.free < self.most_bytes + disk.refused_below:
-                raise unavailable("The server's disk has no room for an upload. Tell the site admin.", 30)
+                raise unavailable(NO_ROOM, 30)
             upload = await asyncio.to_thread(self.uploads.make, company.id)
         except OSError as error:
             LOG.error("an upload cannot be kept: %s", error)
@@ -126,8 +129,12 @@ class ImportDesk:
         """Begins to look at it. Raises Problem (409)."""
         await self._begin(company, upload, about, "looking", self._look)
 
-    async def take_in(self, company: Company, upload: Upload, about: About) -> None:
-        """Begins to take it in, once. Raises Problem (409)."""
+    async def take_in(
+        self, company: Company, upload: Upload, about: About, most_growth: int | None = None
+    ) -> None:
+        """Begins to take it in, once. `most_growth`: the bytes by which the company's data may grow. Raises
+        Problem (409).
+        """
         if about.state != "looked":
             return
         preview = await asyncio.to_thread(upload.preview)
@@ -139,7 +146,7 @@ class ImportDesk:
             raise Problem("INVALID_STATUS", "A file with errors cannot be imported. Mend it, and upload it again.")
         if not any(preview["counts"].values()):
             raise Problem("INVALID_STATUS", NO_ROWS)
-        await self._begin(company, upload, about, "importing", self._take_in)
+        await self._begin(company, upload, about, "importing", partial(self._take_in, most_growth))
 
     async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:
         """Raises Problem (409) with what stands in the way."""
@@ -194,9 +201,11 @@ class ImportDesk:
         code = await self._run_on(company, arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS)
         await asyncio.to_thread(_note, upload, about, "failed" if code else "looked")
 
-    async def _take_in(self, company: Company, upload: Upload, about: About) -> None:
+    async def _take_in(self, most_growth: int | None, company: Company, upload: Upload, about: About) -> None:
         arguments = [*_arguments(company, upload, about), f"--upload={upload.id}", f"--named={about.file_name}"]
         arguments.append(f"--by={about.by}")
+        if most_growth is not None:
+            arguments.append(f"--most-growth={most_growth}")
         code = await self._run_on(company, arguments, upload.folder / "outcome.json", upload)
         await asyncio.to_thread(_note, upload, about, "failed" if code else "imported")
 
@@ -208,7 +217,7 @@ class ImportDesk:
         for path in (upload.said_file, upload.errors_file):
             new_private(path).close()
         with new_private(out) as answer:
-            command = [*arguments, "--tell-progress", "--json"]
+            command = [*arguments, f"--scratch={upload.folder}", "--tell-progress", "--json"]
             return await self._run(company, command, answer.fileno(), upload.said_file, longest)
 
     async def _run(
@@ -261,9 +270,15 @@ class ImportDesk:
         await asyncio.to_thread(self.uploads.forget_old)
 
 
+def at_once_here() -> int:
+    """How many processes may work at once on this machine."""
+    return max(1, min(MOST_AT_ONCE, machine_memory() // SHARE_OF_MEMORY // LEAST_MEMORY))
+
+
 def limits_here() -> Limits:
     """What a process may take on this machine."""
-    return Limits(max(LEAST_MEMORY, min(MOST_MEMORY, machine_memory() // SHARE_OF_MEMORY)), CPU_SECONDS)
+    share = machine_memory() // SHARE_OF_MEMORY // at_once_here()
+    return Limits(max(LEAST_MEMORY, min(MOST_MEMORY, share)), CPU_SECONDS)
 
 
 def _arguments(company: Company, upload: Upload, about: About) -> list[str]:

@@ -172,7 +172,16 @@ def _tried(
     texts = lines_of(file, form.encoding)
     try:
         return import_beside(
-            staging, kind, texts, True, None if watch is None else Looking(watch), form, None, **options
+            staging,
+            kind,
+            texts,
+            True,
+            None if watch is None else Looking(watch),
+            form,
+            None,
+            None,
+            Outcome(),
+            **options,
         )
     except DryRun as dry:
         return dry.outcome

@@ -1,20 +1,32 @@
 """Whether the disk has room for an import: before its rows are written, and while they are."""
 
 from pathlib import Path
+from typing import Final
 
 from wmsd.app.disk_thresholds import disk_of
 from wmsd.base.problems import unavailable
+from wmsd.db.staging import StagingFolder
 
 MEGABYTE = 1_000_000
+SHARE_OF_DISK: Final = 4
+"""The part of what the disk has to spare that the rows of one import may take. Two are at work at once."""
+
+
+def staging_folder(folder: Path) -> StagingFolder:
+    """A folder on the disk of the data, for an import that somebody at the pages has chosen. Raises OSError."""
+    disk = disk_of(folder)
+    spare = max(disk.free - disk.refused_below, 0)
+    return StagingFolder(str(folder), spare // SHARE_OF_DISK, disk.refused_below)
 
 
 class Room:
     """The disk of the company's file. Orders and receptions go on beside an import, so it takes nothing of what is
-    kept for them.
+    kept for them. `most_growth`: the bytes by which the company's file may grow; None for any.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most_growth: int | None = None) -> None:
         self._folder = folder
+        self.most_growth = most_growth
 
     def admit(self, rows: int, bytes_per_row: int) -> None:
         """Call it before so many rows are written. Raises Problem."""

@@ -19,7 +19,7 @@ from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess,
 from wmsd.app.imports.modules import MODULE_OF
 from wmsd.app.imports.preview import counts_of, errors_anyway, evidence_of, form_in_words, preview, told
 from wmsd.app.imports.record import Recording, TakenInAlready
-from wmsd.app.imports.room import Room
+from wmsd.app.imports.room import Room, staging_folder
 from wmsd.app.imports.wrong import Told, asked, of_file
 from wmsd.app.installation import Installation
 from wmsd.base.context import PROGRAM, Actor
@@ -70,6 +70,8 @@ Options = dict[str, Any]
 @click.option("--by", hidden=True, help="Who asks for it at the pages.")
 @click.option("--upload", hidden=True, help="The upload at the pages, which is taken in once.")
 @click.option("--named", hidden=True, help="The name of the uploaded file.")
+@click.option("--scratch", type=click.Path(path_type=Path), hidden=True, help="Where the rows wait, at the pages.")
+@click.option("--most-growth", type=int, hidden=True, help="Bytes by which the company's file may grow.")
 @click.option("--tell-progress", is_flag=True, hidden=True, help="Tell it in lines, for the server.")
 @json_option
 @installed
@@ -99,6 +101,7 @@ def import_command(
     if given["errors"] is not None:
         refuse_the_same(given["errors"], file)
         begin(given["errors"])
+    folder = None if given["scratch"] is None else staging_folder(given["scratch"])
     changes_nothing = given["dry_run"] or given["is_preview"]
     if command_line.folder.is_made and not changes_nothing:
         command_line.folder.check_room()
@@ -109,7 +112,7 @@ def import_command(
 
     def to_look(database: Database) -> Staging:
         """Only looks, and never keeps other writers waiting."""
-        return database.staging(actor, of_copy=not KINDS[kind].importing().checks_all)
+        return database.staging(actor, not KINDS[kind].importing().checks_all, folder)
 
     with (
         command_line.beside() as borrow,
@@ -127,8 +130,13 @@ def import_command(
                     opened = partial(to_look, database)
                     errors = _errors_anyway(opened, kind, source, guessed.form, progress, options)
                     _ask(guessed.question, guessed, errors, given["errors"])
-                room = Room(command_line.folder.path)
-                with closing(to_look(database) if given["dry_run"] else database.staging(actor)) as staging:
+                room = Room(command_line.folder.path, given["most_growth"])
+                here = (
+                    partial(to_look, database)
+                    if given["dry_run"]
+                    else partial(database.staging, actor, folder=folder)
+                )
+                with closing(here()) as staging:
                     outcome = _import(staging, kind, source, guessed, progress, as_json, given, options, room)
         except Unreadable as error:
             if given["errors"] is not None:
@@ -207,6 +215,7 @@ def _import(
                     guessed.form,
                     recording,
                     room,
+                    None if given["upload"] is None else Outcome(),
                     **options,
                 )
         except previews.DryRun as dry:

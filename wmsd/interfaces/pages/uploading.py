@@ -8,6 +8,8 @@ from typing import IO, Final, TypeVar
 
 from aiohttp import BodyPartReader
 
+from wmsd.app.disk_thresholds import disk_of
+from wmsd.app.imports.desk import NO_ROOM
 from wmsd.app.private_files import new_private
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, unavailable
@@ -121,9 +123,16 @@ class _Receiving:
                 waiting.append(chunk)
                 held += len(chunk)
                 if held >= WRITTEN_AT_ONCE:
-                    await asyncio.to_thread(_write, file, waiting)
+                    await asyncio.to_thread(self._write, file, waiting)
                     waiting, held = [], 0
-            await asyncio.to_thread(_write, file, waiting)
+            await asyncio.to_thread(self._write, file, waiting)
+
+    def _write(self, file: IO[bytes], chunks: list[bytes]) -> None:
+        """Looks at the disk first, since many files may arrive together. Raises Problem (503), and OSError."""
+        disk = disk_of(self._target.parent)
+        if disk.free < disk.refused_below + sum(map(len, chunks)):
+            raise unavailable(NO_ROOM, 30)
+        file.writelines(chunks)
 
     async def _wait(self, reading: Awaitable[Result]) -> Result:
         """What comes next. Raises Problem (408, 503)."""
@@ -138,10 +147,6 @@ class _Receiving:
         if isinstance(found, bytes | bytearray):
             self._until += len(found) / requests.LEAST_BYTES_A_SECOND
         return found
-
-
-def _write(file: IO[bytes], chunks: list[bytes]) -> None:
-    file.writelines(chunks)
 
 
 def _name(sent: str | None) -> str:
