@@ -79,6 +79,12 @@ def _written(folder: Traversable) -> Iterator[tuple[str, Source]]:
             yield file.name.removesuffix(".md"), File(file)
 
 
+def _found(index: "Index", frame: Mapping[str, Any]) -> str:
+    from wmsd.interfaces.pages.guide.excerpts import as_html  # imported when somebody searches
+
+    return rendered("guide_search", **frame, results=index.search(frame["query"]), highlighted=as_html)
+
+
 class Guide:
     def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
         self._trusted = trusted_proxies(installation)
@@ -122,7 +128,7 @@ class Guide:
 
         async def prepared() -> Callable[[], str]:
             index, frame = await self._searched(), {**await self._frame(request), "query": query}
-            return lambda: rendered("guide_search", **frame, results=index.search(query))
+            return partial(_found, index, frame)
 
         address = browsers.read(request, self._trusted).address
         text = await self._found.text((query, str(self._is_signed_in(request)), of), address, prepared)
