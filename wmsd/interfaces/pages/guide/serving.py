@@ -79,6 +79,26 @@ def _written(folder: Traversable) -> Iterator[tuple[str, Source]]:
             yield file.name.removesuffix(".md"), File(file)
 
 
+def sources(others: Mapping[str, Source]) -> Mapping[str, Source]:
+    """All pages of the guide by name. `others` are those that are made of declarations elsewhere."""
+    return {**dict(_written(DOCS)), "settings": SETTINGS, "columns": COLUMNS, **others}
+
+
+def entries(pages: Mapping[str, Source]) -> "Iterator[Entry]":
+    """What a search finds in these pages."""
+    from wmsd.interfaces.pages.guide.reading import read
+    from wmsd.interfaces.pages.guide.searching import Entry
+
+    for name in contents.ORDER:
+        document = read(pages[name].markdown())
+        page_weight = contents.WEIGHTS.get(name, 1.0)
+        for section in document.sections:
+            place = "" if section.id == document.title.id else f"#{section.id}"
+            address = address_of(name) + place
+            of_kind = WEIGHT_OF_A_ROW if section.is_row else 1.0 if place else WEIGHT_OF_A_BEGINNING
+            yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
+
+
 def _found(index: "Index", frame: Mapping[str, Any]) -> str:
     from wmsd.interfaces.pages.guide.excerpts import as_html  # imported when somebody searches
 
@@ -90,12 +110,7 @@ class Guide:
         self._trusted = trusted_proxies(installation)
         self._door = Door(installation)
         self._folder = installation.folder
-        self._sources: dict[str, Source] = {
-            **dict(_written(DOCS)),
-            "settings": SETTINGS,
-            "columns": COLUMNS,
-            **others,
-        }
+        self._sources = sources(others)
         self._translated: dict[tuple[str, str], Source] = {
             (name, of): source
             for of in language.OFFERED
@@ -144,20 +159,7 @@ class Guide:
     def _new_index(self) -> "Index":
         from wmsd.interfaces.pages.guide.searching import Index  # imported when somebody searches
 
-        return Index(self._entries())
-
-    def _entries(self) -> "Iterator[Entry]":
-        from wmsd.interfaces.pages.guide.reading import read
-        from wmsd.interfaces.pages.guide.searching import Entry
-
-        for name in contents.ORDER:
-            document = read(self._sources[name].markdown())
-            page_weight = contents.WEIGHTS.get(name, 1.0)
-            for section in document.sections:
-                place = "" if section.id == document.title.id else f"#{section.id}"
-                address = address_of(name) + place
-                of_kind = WEIGHT_OF_A_ROW if section.is_row else 1.0 if place else WEIGHT_OF_A_BEGINNING
-                yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
+        return Index(entries(self._sources))
 
     async def _language_of(self, request: web.Request) -> str:
         """The one of the page that is made now."""
