@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from wmsd.base.access import MODULES
@@ -33,13 +34,17 @@ class Entry:
         parts = (self.title, self.text, *self.words, *(part for place in self.places for part in place))
         return " ".join(parts).lower()
 
+    @cached_property
+    def all_words(self) -> str:
+        return " ".join(self.words)
+
     def matches(self, asked: Iterable[str]) -> bool:
         """Whether each word is in it."""
         return all(word in self._whole for word in asked)
 
     def fields(self, asked: Iterable[str]) -> list[str]:
         """Its fields that have one of the words in them."""
-        return [name for name in self.words if any(word in name for word in asked)][:MOST_SHOWN]
+        return [*islice((name for name in self.words if any(word in name for word in asked)), MOST_SHOWN)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Serves the guide. Each page is made once, on a thread, when somebody first opens it, and sent with its ETag."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wmsd import docs
 from wmsd.app.installation import Installation
-from wmsd.app.prepared import Prepared
+from wmsd.app.prepared import Kept, Prepared
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.http.server import response, trusted_proxies, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.door import Door
-from wmsd.interfaces.pages.found_pages import FoundPages
+from wmsd.interfaces.pages.found_pages import FoundPages, Make
 from wmsd.interfaces.pages.guide import contents
 from wmsd.interfaces.pages.guide.columns_page import COLUMNS
 from wmsd.interfaces.pages.guide.contents import FIRST, HOME, READERS, address_of, neighbours
@@ -99,10 +99,11 @@ def entries(pages: Mapping[str, Source]) -> "Iterator[Entry]":
             yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
 
 
-def _found(index: "Index", frame: Mapping[str, Any]) -> str:
+def _found(index: "Index", frame: Mapping[str, Any]) -> Kept:
     from wmsd.interfaces.pages.guide.excerpts import as_html  # imported when somebody searches
 
-    return rendered("guide_search", **frame, results=index.search(frame["query"]), highlighted=as_html)
+    text = rendered("guide_search", **frame, results=index.search(frame["query"]), highlighted=as_html)
+    return Kept(text.encode())
 
 
 class Guide:
@@ -141,13 +142,13 @@ class Guide:
         query = " ".join(request.query.get("q", "")[:LONGEST].split())
         of = await self._language_of(request)
 
-        async def prepared() -> Callable[[], str]:
+        async def prepared() -> Make:
             index, frame = await self._searched(), {**await self._frame(request), "query": query}
             return partial(_found, index, frame)
 
         address = browsers.read(request, self._trusted).address
-        text = await self._found.text((query, str(self._is_signed_in(request)), of), address, prepared)
-        return web.Response(text=text, content_type="text/html", headers=HEADERS)
+        found = await self._found.page((query, str(self._is_signed_in(request)), of), address, prepared)
+        return web.Response(body=found, content_type="text/html", charset="utf-8", headers=HEADERS)
 
     async def _searched(self) -> "Index":
         if self._index is None:
