@@ -173,7 +173,8 @@ class Guide:
         return browsers.read(request, self._trusted).secret is not None
 
     async def _frame(self, request: web.Request) -> dict[str, Any]:
-        await asyncio.to_thread(lambda: self._parts)  # titles are in the files
+        if "_parts" not in vars(self):
+            await asyncio.to_thread(lambda: self._parts)  # titles are in the files
         return self._framed(None, self._is_signed_in(request))
 
     def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
