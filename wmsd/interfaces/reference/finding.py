@@ -5,6 +5,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
+from markupsafe import Markup
+
 from wmsd.base.access import MODULES
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import STATUS_OF_CODE
@@ -35,8 +37,13 @@ class Entry:
         return " ".join(parts).lower()
 
     @cached_property
-    def all_words(self) -> str:
-        return " ".join(self.words)
+    def shown(self) -> Markup:
+        """What a list shows of it whatever was asked for. A search may find all entries, so it is made once."""
+        words = Markup(' data-words="{}"').format(" ".join(self.words)) if self.words else ""
+        places = [Markup('\n<code class="path"><b>{}</b> {}</code>').format(*each) for each in self.places]
+        text = Markup('\n<span class="soft small">{}</span>').format(self.text) if self.text else ""
+        link = Markup('<li data-entry{}>\n<a href="{}">{}</a>').format(words, self.address, self.title)
+        return link + Markup("").join(places) + text
 
     def matches(self, asked: Iterable[str]) -> bool:
         """Whether each word is in it."""

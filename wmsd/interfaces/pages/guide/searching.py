@@ -54,8 +54,7 @@ class Entry:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     entry: Entry
     heading: Pieces
     excerpt: Pieces

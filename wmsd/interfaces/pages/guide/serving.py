@@ -102,8 +102,12 @@ def entries(pages: Mapping[str, Source]) -> "Iterator[Entry]":
 def _found(index: "Index", frame: Mapping[str, Any]) -> Kept:
     from wmsd.interfaces.pages.guide.excerpts import as_html  # imported when somebody searches
 
-    text = rendered("guide_search", **frame, results=index.search(frame["query"]), highlighted=as_html)
-    return Kept(text.encode())
+    results = index.search(frame["query"])
+    found = [
+        (entry.address, as_html(heading), "" if entry.page == entry.heading else entry.page, as_html(excerpt))
+        for entry, heading, excerpt in results.found
+    ]
+    return Kept(rendered("guide_search", **frame, results=results, found=found).encode())
 
 
 class Guide:
@@ -124,6 +128,8 @@ class Guide:
             for is_signed_in in (False, True)
             for of in language.OFFERED
         }
+        self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
+        """By whether somebody is signed in, and the language."""
         self._found = FoundPages(self._door.work)
         self._index: Index | None = None
         self._indexing = asyncio.Lock()
@@ -172,13 +178,20 @@ class Guide:
         """Whether the browser says so. Nothing but a link depends on it."""
         return browsers.read(request, self._trusted).secret is not None
 
-    async def _frame(self, request: web.Request) -> dict[str, Any]:
-        if "_parts" not in vars(self):
-            await asyncio.to_thread(lambda: self._parts)  # titles are in the files
-        return self._framed(None, self._is_signed_in(request))
+    async def _frame(self, request: web.Request) -> Mapping[str, Any]:
+        """That of a page which is none of the guide's own. Every search has it, so it is made once."""
+        key = (self._is_signed_in(request), language.current.get())
+        if key not in self._frames:
+            self._frames[key] = await asyncio.to_thread(self._framed, None, key[0])  # titles are in the files
+        return self._frames[key]
 
     def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
-        return {"parts": self._parts, "current": current, "is_signed_in": is_signed_in, "query": ""}
+        """In the language of the page that is made now."""
+        from markupsafe import Markup
+
+        contents = Markup(rendered("guide_contents", parts=self._parts, current=current))  # noqa: S704 a template
+        frame = {"parts": self._parts, "contents": contents, "current": current}
+        return {**frame, "is_signed_in": is_signed_in, "query": ""}
 
     @cached_property
     def _parts(self) -> list[Part]:
