@@ -21,8 +21,8 @@ from benchmarks.open_pages import PAGES
 from tests.support.page_addresses import addresses
 from tests.support.world import UNLIMITED, Answer, World, open_world
 from wmsd.app import prepared
+from wmsd.app.costs import Payers
 from wmsd.app.prepared import Kept, Make
-from wmsd.app.work_admission import Payers
 from wmsd.interfaces.pages.browser import LARGEST_FORM
 from wmsd.interfaces.service import FOR_BROWSERS
 
