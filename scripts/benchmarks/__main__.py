@@ -21,6 +21,7 @@ from benchmarks import (
     ledger,
     list_pages,
     memory,
+    open_pages,
     order_lists,
     orders,
     pages,
@@ -46,6 +47,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "import-waits": import_waits.measure,
     "list-pages": list_pages.measure,
     "pages": pages.measure,
+    "open-pages": open_pages.measure,
     "downloads": downloads.measure,
     "memory": memory.measure,
     "companies": companies.measure,
@@ -64,7 +66,7 @@ ONLY: Final = (
     "measure this part; repeat it for others. import: how fast an import is. import-waits: how long a small write "
     "of another client of the company waits at the longest while an import is under way, beside the time in which "
     "SQLite writes the same rows ready made. list-pages: pages of the API's lists. pages: what people see in a "
-    "browser"
+    "browser. open-pages: what a request without credentials costs, in milliseconds of the processor"
 )
 
 

@@ -2,8 +2,10 @@
 
 import gzip
 import json
+from typing import Any
 
 import pytest
+from aiohttp import web
 
 from tests.support.world import World
 from wmsd.app.csv_transfer import KINDS
@@ -31,6 +33,37 @@ async def test_a_compressed_answer_is_the_same_answer(stocked: World, path: str)
     assert gzip.decompress(packed.raw) == plain.raw
     assert len(packed.raw) < len(plain.raw) / 2
     assert packed.headers["Content-Type"] == plain.headers["Content-Type"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/openapi.json",
+        "/api/graphql/schema",
+        "/docs",
+        "/docs/api/wmsd.postman_collection.json",
+        "/docs/search?q=stock",
+    ],
+)
+async def test_an_answer_that_is_kept_is_compressed_once(
+    world: World, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compressed: list[int] = []
+    compress = gzip.compress
+
+    def counted(data: bytes, *given: Any, **named: Any) -> bytes:
+        compressed.append(len(data))
+        return compress(data, *given, **named)
+
+    plain = await world.send("GET", path)
+    monkeypatch.setattr("wmsd.app.prepared.gzip.compress", counted)
+    monkeypatch.setattr(
+        web.Response, "enable_compression", lambda *given: pytest.fail("compressed for this answer")
+    )
+    for _ in range(3):
+        packed = await world.send("GET", path, headers=GZIP)
+        assert gzip.decompress(packed.raw) == plain.raw
+    assert len(compressed) <= 1
 
 
 async def test_what_depends_on_what_is_accepted_says_so(stocked: World) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-from collections.abc import Callable
 from sys import getsizeof
 
 import pytest
@@ -10,9 +9,10 @@ import pytest
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import World
 from wmsd.app.costs import Payers
+from wmsd.app.prepared import Kept
 from wmsd.app.work_admission import BOUNDS
 from wmsd.interfaces.pages import found_pages
-from wmsd.interfaces.pages.found_pages import FoundPages
+from wmsd.interfaces.pages.found_pages import FoundPages, Make
 
 PATHS = ("/docs/search", "/docs/api")
 
@@ -47,34 +47,32 @@ async def test_so_many_wait_and_the_next_is_refused(world: World, path: str) -> 
 
 
 async def test_what_is_kept_has_a_bound(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(found_pages, "MOST_KEPT", 2 * getsizeof("x" * 40))
+    one, size = Kept(b"x" * 40), int(getsizeof(Kept(b"x" * 40)) * (1 + found_pages.MOST_COMPRESSED))
+    monkeypatch.setattr(found_pages, "MOST_KEPT", 2 * size)
     kept = FoundPages(world.installation.dispatcher.work)
     made = []
 
-    def make() -> str:
+    def make() -> Kept:
         made.append(1)
-        return "x" * 40
+        return Kept(one)
 
-    async def prepare() -> Callable[[], str]:
+    async def prepare() -> Make:
         return make
 
     for query in ("a", "b", "a", "c", "a", "b"):
-        assert await kept.text((query,), "127.0.0.1", prepare) == "x" * 40
-    assert (len(made), kept._size) == (
-        4,
-        2 * getsizeof("x" * 40),
-    )  # of the three, the one that was asked for longest ago is gone
+        assert await kept.page((query,), "127.0.0.1", prepare) == one
+    assert (len(made), kept._size) == (4, 2 * size)  # of the three, the one that was asked for longest ago is gone
 
 
 async def test_a_failure_that_nobody_waits_for_is_nobodys(world: World) -> None:
     kept, told = FoundPages(world.installation.dispatcher.work), list[dict[str, object]]()
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
 
-    async def prepare() -> Callable[[], str]:
+    async def prepare() -> Make:
         await asyncio.sleep(0.05)
         raise ValueError("nothing can be found")
 
-    waiting = asyncio.create_task(kept.text(("q",), "127.0.0.1", prepare))
+    waiting = asyncio.create_task(kept.page(("q",), "127.0.0.1", prepare))
     await asyncio.sleep(0.01)
     waiting.cancel()
     await asyncio.sleep(0.1)

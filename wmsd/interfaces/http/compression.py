@@ -3,6 +3,7 @@
 from typing import Final
 
 from wmsd.app.preconditions import compressed_etag
+from wmsd.app.prepared import Kept
 from wmsd.interfaces.http.negotiation import weights_in
 from wmsd.interfaces.http.web import web
 
@@ -22,7 +23,11 @@ def compress(request: web.Request, answer: web.StreamResponse) -> None:
         return
     if not accepts_gzip(request.headers["Accept-Encoding"]):
         return
-    answer.enable_compression(web.ContentCoding.gzip)
+    if isinstance(body, Kept):
+        answer.body = body.compressed
+        answer.headers["Content-Encoding"] = "gzip"
+    else:
+        answer.enable_compression(web.ContentCoding.gzip)
     if "ETag" in answer.headers:
         answer.headers["ETag"] = compressed_etag(answer.headers["ETag"])
 

@@ -9,22 +9,25 @@ from sys import getsizeof
 from typing import Final
 
 from wmsd.app.costs import Payers
+from wmsd.app.prepared import Kept
 from wmsd.app.work_admission import WorkAdmission
 
 MOST_KEPT: Final = 8_000_000
 """Bytes of memory."""
-Make = Callable[[], str]
+MOST_COMPRESSED: Final = 0.5
+"""Of the length of a page: it is kept compressed too, once somebody accepts that."""
+Make = Callable[[], Kept]
 
 
 class FoundPages:
     def __init__(self, work: WorkAdmission) -> None:
         self._work = work
-        self._kept: OrderedDict[tuple[str, ...], str] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], Kept] = OrderedDict()
         """By what the page depends on, the one that was asked for last at the end."""
         self._size = 0
-        self._making: dict[tuple[str, ...], asyncio.Task[str]] = {}
+        self._making: dict[tuple[str, ...], asyncio.Task[Kept]] = {}
 
-    async def text(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> str:
+    async def page(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> Kept:
         """The page; where it is not kept, what `prepare` gives makes it. Raises Problem (503)."""
         if key in self._kept:
             self._kept.move_to_end(key)
@@ -35,22 +38,26 @@ class FoundPages:
             making.add_done_callback(partial(self._is_made, key))
         return await asyncio.shield(making)  # others may wait for the same
 
-    async def _made(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> str:
+    async def _made(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> Kept:
         async with self._work.turn("search", Payers(address=address)) as turn:
             make = await prepare()
             began = time.thread_time()  # nothing is awaited from here on: the time is its own
-            text = make()
-            turn.charge(time.thread_time() - began, len(text))
-        self._keep(key, text)
-        return text
+            page = make()
+            turn.charge(time.thread_time() - began, len(page))
+        self._keep(key, page)
+        return page
 
-    def _is_made(self, key: tuple[str, ...], making: "asyncio.Task[str]") -> None:
+    def _is_made(self, key: tuple[str, ...], making: "asyncio.Task[Kept]") -> None:
         del self._making[key]
         if not making.cancelled():
             making.exception()  # all who waited may have gone: then it is nobody's
 
-    def _keep(self, key: tuple[str, ...], text: str) -> None:
-        self._kept[key] = text
-        self._size += getsizeof(text)
+    def _keep(self, key: tuple[str, ...], page: Kept) -> None:
+        self._kept[key] = page
+        self._size += _size(page)
         while self._size > MOST_KEPT:
-            self._size -= getsizeof(self._kept.popitem(last=False)[1])
+            self._size -= _size(self._kept.popitem(last=False)[1])
+
+
+def _size(page: Kept) -> int:
+    return int(getsizeof(page) * (1 + MOST_COMPRESSED))

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import Final
+
+from markupsafe import Markup
 
 from wmsd.base.access import MODULES
 from wmsd.base.dataclass import dataclass
@@ -33,13 +36,22 @@ class Entry:
         parts = (self.title, self.text, *self.words, *(part for place in self.places for part in place))
         return " ".join(parts).lower()
 
+    @cached_property
+    def shown(self) -> Markup:
+        """What a list shows of it whatever was asked for. A search may find all entries, so it is made once."""
+        words = Markup(' data-words="{}"').format(" ".join(self.words)) if self.words else ""
+        places = [Markup('\n<code class="path"><b>{}</b> {}</code>').format(*each) for each in self.places]
+        text = Markup('\n<span class="soft small">{}</span>').format(self.text) if self.text else ""
+        link = Markup('<li data-entry{}>\n<a href="{}">{}</a>').format(words, self.address, self.title)
+        return link + Markup("").join(places) + text
+
     def matches(self, asked: Iterable[str]) -> bool:
         """Whether each word is in it."""
         return all(word in self._whole for word in asked)
 
     def fields(self, asked: Iterable[str]) -> list[str]:
         """Its fields that have one of the words in them."""
-        return [name for name in self.words if any(word in name for word in asked)][:MOST_SHOWN]
+        return [*islice((name for name in self.words if any(word in name for word in asked)), MOST_SHOWN)]
 
 
 @dataclass(frozen=True, slots=True)

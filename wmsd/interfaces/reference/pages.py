@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from wmsd.app.preconditions import etag_of
-from wmsd.app.prepared import Prepared
+from wmsd.app.prepared import Kept, Prepared, kept
 from wmsd.app.work_admission import WorkAdmission
 from wmsd.base.access import MODULES
 from wmsd.base.addresses import Network
@@ -18,7 +17,7 @@ from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import language
-from wmsd.interfaces.pages.found_pages import FoundPages
+from wmsd.interfaces.pages.found_pages import FoundPages, Make
 from wmsd.interfaces.pages.rendering import HEADERS, rendered
 from wmsd.interfaces.pages.visits import add_visited
 from wmsd.interfaces.reference import errors, finding, postman
@@ -82,11 +81,11 @@ class Pages:
             return await self._answer(request, ("contents",), lambda: _contents(reference))
         self._sections = self._sections or _sections(reference)
 
-        async def prepared() -> Callable[[], str]:
-            return lambda: in_english("contents", **_found(reference, self._sections, query))
+        async def prepared() -> Make:
+            return lambda: Kept(in_english("contents", **_found(reference, self._sections, query)).encode())
 
-        text = await self._found.text((query,), requests.client_address(request, self._trusted), prepared)
-        return web.Response(text=text, content_type="text/html", headers=HEADERS)
+        found = await self._found.page((query,), requests.client_address(request, self._trusted), prepared)
+        return web.Response(body=found, content_type="text/html", charset="utf-8", headers=HEADERS)
 
     async def _fixed(self, make: Callable[[Reference], str], request: web.Request) -> web.Response:
         reference = await self._known.reference()
@@ -106,15 +105,21 @@ class Pages:
         raise not_found("page")
 
     async def _collection(self, request: web.Request) -> web.Response:
+        """With the address that it is downloaded from. Whoever asks can name any, so each is made in a turn."""
         reference = await self._known.reference()
         key = (postman.FILE,)
         if key not in self._prepared:
             self._prepared[key] = Prepared(lambda: dumps(postman.collection(reference)).encode())
         reply = await self._prepared[key].reply()
-        origin = requests.origin(request, self._trusted)
+        origin, made = requests.origin(request, self._trusted), reply.body
         if origin:
-            reply.body = postman.at_address(reply.body, origin)
-            reply.headers["ETag"] = etag_of(reply.body)
+
+            async def prepared() -> Make:
+                return partial(kept, partial(postman.at_address, made, origin))
+
+            address = requests.client_address(request, self._trusted)
+            found = await self._found.page((postman.FILE, origin), address, prepared)
+            reply.body, reply.headers["ETag"] = found, found.etag
         reply.headers["Content-Disposition"] = f'attachment; filename="{postman.FILE}"'
         return response(unless_known(request, reply))
 

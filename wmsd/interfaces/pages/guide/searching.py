@@ -1,36 +1,37 @@
 """Searches the guide: words and their beginnings, in an index that is made once and kept in memory.
 
 What somebody types is only ever compared with words. Whatever it is, the work is bounded: by the first characters
-and words of it that are looked at, and by the size of the guide.
+and words of it that are looked at, and by the size of the guide. Nobody needs to be signed in, so the dearest
+search has to be cheap too: what would be done word by word or place by place is done beforehand, or by C.
 """
 
 import re
+import sys
 import unicodedata
-from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import nsmallest
-from itertools import islice, takewhile
+from itertools import chain, filterfalse, islice, repeat
 from math import log
+from operator import add, mul, neg, truediv
 from typing import Final, NamedTuple
 
 from wmsd.base.dataclass import dataclass
+from wmsd.interfaces.pages.guide.excerpts import WORD, Pieces, Text
 
 LONGEST_QUERY: Final = 200
 MOST_WORDS: Final = 8
 SHORTEST_BEGINNING: Final = 2
 """In characters: a single one has to be a whole word."""
 MOST_FOUND: Final = 20
+MOST_MERGED: Final = 250
+"""Places of words that a search merges; what more words begin with is merged beforehand."""
+LAST_CHARACTER: Final = chr(sys.maxunicode)
+"""Is in no word, so a beginning with it comes after all words that begin so."""
 MOST_REMEMBERED: Final = 20_000
 """Words of the guide: several times as many as it has."""
-EXCERPT: Final = 240
-"""In characters."""
-BEFORE: Final = 60
-"""So many characters stand in front of the first word that was looked for."""
-WORD: Final = re.compile(r"\w+(?:[.:/_-]+\w+)*")
-"""Names such as `sales_order.created`, `X-Request-Id` and `wmsd-1` are one word, and so are their parts."""
 PART: Final = re.compile(r"[^\W_]+")
 IN_HEADING: Final = 6.0
 IN_TITLE: Final = 2.0
@@ -53,17 +54,10 @@ class Entry:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    text: str
-    is_marked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     entry: Entry
-    heading: Sequence[Piece]
-    excerpt: Sequence[Piece]
+    heading: Pieces
+    excerpt: Pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,118 +71,131 @@ class Results:
     """Whether each has all of the words; if not, each has some."""
 
 
-class Text:
-    """A text with the words that are in it, so that no search has to look for them. `words` are their numbers."""
-
-    __slots__ = ("ends", "starts", "text", "words")
-
-    def __init__(self, text: str, numbered: "dict[str, int]") -> None:
-        self.text = text
-        found = list(WORD.finditer(text))
-        self.words = array("I", (numbered.setdefault(each[0], len(numbered)) for each in found))
-        self.starts = array("I", (each.start() for each in found))
-        self.ends = array("I", (each.end() for each in found))
-
-    def spans(self, meant: Container[int]) -> list[tuple[int, int]]:
-        """Where those words stand."""
-        return [(self.starts[at], self.ends[at]) for at, word in enumerate(self.words) if word in meant]
-
-
 class Place(NamedTuple):
     """An entry as searches need it."""
 
     entry: Entry
     text: Text
     heading: Text
-    plain_heading: str
-    length: float
-    """What its score is divided by: in a long text a word says less."""
+
+    def found(self, meant: Set[int]) -> Found:
+        return Found(self.entry, self.heading.whole(meant), self.text.excerpt(meant))
+
+
+class Word(NamedTuple):
+    """What somebody looks for, as it is compared."""
+
+    whole: str
+    parts: Sequence[str]
+
+
+class Scores(NamedTuple):
+    """What a word counts."""
+
+    places: set[int]
+    """Where it is."""
+    of: Sequence[float]
+    """At every place; 0 where it is not."""
 
 
 class Index:
     def __init__(self, entries: Iterable[Entry]) -> None:
         numbered: dict[str, int] = {}
         self._entries = tuple(
-            Place(
-                each,
-                Text(each.text, numbered),
-                Text(each.heading, numbered),
-                _plain(each.heading),
-                1 + log(1 + len(each.text) / 500),
-            )
-            for each in entries
+            Place(each, Text(each.text, numbered), Text(each.heading, numbered)) for each in entries
         )
+        self._lengths = [1 + log(1 + len(each.text.text) / 500) for each in self._entries]
+        """What a score is divided by: in a long text a word says less."""
+        self._factors = [each.entry.weight for each in self._entries]
         places: dict[str, dict[int, float]] = defaultdict(dict)
+        self._headed: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        """The places with such a heading, and the heading as it is compared."""
         for place, found in enumerate(self._entries):
             for word, weight in _weights(found.entry).items():
                 places[word][place] = weight
-        self._places: Mapping[str, Mapping[int, float]] = dict(places)
+            heading = _plain(found.entry.heading)
+            self._headed[_stem(heading)].append((place, heading))
         self._words = sorted(places)
+        self._places: Sequence[Mapping[int, float]] = [places[word] for word in self._words]
+        """Of each word."""
         spelled: dict[str, list[int]] = defaultdict(list)
         for word, number in numbered.items():
             for part in _of_the_guide(word):
                 spelled[part].append(number)
-        self._spelled: Mapping[str, Sequence[int]] = dict(spelled)
-        """By a word or a part of one, as it is compared: the numbers of those that are written so."""
+        self._spelled: Sequence[Sequence[int]] = [spelled.get(word, ()) for word in self._words]
+        """Of each word: the numbers of those that are written so, whole or in part."""
+        self._merged = {each: self._merge(each) for each in self._frequent()}
 
     def search(self, text: str) -> Results:
         query = " ".join(text[:LONGEST_QUERY].split())
-        words = list(dict.fromkeys(WORD.findall(query)))[:MOST_WORDS]
-        asked = list(islice((scores for word in words for scores in self._asked(word)), MOST_WORDS))
-        everywhere = set(asked[0]).intersection(*asked[1:]) if asked else set()
-        places = everywhere or {place for scores in asked for place in scores}
-        plain = _plain(query)
-        scored = {place: self._score(self._entries[place], place, plain, asked) for place in places}
-        best = nsmallest(MOST_FOUND, places, key=lambda place: (-scored[place], place))
+        typed = map(_read, islice(dict.fromkeys(WORD.findall(query)), MOST_WORDS))
+        words = [*islice(chain.from_iterable(map(self._looked_for, typed)), MOST_WORDS)]
+        asked = [self._begun(each.whole) for each in words]
+        if not asked:
+            return Results(query, 0, (), False)
+        everywhere = set.intersection(*(each.places for each in asked))
+        places = everywhere or set.union(*(each.places for each in asked))
+        scores = map(neg, self._scores(places, asked, _plain(query)))
+        best = nsmallest(MOST_FOUND, zip(scores, places, strict=True))
         meant = self._meant(words)
-        found = [_found(self._entries[place], meant) for place in best]
+        found = [self._entries[place].found(meant) for _, place in best]
         return Results(query, len(places), found, bool(everywhere))
 
-    def _meant(self, words: Iterable[str]) -> set[int]:
+    def _meant(self, words: Iterable[Word]) -> set[int]:
         """The numbers of the words of the guide that are looked for: whole, in part, or by their beginning."""
-        wholes = {part for word in words for part in _with_parts(word)}
-        written = {each for whole in wholes for each in (whole, *self._words_from(whole))}
-        return {number for each in written for number in self._spelled.get(each, ())}
+        beginnings = {each for word in words for each in (word.whole, *word.parts)}
+        found = map(self._spelled.__getitem__, map(self._beginning_with, beginnings))
+        return {*chain.from_iterable(chain.from_iterable(found))}
 
-    def _asked(self, word: str) -> Iterator[Mapping[int, float]]:
-        """The places of a word; those of each of its parts where it is not found as a whole."""
-        whole = self._begun(_stem(_plain(word)))
-        parts = dict.fromkeys(PART.findall(word))
-        if whole or len(parts) < 2:
-            yield whole
+    def _looked_for(self, word: Word) -> Iterator[Word]:
+        """The word, or each of its parts where it is not found as a whole."""
+        if len(word.parts) < 2 or self._words[self._beginning_with(word.whole)]:
+            yield word
         else:
-            for part in parts:
-                yield self._begun(_stem(_plain(part)))
+            yield from (Word(part, ()) for part in word.parts)
 
-    def _begun(self, beginning: str) -> Mapping[int, float]:
-        """The places of the words that begin so, with what each counts."""
-        scores: dict[int, float] = {}
-        for word in self._words_from(beginning):
-            places = self._places[word]
-            rarity = log(1 + len(self._entries) / len(places)) * (1 if word == beginning else FOR_A_BEGINNING)
+    def _begun(self, beginning: str) -> Scores:
+        """Those of the words that begin so."""
+        merged = self._merged.get(beginning)
+        return self._merge(beginning) if merged is None else merged
+
+    def _merge(self, beginning: str) -> Scores:
+        """At each place, of the word that counts most there."""
+        best = [0.0] * len(self._entries)
+        found = self._beginning_with(beginning)
+        for word, places in zip(self._words[found], self._places[found], strict=True):
+            rarity = log(1 + len(best) / len(places)) * (1 if word == beginning else FOR_A_BEGINNING)
             for place, weight in places.items():
-                score = weight * rarity
-                if score > scores.get(place, 0.0):
-                    scores[place] = score
-        return scores
+                if weight * rarity > best[place]:
+                    best[place] = weight * rarity
+        return Scores(set().union(*self._places[found]), best)
 
-    def _words_from(self, beginning: str) -> Iterable[str]:
-        if len(beginning) < SHORTEST_BEGINNING:
-            return (beginning,) if beginning in self._places else ()
+    def _frequent(self) -> Iterable[str]:
+        """The beginnings that have so many places that a search could not merge them in time."""
+        places: Counter[str] = Counter()
+        for word, found in zip(self._words, self._places, strict=True):
+            for length in range(SHORTEST_BEGINNING, len(word) + 1):
+                places[word[:length]] += len(found)
+        return (beginning for beginning, number in places.items() if number > MOST_MERGED)
+
+    def _beginning_with(self, beginning: str) -> slice:
+        """Which words begin so."""
         first = bisect_left(self._words, beginning)
-        after = (self._words[place] for place in range(first, len(self._words)))
-        return takewhile(lambda word: word.startswith(beginning), after)
+        if len(beginning) < SHORTEST_BEGINNING:
+            return slice(first, bisect_right(self._words, beginning))
+        return slice(first, bisect_left(self._words, beginning + LAST_CHARACTER))
 
-    @staticmethod
-    def _score(found: Place, place: int, query: str, asked: Sequence[Mapping[int, float]]) -> float:
-        score = sum([scores.get(place, 0.0) for scores in asked]) / found.length
-        return (score + _for_heading(found.plain_heading, query)) * found.entry.weight
-
-
-def _for_heading(heading: str, query: str) -> float:
-    if heading == query:
-        return FOR_THE_HEADING
-    return FOR_ALMOST_THE_HEADING if _stem(heading) == _stem(query) else 0.0
+    def _scores(self, places: Iterable[int], asked: Iterable[Scores], query: str) -> Iterator[float]:
+        """Of each place, in their order."""
+        for_heading = {
+            place: FOR_THE_HEADING if heading == query else FOR_ALMOST_THE_HEADING
+            for place, heading in self._headed.get(_stem(query), ())
+        }
+        by_word = (map(each.of.__getitem__, places) for each in asked)
+        sums = map(sum, zip(*by_word, strict=True))
+        in_text = map(truediv, sums, map(self._lengths.__getitem__, places))
+        with_headings = map(add, in_text, map(for_heading.get, places, repeat(0.0)))
+        return map(mul, with_headings, map(self._factors.__getitem__, places))
 
 
 def _weights(entry: Entry) -> dict[str, float]:
@@ -208,59 +215,23 @@ def _words(text: str) -> Iterator[str]:
 
 @lru_cache(MOST_REMEMBERED)
 def _of_the_guide(word: str) -> frozenset[str]:
-    """As `_with_parts`, for words that come again and again: those of the guide, never what somebody types."""
-    return frozenset(_with_parts(word))
+    """A word of the guide, which comes again and again, and its parts, as they are compared."""
+    whole, parts = _read(word)
+    return frozenset((whole, *parts))
 
 
-def _with_parts(word: str) -> set[str]:
-    return {_stem(_plain(each)) for each in (word, *PART.findall(word))}
+def _read(word: str) -> Word:
+    return Word(_stem(_plain(word)), [_stem(_plain(each)) for each in dict.fromkeys(PART.findall(word))])
 
 
 def _plain(text: str) -> str:
     """Without capitals and accents: `Recepție` is found by `receptie`."""
-    return "".join(
-        each for each in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(each)
-    )
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    return "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFKD", folded)))
 
 
 def _stem(word: str) -> str:
     """`tokens` and `token` are one word."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-
-
-def _found(place: Place, meant: Container[int]) -> Found:
-    entry, spans = place.entry, place.text.spans(meant)
-    begin = _begin(entry.text, spans)
-    end = min(begin + EXCERPT, len(entry.text))
-    if end < len(entry.text):
-        end = max(entry.text.rfind(" ", begin, end), begin + EXCERPT // 2)
-    pieces = [*_pieces(entry.text, spans, begin, end)]
-    if begin > 0:
-        pieces.insert(0, Piece("… ", False))
-    if end < len(entry.text):
-        pieces.append(Piece(" …", False))
-    heading = [*_pieces(entry.heading, place.heading.spans(meant), 0, len(entry.heading))]
-    return Found(entry, heading, pieces)
-
-
-def _begin(text: str, spans: Sequence[tuple[int, int]]) -> int:
-    """Where the excerpt begins that has the most of them."""
-    if not spans or len(text) <= EXCERPT:
-        return 0
-    starts = [first for first, _ in spans]
-    most = max(range(len(starts)), key=lambda at: bisect_left(starts, starts[at] + EXCERPT - BEFORE) - at)
-    begin = max(starts[most] - BEFORE, 0)
-    return text.find(" ", begin, starts[most]) + 1 or starts[most] if begin > 0 else 0
-
-
-def _pieces(text: str, spans: Iterable[tuple[int, int]], begin: int, end: int) -> Iterator[Piece]:
-    at = begin
-    for first, last in spans:
-        if first < at or last > end:
-            continue
-        if first > at:
-            yield Piece(text[at:first], False)
-        yield Piece(text[first:last], True)
-        at = last
-    if at < end:
-        yield Piece(text[at:end], False)

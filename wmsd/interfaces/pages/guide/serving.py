@@ -1,7 +1,7 @@
 """Serves the guide. Each page is made once, on a thread, when somebody first opens it, and sent with its ETag."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wmsd import docs
 from wmsd.app.installation import Installation
-from wmsd.app.prepared import Prepared
+from wmsd.app.prepared import Kept, Prepared
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.http.server import response, trusted_proxies, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.door import Door
-from wmsd.interfaces.pages.found_pages import FoundPages
+from wmsd.interfaces.pages.found_pages import FoundPages, Make
 from wmsd.interfaces.pages.guide import contents
 from wmsd.interfaces.pages.guide.columns_page import COLUMNS
 from wmsd.interfaces.pages.guide.contents import FIRST, HOME, READERS, address_of, neighbours
@@ -79,17 +79,43 @@ def _written(folder: Traversable) -> Iterator[tuple[str, Source]]:
             yield file.name.removesuffix(".md"), File(file)
 
 
+def sources(others: Mapping[str, Source]) -> Mapping[str, Source]:
+    """All pages of the guide by name. `others` are those that are made of declarations elsewhere."""
+    return {**dict(_written(DOCS)), "settings": SETTINGS, "columns": COLUMNS, **others}
+
+
+def entries(pages: Mapping[str, Source]) -> "Iterator[Entry]":
+    """What a search finds in these pages."""
+    from wmsd.interfaces.pages.guide.reading import read
+    from wmsd.interfaces.pages.guide.searching import Entry
+
+    for name in contents.ORDER:
+        document = read(pages[name].markdown())
+        page_weight = contents.WEIGHTS.get(name, 1.0)
+        for section in document.sections:
+            place = "" if section.id == document.title.id else f"#{section.id}"
+            address = address_of(name) + place
+            of_kind = WEIGHT_OF_A_ROW if section.is_row else 1.0 if place else WEIGHT_OF_A_BEGINNING
+            yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
+
+
+def _found(index: "Index", frame: Mapping[str, Any]) -> Kept:
+    from wmsd.interfaces.pages.guide.excerpts import as_html  # imported when somebody searches
+
+    results = index.search(frame["query"])
+    found = [
+        (entry.address, as_html(heading), "" if entry.page == entry.heading else entry.page, as_html(excerpt))
+        for entry, heading, excerpt in results.found
+    ]
+    return Kept(rendered("guide_search", **frame, results=results, found=found).encode())
+
+
 class Guide:
     def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
         self._trusted = trusted_proxies(installation)
         self._door = Door(installation)
         self._folder = installation.folder
-        self._sources: dict[str, Source] = {
-            **dict(_written(DOCS)),
-            "settings": SETTINGS,
-            "columns": COLUMNS,
-            **others,
-        }
+        self._sources = sources(others)
         self._translated: dict[tuple[str, str], Source] = {
             (name, of): source
             for of in language.OFFERED
@@ -102,6 +128,8 @@ class Guide:
             for is_signed_in in (False, True)
             for of in language.OFFERED
         }
+        self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
+        """By whether somebody is signed in, and the language."""
         self._found = FoundPages(self._door.work)
         self._index: Index | None = None
         self._indexing = asyncio.Lock()
@@ -120,13 +148,13 @@ class Guide:
         query = " ".join(request.query.get("q", "")[:LONGEST].split())
         of = await self._language_of(request)
 
-        async def prepared() -> Callable[[], str]:
+        async def prepared() -> Make:
             index, frame = await self._searched(), {**await self._frame(request), "query": query}
-            return lambda: rendered("guide_search", **frame, results=index.search(query))
+            return partial(_found, index, frame)
 
         address = browsers.read(request, self._trusted).address
-        text = await self._found.text((query, str(self._is_signed_in(request)), of), address, prepared)
-        return web.Response(text=text, content_type="text/html", headers=HEADERS)
+        found = await self._found.page((query, str(self._is_signed_in(request)), of), address, prepared)
+        return web.Response(body=found, content_type="text/html", charset="utf-8", headers=HEADERS)
 
     async def _searched(self) -> "Index":
         if self._index is None:
@@ -138,20 +166,7 @@ class Guide:
     def _new_index(self) -> "Index":
         from wmsd.interfaces.pages.guide.searching import Index  # imported when somebody searches
 
-        return Index(self._entries())
-
-    def _entries(self) -> "Iterator[Entry]":
-        from wmsd.interfaces.pages.guide.reading import read
-        from wmsd.interfaces.pages.guide.searching import Entry
-
-        for name in contents.ORDER:
-            document = read(self._sources[name].markdown())
-            page_weight = contents.WEIGHTS.get(name, 1.0)
-            for section in document.sections:
-                place = "" if section.id == document.title.id else f"#{section.id}"
-                address = address_of(name) + place
-                of_kind = WEIGHT_OF_A_ROW if section.is_row else 1.0 if place else WEIGHT_OF_A_BEGINNING
-                yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
+        return Index(entries(self._sources))
 
     async def _language_of(self, request: web.Request) -> str:
         """The one of the page that is made now."""
@@ -163,12 +178,20 @@ class Guide:
         """Whether the browser says so. Nothing but a link depends on it."""
         return browsers.read(request, self._trusted).secret is not None
 
-    async def _frame(self, request: web.Request) -> dict[str, Any]:
-        await asyncio.to_thread(lambda: self._parts)  # titles are in the files
-        return self._framed(None, self._is_signed_in(request))
+    async def _frame(self, request: web.Request) -> Mapping[str, Any]:
+        """That of a page which is none of the guide's own. Every search has it, so it is made once."""
+        key = (self._is_signed_in(request), language.current.get())
+        if key not in self._frames:
+            self._frames[key] = await asyncio.to_thread(self._framed, None, key[0])  # titles are in the files
+        return self._frames[key]
 
     def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
-        return {"parts": self._parts, "current": current, "is_signed_in": is_signed_in, "query": ""}
+        """In the language of the page that is made now."""
+        from markupsafe import Markup
+
+        contents = Markup(rendered("guide_contents", parts=self._parts, current=current))  # noqa: S704 a template
+        frame = {"parts": self._parts, "contents": contents, "current": current}
+        return {**frame, "is_signed_in": is_signed_in, "query": ""}
 
     @cached_property
     def _parts(self) -> list[Part]:

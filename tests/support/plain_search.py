@@ -1,0 +1,167 @@
+"""The law of the guide's search, word by word and without an index: what `guide/searching.py` has to find."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import Any
+
+from wmsd.interfaces.pages.guide.searching import Entry
+
+WORD = re.compile(r"\w+(?:[.:/_-]+\w+)*")
+PART = re.compile(r"[^\W_]+")
+CHARACTERS, WORDS, SHOWN = 200, 8, 20
+EXCERPT, BEFORE = 240, 60
+IN_TITLE, IN_HEADING = 2.0, 6.0
+THE_HEADING, ALMOST_THE_HEADING = 40.0, 30.0
+Found = tuple[str, list[str], list[str]]
+"""Its address, its heading and its excerpt: by turns without a mark and marked."""
+
+
+def compared(text: str) -> str:
+    """Without capitals, accents, and an s at the end."""
+    letters = [each for each in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(each)]
+    plain = "".join(letters)
+    return plain[:-1] if len(plain) > 3 and plain.endswith("s") and not plain.endswith("ss") else plain
+
+
+def plain(text: str) -> str:
+    return "".join(
+        each for each in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(each)
+    )
+
+
+def begins(word: str, beginning: str) -> bool:
+    """Whether the word is that, or begins so; a single letter has to be the whole word."""
+    return word == beginning or (len(beginning) > 1 and word.startswith(beginning))
+
+
+def forms(text: str) -> list[tuple[re.Match[str], set[str]]]:
+    """The words of the text, each as it is compared: whole, and its parts."""
+    return [(each, {compared(form) for form in (each[0], *PART.findall(each[0]))}) for each in WORD.finditer(text)]
+
+
+@dataclass
+class Section:
+    entry: Entry
+
+    @cached_property
+    def words(self) -> list[tuple[re.Match[str], set[str]]]:
+        return forms(self.entry.text)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """What each word counts: more in a heading than in a title, and there more than once in the text."""
+        times: dict[str, int] = {}
+        for _, of_word in self.words:
+            for form in of_word:
+                times[form] = times.get(form, 0) + 1
+        weights = {form: min(1 + 0.2 * (number - 1), 2.0) for form, number in times.items()}
+        for text, weight in ((self.entry.page, IN_TITLE), (self.entry.heading, IN_HEADING)):
+            for form in {form for _, of_word in forms(text) for form in of_word}:
+                weights[form] = weights.get(form, 0.0) + weight
+        return weights
+
+
+class PlainSearch:
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.sections = [Section(each) for each in entries]
+        self.known: dict[str, int] = {}
+        """All words, and how many sections have each."""
+        for section in self.sections:
+            for form in section.weights:
+                self.known[form] = self.known.get(form, 0) + 1
+
+    def search(self, typed: str) -> tuple[str, int, bool, list[Found]]:
+        """The query, how many sections are found, whether they have all words, and the best of them."""
+        query = " ".join(typed[:CHARACTERS].split())
+        looked_for = self._looked_for(query)
+        having = [[self._score(section, beginning) for beginning, _ in looked_for] for section in self.sections]
+        has_all = bool(looked_for) and any(all(scores) for scores in having)
+        chosen = [
+            (-self._whole_score(section, scores, plain(query)), at)
+            for at, (section, scores) in enumerate(zip(self.sections, having, strict=True))
+            if (all(scores) if has_all else any(scores))
+        ]
+        marked = {form for beginning, parts in looked_for for form in (beginning, *parts)}
+        best = [self.sections[at].entry for _, at in sorted(chosen)[:SHOWN]]
+        found = [(each.address, whole(each.heading, marked), excerpt(each.text, marked)) for each in best]
+        return query, len(chosen), has_all, found
+
+    def _looked_for(self, query: str) -> list[tuple[str, list[str]]]:
+        """The first words, each with its parts; the parts instead of a word where no word begins as it does."""
+        looked_for: list[tuple[str, list[str]]] = []
+        for word in list(dict.fromkeys(WORD.findall(query)))[:WORDS]:
+            parts = [compared(each) for each in dict.fromkeys(PART.findall(word))]
+            if len(parts) < 2 or any(begins(known, compared(word)) for known in self.known):
+                looked_for.append((compared(word), parts))
+            else:
+                looked_for += [(each, []) for each in parts]
+        return looked_for[:WORDS]
+
+    def _score(self, section: Section, beginning: str) -> float:
+        """Of the word that counts most; a rare one counts more, and one that only begins so half."""
+        return max((self._of_word(section, word, beginning) for word in section.weights), default=0.0)
+
+    def _of_word(self, section: Section, word: str, beginning: str) -> float:
+        if not begins(word, beginning):
+            return 0.0
+        rarity = log(1 + len(self.sections) / self.known[word]) * (1 if word == beginning else 0.5)
+        return section.weights[word] * rarity
+
+    def _whole_score(self, section: Section, scores: Sequence[float], query: str) -> float:
+        heading = plain(section.entry.heading)
+        for_heading = THE_HEADING if heading == query else 0.0
+        if heading != query and compared(heading) == compared(query):
+            for_heading = ALMOST_THE_HEADING
+        in_long_text = 1 + log(1 + len(section.entry.text) / 500)
+        return (sum(scores) / in_long_text + for_heading) * section.entry.weight
+
+
+def spans(text: str, marked: set[str]) -> Iterator[tuple[int, int]]:
+    for word, of_word in forms(text):
+        if any(begins(form, beginning) for form in of_word for beginning in marked):
+            yield word.span()
+
+
+def whole(text: str, marked: set[str]) -> list[str]:
+    return cut(text, list(spans(text, marked)), 0, len(text))
+
+
+def excerpt(text: str, marked: set[str]) -> list[str]:
+    """Where the most marks stand close together, from the end of a word to the end of a word."""
+    found = list(spans(text, marked))
+    begin, end = 0, len(text)
+    if found and len(text) > EXCERPT:
+        together = [
+            sum(1 for later, _ in found if first <= later < first + EXCERPT - BEFORE) for first, _ in found
+        ]
+        first = found[together.index(max(together))][0]
+        begin = max(first - BEFORE, 0)
+        if begin > 0:
+            begin = text.find(" ", begin, first) + 1 or first
+    if begin + EXCERPT < len(text):
+        end = max(text.rfind(" ", begin, begin + EXCERPT), begin + EXCERPT // 2)
+    pieces = cut(text, found, begin, end)
+    if begin > 0:
+        pieces[0] = "… " + pieces[0]
+    if end < len(text):
+        pieces[-1] += " …"
+    return pieces
+
+
+def cut(text: str, found: list[tuple[int, int]], begin: int, end: int) -> list[str]:
+    pieces, at = [], begin
+    for first, last in found:
+        if begin <= first and last <= end:
+            pieces += [text[at:first], text[first:last]]
+            at = last
+    return [*pieces, text[at:end]]
+
+
+def told(results: Any) -> tuple[str, int, bool, list[Found]]:
+    """The same of what the guide's search has found."""
+    found = [(each.entry.address, list(each.heading), list(each.excerpt)) for each in results.found]
+    return results.query, results.total, results.has_all_words, found

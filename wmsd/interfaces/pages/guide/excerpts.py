@@ -1,0 +1,101 @@
+"""What a search shows of a text that it has found: an excerpt, with the words that were looked for marked.
+
+A query may mean half of all words, and a text may have thousands, so what is done for each of them is little.
+"""
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Sequence, Set
+from itertools import chain, pairwise, repeat
+from sys import maxsize
+from typing import Final
+
+from markupsafe import Markup, escape
+
+EXCERPT: Final = 240
+"""In characters."""
+BEFORE: Final = 60
+"""So many characters stand in front of the first word that was looked for."""
+SHOWN: Final = EXCERPT - BEFORE
+"""So many stand from there on."""
+WORD: Final = re.compile(r"\w+(?:[.:/_-]+\w+)*")
+"""Names such as `sales_order.created`, `X-Request-Id` and `wmsd-1` are one word, and so are their parts."""
+BETWEEN: Final = "\0"
+"""Is in no text of the guide."""
+
+
+Pieces = Sequence[str]
+"""Of a text: by turns without a mark and marked, the first and the last without. Some may be empty."""
+
+
+class Text:
+    """A text with the words that are in it, so that no search has to look for them."""
+
+    __slots__ = ("_ends", "_of_words", "_starts", "text")
+
+    def __init__(self, text: str, numbered: dict[str, int]) -> None:
+        """`numbered`: the numbers of all words so far. It gets those that are new."""
+        self.text = text
+        found = list(WORD.finditer(text))
+        self._starts = array("I", (each.start() for each in found))
+        self._ends = array("I", (each.end() for each in found))
+        places: dict[int, list[int]] = defaultdict(list)
+        for place, each in enumerate(found):
+            places[numbered.setdefault(each[0], len(numbered))].append(place)
+        self._of_words = {word: tuple(each) for word, each in places.items()}
+        """By the number of a word: which words of this text are that."""
+
+    def whole(self, meant: Set[int]) -> Pieces:
+        """The whole text, with these words marked."""
+        return self._pieces(self._places(meant), 0, len(self.text))
+
+    def excerpt(self, meant: Set[int]) -> Pieces:
+        """Where the most of these words stand together, with these words marked."""
+        places = self._places(meant)
+        begin = self._begin(places)
+        end = min(begin + EXCERPT, len(self.text))
+        if end < len(self.text):
+            end = max(self.text.rfind(" ", begin, end), begin + EXCERPT // 2)
+        pieces = self._pieces(places, begin, end)
+        if begin > 0:
+            pieces[0] = f"… {pieces[0]}"
+        if end < len(self.text):
+            pieces[-1] = f"{pieces[-1]} …"
+        return pieces
+
+    def _places(self, meant: Set[int]) -> Sequence[int]:
+        """Which of its words these are."""
+        return sorted(chain.from_iterable(map(self._of_words.__getitem__, self._of_words.keys() & meant)))
+
+    def _begin(self, places: Sequence[int]) -> int:
+        """Where the excerpt begins that has the most of them."""
+        if not places or len(self.text) <= EXCERPT:
+            return 0
+        starts = [
+            *map(self._starts.__getitem__, places),
+            *repeat(maxsize, SHOWN),
+        ]  # no more can stand in an excerpt
+        most, first = 0, 0
+        for at in range(len(places)):
+            while starts[at + most] < starts[at] + SHOWN:
+                most, first = most + 1, starts[at]
+        begin = max(first - BEFORE, 0)
+        return self.text.find(" ", begin, first) + 1 or first if begin > 0 else 0
+
+    def _pieces(self, places: Sequence[int], begin: int, end: int) -> list[str]:
+        first, last = (bisect_left(places, each) for each in self._between(begin, end))
+        marked = places[first:last]
+        cuts = [begin, *chain.from_iterable([(self._starts[place], self._ends[place]) for place in marked]), end]
+        return [self.text[at:until] for at, until in pairwise(cuts)]
+
+    def _between(self, begin: int, end: int) -> tuple[int, int]:
+        """The first word that begins there or later, and the first that ends too late."""
+        return bisect_left(self._starts, begin), bisect_right(self._ends, end)
+
+
+def as_html(pieces: Pieces) -> "Markup":
+    shown = str(escape(BETWEEN.join(pieces))).split(BETWEEN)  # all at once, because each time takes its time
+    shown[1::2] = [f"<mark>{each}</mark>" for each in shown[1::2]]
+    return Markup("".join(shown))  # noqa: S704 escaped above
