@@ -199,7 +199,7 @@ class Staging:
                 raise
             self._cut_log()
             raise FileFull(
-                f"This import needs more than the {_megabytes(most_growth)} MB that the company's quota has left. "
+                f"This import needs more than the {_megabytes(most_growth)} MB that the company may still add. "
                 "Nothing was imported: import fewer rows, or ask the site admin for more."
             ) from error
         finally:

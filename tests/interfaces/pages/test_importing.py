@@ -361,7 +361,7 @@ async def test_uploads_count_in_the_quota(visitor: Visitor) -> None:
     changes = CompanyChanges(quota_megabytes=used // 1_000_000 + 1)
     await world.installation.platform.write(lambda tx: change_company(tx, "ACME", changes))
     large = await upload(visitor, "clients", b"code,name\n" + b"A,B\n" * 250_000)
-    assert (large.status, "larger than what the company's quota has left" in words(large)) == (413, True)
+    assert (large.status, "larger than what the company may still add" in words(large)) == (413, True)
     path, seen = await looked_at(visitor, "clients", b"code,name\nC9,New\n")
     assert "1 would be created" in words(seen)
     place = world.installation.folder.path / "imports" / "1" / path.rpartition("/")[2]
@@ -417,7 +417,7 @@ async def test_an_import_takes_no_more_than_the_quota_has_left(visitor: Visitor)
     path, seen = await looked_at(visitor, "articles", f"code,name\n{rows}")
     assert "20000 would be created" in words(seen).replace(" ", " ").replace("20 000", "20000")
     refused = await confirmed(visitor, path)
-    assert "MB that the company's quota has left. Nothing was imported: import fewer rows" in words(refused)
+    assert "MB that the company may still add. Nothing was imported: import fewer rows" in words(refused)
     assert await world.rows("SELECT count(*) FROM articles WHERE code LIKE 'Q%'") == [(0,)]
     assert await (await world.database()).read(lambda tx: tx.bytes_used()) < 8_000_000
     path, _ = await looked_at(visitor, "articles", "code,name\nQ1,Article\n")

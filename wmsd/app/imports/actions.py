@@ -49,7 +49,7 @@ class UploadToLookAt(Input):
 
 TOO_LARGE: Final = "The file is over {} MB."
 QUOTA_LEFT: Final = (
-    "The file is larger than what the company's quota has left, in which uploads of the last day count too. "
+    "The file is larger than what the company may still add, in which uploads of the last day count too. "
     "Import it in parts, or ask the site admin for more."
 )
 CHOICES: Final = ("decimal", "delimiter", "encoding")
