@@ -110,13 +110,16 @@ def _bare(before: Path, after: Path, tables: Sequence[str]) -> float:
 
     target = connect(before)
     target.execute("ATTACH ? AS after", (str(after),))
+    writes = []
     for table in tables:
         new = f"SELECT * FROM after.{table} EXCEPT SELECT * FROM main.{table} ORDER BY 1"
         target.execute(f"CREATE TEMP TABLE new_{table} AS {new}")
+        names = ", ".join(name for name, *_ in target.execute(f"SELECT * FROM new_{table}").description)
+        writes.append(f"INSERT INTO {table} ({names}) SELECT {names} FROM new_{table} ORDER BY rowid")
     started = time.perf_counter()
     target.execute("BEGIN IMMEDIATE")
-    for table in tables:
-        target.execute(f"INSERT INTO {table} SELECT * FROM new_{table} ORDER BY rowid")
+    for write in writes:
+        target.execute(write)
     target.execute("COMMIT")
     seconds = time.perf_counter() - started
     target.close()

@@ -43,7 +43,8 @@ def measure() -> Iterator[Figure]:
                     ids = range(first, first + IN_A_ROUND)
                     first += IN_A_ROUND
                     ours = _post(wmsd, company, ids, connections)
-                    found[name].append((ours, _floor(site.file(company), bare, ids)))
+                    with site.borrowed(company) as file:
+                        found[name].append((ours, _floor(file, bare, ids)))
         for name, rates in found.items():
             ours, floor = (statistics.median(each) for each in zip(*rates, strict=True))
             yield Figure(name, "receptions/s", ours, floor)
