@@ -18,9 +18,10 @@ from typing import Final
 from benchmarks.figures import WAIT_FOR_ARTICLES, WAIT_FOR_ORDERS, WAIT_FOR_STOCK, Figure
 from benchmarks.processes import Failed, Server, progress, run, wmsd_server
 from benchmarks.site import Company, Installation, article_code, articles_csv, installation
+from benchmarks.size import sized
 
-ROWS: Final = 100_000
-ORDERS: Final = 20_000
+ROWS: Final = sized(100_000, 500)
+ORDERS: Final = sized(20_000, 50)
 LINES: Final = 3
 PAUSE_SECONDS: Final = 0.02
 

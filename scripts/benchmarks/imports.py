@@ -18,9 +18,10 @@ from benchmarks.figures import IMPORT, Figure
 from benchmarks.processes import Failed, progress, run
 from benchmarks.records import insert, records
 from benchmarks.site import Installation, articles_csv, installation
+from benchmarks.size import sized
 
-ROWS: Final = 100_000
-ROUNDS: Final = 3
+ROWS: Final = sized(100_000, 500)
+ROUNDS: Final = sized(3, 1)
 
 
 def measure() -> Iterator[Figure]:

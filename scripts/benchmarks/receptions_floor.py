@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from benchmarks.orders_floor import CHANGES, committed, counted, events_of
 from benchmarks.records import Record, Statement, insert, records
+from benchmarks.size import sized
 from wmsd.db.sqlite import connect
 
 MOST_SECONDS: Final = 60.0
-WARM_UP: Final = 10
+WARM_UP: Final = sized(10, 1)
 OPEN: Final = """
     INSERT INTO stock (id, article_id, warehouse_id, quantity, change_seq, created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)

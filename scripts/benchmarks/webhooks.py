@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.figures import BESIDE_THE_DEAD, DRAINING, ORDERS_SUBSCRIBED, Figure
-from benchmarks.load import ROUNDS, Load, Target, drive
+from benchmarks.load import ROUNDS, WARM_UP_SECONDS, Load, Target, drive
 from benchmarks.orders import ARTICLES, PARTNERS, check_created, company_with_goods, total, write_script
 from benchmarks.processes import (
     HOST,
@@ -26,6 +26,7 @@ from benchmarks.processes import (
     wmsd_server,
 )
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 from wmsd.db.sqlite import connect
 from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
 
@@ -35,12 +36,12 @@ TO_LOOPBACK: Final = {
     "WMSD_WEBHOOKS_ALLOW_PORTS": "1-65535",
     "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
 }
-DELIVERIES: Final = 10_000
-DEAD: Final = 100
+DELIVERIES: Final = sized(10_000, 50)
+DEAD: Final = sized(100, 4)
 ORDERS_A_SECOND: Final = 20
-WARM_UP_SECONDS: Final = 2
-ALONE_SECONDS: Final = 10
-BESIDE_SECONDS: Final = 45
+FIRST_SECONDS: Final = sized(2.0, 0.2)
+ALONE_SECONDS: Final = sized(10.0, 0.5)
+BESIDE_SECONDS: Final = sized(45.0, 0.5)
 """Longer than the first wait, 30 s: what failed comes back while it is measured."""
 SUBSCRIPTIONS: Final = 3
 MOST_SECONDS: Final = 300.0
@@ -189,7 +190,7 @@ def _orders_subscribed(
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
     subscriptions = [subscribe(wmsd, company, receiver.url(f"s{n}"), ALL) for n in range(SUBSCRIPTIONS)]
     switch(wmsd, company, subscriptions, active=False)
-    drive(target, 32, 1, ["warm", "0", "0"])
+    drive(target, 32, WARM_UP_SECONDS, ["warm", "0", "0"])
     without: list[Load] = []
     subscribed: list[Load] = []
     sent, drains = [], []
@@ -217,7 +218,7 @@ def _beside_the_dead(site: Installation, wmsd: Server, company: Company, receive
     """In milliseconds, from the moment at which an order is posted to the arrival of its sales_order.created."""
     subscribe(wmsd, company, receiver.url("healthy"), CREATED)
     progress(f"{BESIDE_THE_DEAD}: alone")
-    _delays(wmsd, company, receiver, WARM_UP_SECONDS)
+    _delays(wmsd, company, receiver, FIRST_SECONDS)
     alone = _delays(wmsd, company, receiver, ALONE_SECONDS)
     with dead_receivers(site.data.parent) as dead:
         for port in json.loads(dead.get("/")):
@@ -229,12 +230,12 @@ def _beside_the_dead(site: Installation, wmsd: Server, company: Company, receive
     yield Figure("of a hundred such delays the longest but one", "ms", ours, least)
 
 
-def _delays(wmsd: Server, company: Company, receiver: Receiver, seconds: int) -> list[float]:
+def _delays(wmsd: Server, company: Company, receiver: Receiver, seconds: float) -> list[float]:
     posted: dict[int, float] = {}
     connection = wmsd.connect()
     headers = {**company.headers, "Content-Type": "application/json"}
     began = time.monotonic()
-    for number in range(seconds * ORDERS_A_SECOND):
+    for number in range(int(seconds * ORDERS_A_SECOND)):
         time.sleep(max(0.0, began + number / ORDERS_A_SECOND - time.monotonic()))
         now = time.monotonic()
         connection.request("POST", "/api/v2/sales-orders", json.dumps(new_order(number)), headers)
