@@ -25,6 +25,7 @@ ROUNDS: Final = 9
 ROUND_SECONDS: Final = 0.3
 """Of the server's processor: what a round of a row is to take."""
 ARTICLES: Final = 2_000
+PAGES: Final = ARTICLES // 50
 PARTNERS: Final = 100
 ORDERS: Final = 200
 IN_A_BATCH: Final = 50
@@ -57,10 +58,11 @@ class Side(NamedTuple):
 
     filled: Filled
     server: Server
+    over_tls: bool
 
     def exchange(self, kind: "Kind", connections: int, number: int) -> list[float]:
         requests = map(kind.make, self.filled.numbers)
-        return exchange(self.server.port, requests, self.filled.headers, connections, number)
+        return exchange(self.server.port, requests, self.filled.headers, connections, number, self.over_tls)
 
 
 class Kind(NamedTuple):
@@ -99,10 +101,12 @@ def _moved(number: int) -> Request:
 
 
 ORDER: Final = Kind("order of three lines with a key", _created)
+ARTICLE: Final = Kind("one article", lambda number: Request("GET", f"/api/articles/{number % ARTICLES + 1}"))
 KINDS: Final = (
-    Kind("one article", lambda number: Request("GET", f"/api/articles/{number % ARTICLES + 1}")),
+    ARTICLE,
     Kind(
-        "list of 50 articles", lambda number: Request("GET", f"/api/articles?per_page=50&page={number % 40 + 1}")
+        "list of 50 articles",
+        lambda number: Request("GET", f"/api/articles?per_page=50&page={number % PAGES + 1}"),
     ),
     Kind("v2 stock of 50", lambda _: Request("GET", "/api/v2/stock?per_page=50")),
     Kind("sync page of 500", lambda _: Request("GET", "/api/articles/sync?per_page=500")),
@@ -110,6 +114,22 @@ KINDS: Final = (
     Kind("status move", _moved),
     Kind("batch of 50 orders", _batch),
     Kind("GraphQL of 50 orders", lambda _: Request("POST", "/api/graphql", _json({"query": GRAPHQL}))),
+)
+
+
+class Setup(NamedTuple):
+    """Servers with these settings, and what is asked of them. `suffix`: of the names of its rows."""
+
+    suffix: str
+    settings: Mapping[str, str]
+    kinds: Sequence[Kind]
+    over_tls: bool = False
+
+
+SETUPS: Final = (
+    Setup("", LIMITS, KINDS),
+    Setup(", log and history off", QUIET, KINDS),
+    Setup(", over TLS", {**LIMITS, "WMSD_SERVER_TLS": "lan"}, [ARTICLE], over_tls=True),
 )
 
 
@@ -146,21 +166,28 @@ def measure(revision: str) -> int:
     with folder() as scratch, checked_out(revision, scratch) as other:
         here = this_tree()
         filled = [_fill(each, scratch / f"side-{place}") for place, each in enumerate((here, here, other))]
-        for settings, suffix in ((LIMITS, ""), (QUIET, ", log and history off")):
-            with ExitStack() as servers:
-                serving = [each.checkout.serving(each.data, settings) for each in filled]
-                sides = [Side(*each) for each in zip(filled, map(servers.enter_context, serving), strict=True)]
-                for side in sides:
-                    side.exchange(ORDER, 8, ORDERS)
-                for kind, connections in itertools.product(KINDS, (1, 32)):
-                    rows.append(_row(kind, connections, sides, f"{kind.name}, {connections} at once{suffix}"))
-                    progress(f"{rows[-1].name}: {rows[-1].ratio:.2f} {rows[-1].verdict}")
-                rows.append(Row(f"memory after that, MB{suffix}", [side.server.resident_mb() for side in sides]))
+        for setup in SETUPS:
+            rows += _rows_of(setup, filled)
         rows.append(_starts(filled))
         rows.append(_imports(filled))
     print(table(rows, revision))
     verdicts = {row.verdict for row in rows}
     return 1 if "dearer" in verdicts else 2 if "too noisy" in verdicts else 0
+
+
+def _rows_of(setup: Setup, filled: Sequence[Filled]) -> Iterator[Row]:
+    with ExitStack() as servers:
+        sides = [
+            Side(each, servers.enter_context(each.checkout.serving(each.data, setup.settings)), setup.over_tls)
+            for each in filled
+        ]
+        for side in sides:
+            side.exchange(ORDER, 8, ORDERS)
+        for kind, connections in itertools.product(setup.kinds, (1, 32)):
+            row = _row(kind, connections, sides, f"{kind.name}, {connections} at once{setup.suffix}")
+            progress(f"{row.name}: {row.ratio:.2f} {row.verdict}")
+            yield row
+        yield Row(f"memory after that, MB{setup.suffix}", [side.server.resident_mb() for side in sides])
 
 
 def _fill(checkout: Checkout, where: Path) -> Filled:
