@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from benchmarks.__main__ import NEEDS_WRK, PARTS
+from benchmarks.against import SETUPS
 from benchmarks.executable import EXECUTABLE, OF_PACKAGE
 from benchmarks.figures import GOALS, PAGE_AGAINST_API
 from benchmarks.pages import PAIRS
@@ -37,6 +38,18 @@ def promised(module: ModuleType) -> set[str]:
     return names.union(*map(promised, others))
 
 
+def bench(*arguments: str, scratch: Path) -> "subprocess.CompletedProcess[str]":
+    """At the tiny size. What it leaves behind is in the folder `scratch`."""
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--tiny", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "scripts"), "TMPDIR": str(scratch)},
+        text=True,
+        capture_output=True,
+        timeout=LONGEST,
+    )
+
+
 def test_every_goal_is_of_a_part() -> None:
     assert set[str]().union(*(promised(module_of(part)) for part in PARTS)) == GOALS.keys()
 
@@ -49,16 +62,19 @@ def test_a_part_measures_all_that_it_promises(part: str, tmp_path: Path) -> None
         pytest.skip("scripts/smoke runs it, after scripts/build")
     found, scratch = tmp_path / "figures.json", tmp_path / "scratch"
     scratch.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "--tiny", "--only", part, "--json", found],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "scripts"), "TMPDIR": str(scratch)},
-        text=True,
-        capture_output=True,
-        timeout=LONGEST,
-    )
+    done = bench("--only", part, "--json", str(found), scratch=scratch)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr[-3000:]
     measured = {row["figure"] for row in json.loads(found.read_text()) if row["wmsd"] is not None}
     assert promised(module_of(part)) - measured == set()
     assert part != "pages" or measured >= PAGES
     assert [*scratch.iterdir()] == []
+
+
+def test_a_comparison_with_a_revision_measures_every_request(tmp_path: Path) -> None:
+    done = bench("--against", "HEAD", scratch=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr[-3000:]
+    rows = [line.split("  ")[0] for line in done.stdout.splitlines()]
+    for setup in SETUPS:
+        for kind in setup.kinds:
+            assert {f"{kind.name}, {number} at once{setup.suffix}" for number in (1, 32)} <= {*rows}
+    assert [*tmp_path.iterdir()] == []

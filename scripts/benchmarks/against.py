@@ -19,17 +19,18 @@ from benchmarks.exchanges import Request, exchange
 from benchmarks.processes import Server, folder, progress
 from benchmarks.revisions import Checkout, checked_out, this_tree
 from benchmarks.site import ADMIN, PASSWORD, articles_csv
+from benchmarks.size import sized
 
 LIMIT: Final = 1.05
-ROUNDS: Final = 9
-ROUND_SECONDS: Final = 0.3
+ROUNDS: Final = sized(9, 1)
+ROUND_SECONDS: Final = sized(0.3, 0.01)
 """Of the server's processor: what a round of a row is to take."""
-ARTICLES: Final = 2_000
+ARTICLES: Final = sized(2_000, 60)
 PAGES: Final = ARTICLES // 50
-PARTNERS: Final = 100
-ORDERS: Final = 200
-IN_A_BATCH: Final = 50
-IMPORTED: Final = 10_000
+PARTNERS: Final = sized(100, 5)
+ORDERS: Final = sized(200, 16)
+IN_A_BATCH: Final = sized(50, 3)
+IMPORTED: Final = sized(10_000, 50)
 LIMITS: Final = {
     f"WMSD_LIMITS_{what}_PER_MINUTE": "1000000000" for what in ("DATA", "SANDBOX", "GRAPHQL", "AUTH", "REFUSED")
 }
