@@ -34,7 +34,7 @@ from benchmarks import (
 from benchmarks.figures import Figure, table
 from benchmarks.load import has_wrk
 from benchmarks.processes import Failed
-from benchmarks.size import IS_TINY, TINY
+from benchmarks.size import FLAG, IS_TINY, TINY
 
 PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "articles": articles.measure,
@@ -77,8 +77,8 @@ TINY_SIZE: Final = (
 def main() -> int:
     """0 when every goal that was measured is met, 1 otherwise. At the tiny size 0 when every part ran."""
     options = _options()
-    if options.tiny and not IS_TINY:  # the parts read it where they are imported
-        os.execve(sys.executable, [sys.executable, "-m", "benchmarks", *sys.argv[1:]], {**os.environ, TINY: "1"})
+    if options.tiny:
+        os.environ[TINY] = "1"
     if options.against:
         return _against(options.against)
     chosen = options.only or list(PARTS)
@@ -113,10 +113,12 @@ def _against(revision: str) -> int:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure wmsd beside its floors.")
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench", description="Measure wmsd beside its floors.", allow_abbrev=False
+    )
     parser.add_argument("--only", action="append", choices=list(PARTS), help=ONLY)
     parser.add_argument("--against", metavar="REVISION", help=AGAINST)
-    parser.add_argument("--tiny", action="store_true", help=TINY_SIZE)
+    parser.add_argument(FLAG, action="store_true", help=TINY_SIZE)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser.parse_args()
 

@@ -1,13 +1,14 @@
 """How much is measured: the full size, or a tiny one, in which a part proves that it runs and measures nothing."""
 
 import os
+import sys
 from typing import Final, TypeVar
 
+FLAG: Final = "--tiny"
 TINY: Final = "BENCH_TINY"
-"""The environment variable that asks for the tiny size. Processes that a part starts inherit it. Its name does not
-begin with WMSD_, because wmsd looks for settings among those.
-"""
-IS_TINY: Final = TINY in os.environ
+"""The environment variable that asks the processes of a part for the tiny size. wmsd's own begin with WMSD_."""
+IS_TINY: Final = FLAG in sys.argv or TINY in os.environ
+"""Known before any argument is parsed: sizes are constants of the modules that are imported then."""
 Size = TypeVar("Size")
 
 
