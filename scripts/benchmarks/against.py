@@ -18,8 +18,9 @@ from typing import Final, Literal, NamedTuple
 from benchmarks.exchanges import Request, exchange
 from benchmarks.processes import Server, folder, progress
 from benchmarks.revisions import Checkout, checked_out, this_tree
-from benchmarks.site import ADMIN, PASSWORD, articles_csv
+from benchmarks.site import ADMIN, PASSWORD, Company, articles_csv
 from benchmarks.size import sized
+from benchmarks.webhooks import CREATED, LOOPBACK, Receiver, receiving, subscribe
 
 LIMIT: Final = 1.05
 ROUNDS: Final = sized(9, 1)
@@ -59,11 +60,19 @@ class Side(NamedTuple):
 
     filled: Filled
     server: Server
-    over_tls: bool
+    over_tls: bool = False
+    receiver: Receiver | None = None
+    """Takes the webhook delivery that each request makes."""
 
     def exchange(self, kind: "Kind", connections: int, number: int) -> list[float]:
+        """Until the deliveries have arrived too."""
         requests = map(kind.make, self.filled.numbers)
-        return exchange(self.server.port, requests, self.filled.headers, connections, number, self.over_tls)
+        if self.receiver is not None:
+            self.receiver.forget()
+        seconds = exchange(self.server.port, requests, self.filled.headers, connections, number, self.over_tls)
+        if self.receiver is not None:
+            self.receiver.await_count(number)
+        return seconds
 
 
 class Kind(NamedTuple):
@@ -125,12 +134,15 @@ class Setup(NamedTuple):
     settings: Mapping[str, str]
     kinds: Sequence[Kind]
     over_tls: bool = False
+    is_subscribed: bool = False
+    """To the orders that are created."""
 
 
 SETUPS: Final = (
     Setup("", LIMITS, KINDS),
     Setup(", log and history off", QUIET, KINDS),
     Setup(", over TLS", {**LIMITS, "WMSD_SERVER_TLS": "lan"}, [ARTICLE], over_tls=True),
+    Setup(", with a webhook delivery each", {**LIMITS, **LOOPBACK}, [ORDER], is_subscribed=True),
 )
 
 
@@ -177,11 +189,8 @@ def measure(revision: str) -> int:
 
 
 def _rows_of(setup: Setup, filled: Sequence[Filled]) -> Iterator[Row]:
-    with ExitStack() as servers:
-        sides = [
-            Side(each, servers.enter_context(each.checkout.serving(each.data, setup.settings)), setup.over_tls)
-            for each in filled
-        ]
+    with ExitStack() as stack:
+        sides = [_side(each, setup, stack) for each in filled]
         for side in sides:
             side.exchange(ORDER, 8, ORDERS)
         for kind, connections in itertools.product(setup.kinds, (1, 32)):
@@ -189,6 +198,15 @@ def _rows_of(setup: Setup, filled: Sequence[Filled]) -> Iterator[Row]:
             progress(f"{row.name}: {row.ratio:.2f} {row.verdict}")
             yield row
         yield Row(f"memory after that, MB{setup.suffix}", [side.server.resident_mb() for side in sides])
+
+
+def _side(filled: Filled, setup: Setup, stack: ExitStack) -> Side:
+    server = stack.enter_context(filled.checkout.serving(filled.data, setup.settings))
+    if not setup.is_subscribed:
+        return Side(filled, server, setup.over_tls)
+    receiver = stack.enter_context(receiving(filled.data.parent))
+    subscribe(server, Company(1, "ACME", filled.token), receiver.url("orders"), CREATED)
+    return Side(filled, server, setup.over_tls, receiver)
 
 
 def _fill(checkout: Checkout, where: Path) -> Filled:

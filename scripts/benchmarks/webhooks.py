@@ -30,12 +30,12 @@ from benchmarks.size import sized
 from wmsd.db.sqlite import connect
 from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
 
-TO_LOOPBACK: Final = {
-    **QUIET,
+LOOPBACK: Final = {
     "WMSD_WEBHOOKS_ALLOW_NETWORKS": "127.0.0.1/32",
     "WMSD_WEBHOOKS_ALLOW_PORTS": "1-65535",
     "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
 }
+TO_LOOPBACK: Final = {**QUIET, **LOOPBACK}
 DELIVERIES: Final = sized(10_000, 50)
 DEAD: Final = sized(100, 4)
 ORDERS_A_SECOND: Final = 20
@@ -52,7 +52,7 @@ CREATED: Final = "sales_order.created"
 
 
 def measure() -> Iterator[Figure]:
-    with installation() as site, _receiver(site.data.parent) as receiver:
+    with installation() as site, receiving(site.data.parent) as receiver:
         yield _draining(site, site.company("DRAIN"), receiver)
         company = company_with_goods(site)
         script = write_script(site.data.parent)
@@ -85,6 +85,14 @@ class Receiver:
     def seen(self) -> Seen:
         return Seen(**json.loads(self.server.get("/seen")))
 
+    def await_count(self, count: int) -> None:
+        """Waits until it has taken so many since `forget`. Raises Failed when they do not come."""
+        until = time.monotonic() + MOST_SECONDS
+        while (seen := self.seen().count) < count:
+            if time.monotonic() > until:
+                raise Failed(f"{seen} of {count} deliveries have arrived after {MOST_SECONDS:.0f} s.")
+            time.sleep(0.01)
+
     def orders(self) -> dict[int, float]:
         """When each arrived, by id."""
         return {int(order): arrived for order, arrived in json.loads(self.server.get("/orders")).items()}
@@ -97,7 +105,7 @@ class Receiver:
 
 
 @contextmanager
-def _receiver(folder: Path) -> Iterator[Receiver]:
+def receiving(folder: Path) -> Iterator[Receiver]:
     port = free_port()
     with server([sys.executable, "-m", "benchmarks.receiver", str(port)], port, folder, environment()) as found:
         yield Receiver(found)
