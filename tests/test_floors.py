@@ -1,4 +1,4 @@
-"""The floors that `scripts/bench` measures orders and receptions beside write what a real server writes."""
+"""The floors that `scripts/bench` measures orders, receptions and imports beside write what wmsd itself writes."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.import_waits import TABLES, write_bare
 from benchmarks.orders_floor import committed, statements_of_orders
 from benchmarks.receptions_floor import statements_of_receptions
 from benchmarks.records import Statement
@@ -29,6 +30,24 @@ LEFT_OUT = {
     "log": "one row that names the file's write-ahead log: a server writes it once for each log that it begins"
 }
 """Tables that no floor writes, each with its reason."""
+IMPORTED = {
+    "articles": "code,name\nX,Ex\nY,Why\n",
+    "stock": "article_code,warehouse_code,quantity\nX,MAIN,100\nY,MAIN,100\n",
+    "sales-orders": "code,partner_code,warehouse_code,article_code,quantity\nO,C,MAIN,X,1\nO,C,MAIN,Y,2\n",
+}
+LEFT_OUT_OF_IMPORTS = {
+    "change_sequence": "its one row is written once",
+    "event_counts": "a row for each kind of event",
+    "imports": "one row, for the import",
+    "import_rows": "a row for each table that is filled",
+    "row_counts": "a row for each of those tables, which triggers count, and one for imports",
+    "sqlite_sequence": "the last id of each of those tables",
+    "article_search_data": "pages of the index of text, which a trigger fills: how many depends on its merges",
+    "article_search_idx": "the same",
+}
+"""Tables of a few rows, however many are imported, that the floor of imports does not write."""
+ONLY_CHANGED = {"sales-orders": {"stock": "what is reserved changes in rows that are there; the floor adds rows"}}
+"""By kind of import, what the floor leaves out beside these."""
 Changed = dict[str, tuple[int, int]]
 """By table: how many rows are gone, and how many are new. A row that changed is both."""
 
@@ -92,6 +111,27 @@ def changed_by_floor(
         (document,) = statements(source, target)
         committed(target, [document], most_seconds=60)
     return changed(before, floor)
+
+
+@pytest.mark.parametrize("kind", IMPORTED)
+def test_the_floor_of_imports_writes_what_an_import_writes(kind: str, till: Till) -> None:
+    for each, text in IMPORTED.items():
+        before = till.state(f"before-{each}")
+        (file := till.scratch / f"{each}.csv").write_text(text)
+        till.site.wmsd("import", each, file, "--company", "ACME")
+        if each == kind:
+            break
+    after = till.state("after")
+    floor = till.scratch / "floor.db"
+    floor.write_bytes(before.read_bytes())
+    write_bare(floor, after, TABLES[kind])
+    left_out = LEFT_OUT_OF_IMPORTS.keys() | ONLY_CHANGED.get(kind, {}).keys()
+    ours, bare = (
+        {name: counts for name, counts in changed(before, each).items() if name not in left_out}
+        for each in (after, floor)
+    )
+    assert bare == ours
+    assert ours.keys() >= {*TABLES[kind]}
 
 
 def order(number: int) -> dict[str, Any]:
