@@ -30,6 +30,7 @@ ARTICLES: Final = sized(2_000, 60)
 PAGES: Final = ARTICLES // 50
 PARTNERS: Final = sized(100, 5)
 ORDERS: Final = sized(200, 16)
+AT_ONCE: Final = sized((1, 32), (1, 2))
 IN_A_BATCH: Final = sized(50, 3)
 IMPORTED: Final = sized(10_000, 50)
 LIMITS: Final = {
@@ -193,7 +194,7 @@ def _rows_of(setup: Setup, filled: Sequence[Filled]) -> Iterator[Row]:
         sides = [_side(each, setup, stack) for each in filled]
         for side in sides:
             side.exchange(ORDER, 8, ORDERS)
-        for kind, connections in itertools.product(setup.kinds, (1, 32)):
+        for kind, connections in itertools.product(setup.kinds, AT_ONCE):
             row = _row(kind, connections, sides, f"{kind.name}, {connections} at once{setup.suffix}")
             progress(f"{row.name}: {row.ratio:.2f} {row.verdict}")
             yield row
