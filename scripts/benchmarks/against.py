@@ -18,17 +18,21 @@ from typing import Final, Literal, NamedTuple
 from benchmarks.exchanges import Request, exchange
 from benchmarks.processes import Server, folder, progress
 from benchmarks.revisions import Checkout, checked_out, this_tree
-from benchmarks.site import ADMIN, PASSWORD, articles_csv
+from benchmarks.site import ADMIN, PASSWORD, Company, articles_csv
+from benchmarks.size import sized
+from benchmarks.webhooks import CREATED, LOOPBACK, Receiver, receiving, subscribe
 
 LIMIT: Final = 1.05
-ROUNDS: Final = 9
-ROUND_SECONDS: Final = 0.3
+ROUNDS: Final = sized(9, 1)
+ROUND_SECONDS: Final = sized(0.3, 0.01)
 """Of the server's processor: what a round of a row is to take."""
-ARTICLES: Final = 2_000
-PARTNERS: Final = 100
-ORDERS: Final = 200
-IN_A_BATCH: Final = 50
-IMPORTED: Final = 10_000
+ARTICLES: Final = sized(2_000, 60)
+PAGES: Final = ARTICLES // 50
+PARTNERS: Final = sized(100, 5)
+ORDERS: Final = sized(200, 16)
+AT_ONCE: Final = sized((1, 32), (1, 2))
+IN_A_BATCH: Final = sized(50, 3)
+IMPORTED: Final = sized(10_000, 50)
 LIMITS: Final = {
     f"WMSD_LIMITS_{what}_PER_MINUTE": "1000000000" for what in ("DATA", "SANDBOX", "GRAPHQL", "AUTH", "REFUSED")
 }
@@ -57,10 +61,19 @@ class Side(NamedTuple):
 
     filled: Filled
     server: Server
+    over_tls: bool = False
+    receiver: Receiver | None = None
+    """Takes the webhook delivery that each request makes."""
 
     def exchange(self, kind: "Kind", connections: int, number: int) -> list[float]:
+        """Until the deliveries have arrived too."""
         requests = map(kind.make, self.filled.numbers)
-        return exchange(self.server.port, requests, self.filled.headers, connections, number)
+        if self.receiver is not None:
+            self.receiver.forget()
+        seconds = exchange(self.server.port, requests, self.filled.headers, connections, number, self.over_tls)
+        if self.receiver is not None:
+            self.receiver.await_count(number)
+        return seconds
 
 
 class Kind(NamedTuple):
@@ -99,10 +112,12 @@ def _moved(number: int) -> Request:
 
 
 ORDER: Final = Kind("order of three lines with a key", _created)
+ARTICLE: Final = Kind("one article", lambda number: Request("GET", f"/api/articles/{number % ARTICLES + 1}"))
 KINDS: Final = (
-    Kind("one article", lambda number: Request("GET", f"/api/articles/{number % ARTICLES + 1}")),
+    ARTICLE,
     Kind(
-        "list of 50 articles", lambda number: Request("GET", f"/api/articles?per_page=50&page={number % 40 + 1}")
+        "list of 50 articles",
+        lambda number: Request("GET", f"/api/articles?per_page=50&page={number % PAGES + 1}"),
     ),
     Kind("v2 stock of 50", lambda _: Request("GET", "/api/v2/stock?per_page=50")),
     Kind("sync page of 500", lambda _: Request("GET", "/api/articles/sync?per_page=500")),
@@ -110,6 +125,25 @@ KINDS: Final = (
     Kind("status move", _moved),
     Kind("batch of 50 orders", _batch),
     Kind("GraphQL of 50 orders", lambda _: Request("POST", "/api/graphql", _json({"query": GRAPHQL}))),
+)
+
+
+class Setup(NamedTuple):
+    """Servers with these settings, and what is asked of them. `suffix`: of the names of its rows."""
+
+    suffix: str
+    settings: Mapping[str, str]
+    kinds: Sequence[Kind]
+    over_tls: bool = False
+    is_subscribed: bool = False
+    """To the orders that are created."""
+
+
+SETUPS: Final = (
+    Setup("", LIMITS, KINDS),
+    Setup(", log and history off", QUIET, KINDS),
+    Setup(", over TLS", {**LIMITS, "WMSD_SERVER_TLS": "lan"}, [ARTICLE], over_tls=True),
+    Setup(", with a webhook delivery each", {**LIMITS, **LOOPBACK}, [ORDER], is_subscribed=True),
 )
 
 
@@ -146,21 +180,34 @@ def measure(revision: str) -> int:
     with folder() as scratch, checked_out(revision, scratch) as other:
         here = this_tree()
         filled = [_fill(each, scratch / f"side-{place}") for place, each in enumerate((here, here, other))]
-        for settings, suffix in ((LIMITS, ""), (QUIET, ", log and history off")):
-            with ExitStack() as servers:
-                serving = [each.checkout.serving(each.data, settings) for each in filled]
-                sides = [Side(*each) for each in zip(filled, map(servers.enter_context, serving), strict=True)]
-                for side in sides:
-                    side.exchange(ORDER, 8, ORDERS)
-                for kind, connections in itertools.product(KINDS, (1, 32)):
-                    rows.append(_row(kind, connections, sides, f"{kind.name}, {connections} at once{suffix}"))
-                    progress(f"{rows[-1].name}: {rows[-1].ratio:.2f} {rows[-1].verdict}")
-                rows.append(Row(f"memory after that, MB{suffix}", [side.server.resident_mb() for side in sides]))
+        for setup in SETUPS:
+            rows += _rows_of(setup, filled)
         rows.append(_starts(filled))
         rows.append(_imports(filled))
     print(table(rows, revision))
     verdicts = {row.verdict for row in rows}
     return 1 if "dearer" in verdicts else 2 if "too noisy" in verdicts else 0
+
+
+def _rows_of(setup: Setup, filled: Sequence[Filled]) -> Iterator[Row]:
+    with ExitStack() as stack:
+        sides = [_side(each, setup, stack) for each in filled]
+        for side in sides:
+            side.exchange(ORDER, 8, ORDERS)
+        for kind, connections in itertools.product(setup.kinds, AT_ONCE):
+            row = _row(kind, connections, sides, f"{kind.name}, {connections} at once{setup.suffix}")
+            progress(f"{row.name}: {row.ratio:.2f} {row.verdict}")
+            yield row
+        yield Row(f"memory after that, MB{setup.suffix}", [side.server.resident_mb() for side in sides])
+
+
+def _side(filled: Filled, setup: Setup, stack: ExitStack) -> Side:
+    server = stack.enter_context(filled.checkout.serving(filled.data, setup.settings))
+    if not setup.is_subscribed:
+        return Side(filled, server, setup.over_tls)
+    receiver = stack.enter_context(receiving(filled.data.parent))
+    subscribe(server, Company(1, "ACME", filled.token), receiver.url("orders"), CREATED)
+    return Side(filled, server, setup.over_tls, receiver)
 
 
 def _fill(checkout: Checkout, where: Path) -> Filled:

@@ -12,9 +12,10 @@ from benchmarks.figures import ONE_ARTICLE, PAGE_OF_ARTICLES, Figure
 from benchmarks.load import ROUNDS, Target, drive, rates
 from benchmarks.processes import UNLIMITED, Failed, Server, environment, free_port, progress, server, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 
-ARTICLES: Final = 10_000
-ARTICLE: Final = "/api/articles/5000"
+ARTICLES: Final = sized(10_000, 60)
+ARTICLE: Final = f"/api/articles/{ARTICLES // 2}"
 PAGE: Final = "/api/articles?per_page=50"
 STOCK: Final = "/api/v2/stock?per_page=50"
 CASES: Final = (

@@ -23,18 +23,21 @@ from benchmarks.mix import ARTICLES, PARTNERS, Run, Site, many
 from benchmarks.orders import company_with_goods
 from benchmarks.processes import Server, get, progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 
-COUNTS: Final = (60, 300, 1000)
+COUNTS: Final = sized((60, 300, 1000), (2, 3, 4))
 MOST: Final = max(COUNTS)
-PROBE_SECONDS: Final = 10.0
-STEPS: Final = 5
+PROBE_SECONDS: Final = sized(10.0, 0.4)
+STEPS: Final = sized(5, 1)
 """Of the search for a rate: each halves what is not known yet."""
 SOON: Final = 2.0
 """Of the rate that one company sustains: the highest that is tried."""
-MINUTE: Final = 60.0
-TOGETHER: Final = 32
-LATER_SECONDS: Final = 600.0
-START_ROUNDS: Final = 3
+MINUTE: Final = sized(60.0, 1.0)
+TOGETHER: Final = sized(32, 2)
+SETTLED_SECONDS: Final = sized(2.0, 0.0)
+LATER_SECONDS: Final = sized(600.0, 0.0)
+ORDER_ROUNDS: Final = sized(3, 1)
+START_ROUNDS: Final = sized(3, 1)
 
 
 def measure() -> Iterator[Figure]:
@@ -89,20 +92,21 @@ def _note(count: int, rate: float, found: Run) -> None:
 def _orders(site: Site, server: Server) -> Iterator[Figure]:
     progress(COMPANIES_ORDERS)
     found: dict[int, list[float]] = {TOGETHER: [], 1: []}
-    for _ in range(3):
+    for _ in range(ORDER_ROUNDS):
         for count, rates in found.items():
             rates.append(site.load(server, count, 0, PROBE_SECONDS / 2, TOGETHER).rate)
-    yield Figure(COMPANIES_ORDERS, "orders/s", sorted(found[TOGETHER])[1], sorted(found[1])[1])
+    spread, alone = (statistics.median(found[count]) for count in (TOGETHER, 1))
+    yield Figure(COMPANIES_ORDERS, "orders/s", spread, alone)
 
 
 def _memory(site: Site) -> Iterator[Figure]:
     progress("resident memory")
     with wmsd_server(site.installation.data) as server:
-        time.sleep(2)
+        time.sleep(SETTLED_SECONDS)
         yield Figure(COMPANIES_MEMORY, "MB", server.resident_mb())
         cold, warm = _first_answers(site, server)
         yield Figure(COMPANIES_COLD, "ms", cold * 1000, warm * 1000)
-        time.sleep(2)
+        time.sleep(SETTLED_SECONDS)
         yield Figure(COMPANIES_MEMORY_USED, "MB", server.resident_mb())
         progress(f"waiting {LATER_SECONDS:.0f} s")
         time.sleep(LATER_SECONDS)

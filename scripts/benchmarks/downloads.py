@@ -14,13 +14,15 @@ from benchmarks.orders import company_with_goods, write_script
 from benchmarks.pages import OF_COMPANY, SETTINGS, sign_in
 from benchmarks.processes import UNLIMITED, Server, get, progress, wmsd_server
 from benchmarks.site import Company, installation
+from benchmarks.size import sized
 
-ARTICLES: Final = 100_000
+ARTICLES: Final = sized(100_000, 500)
 ARTICLE_PAGES: Final = "/api/articles/sync?per_page=500"
 ORDER_PAGES: Final = "/api/v2/sales-orders?per_page=200"
-AT_ONCE: Final = 100
+ORDERING_SECONDS: Final = sized(5.0, 0.3)
+AT_ONCE: Final = sized(100, 4)
 """Downloads that one person begins in the same moment."""
-HONEST_SECONDS: Final = 20.0
+HONEST_SECONDS: Final = sized(20.0, 0.5)
 PAUSE_SECONDS: Final = 0.05
 
 
@@ -30,7 +32,8 @@ def measure() -> Iterator[Figure]:
         site.load_articles(company, ARTICLES)
         script = write_script(site.data.parent)
         with wmsd_server(site.data, {**UNLIMITED, **SETTINGS}) as wmsd:
-            drive(Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script), 32, 5, ["warm", "0", "0"])
+            target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
+            drive(target, 32, ORDERING_SECONDS, ["warm", "0", "0"])
             cookie = sign_in(wmsd)
             for name, file, walked in (
                 (DOWNLOAD, "articles.csv", ARTICLE_PAGES),

@@ -25,10 +25,11 @@ from benchmarks.processes import (
     run,
     stop,
 )
+from benchmarks.size import sized
 
 EXECUTABLE: Final = ROOT / "dist" / "wmsd"
 OF_PACKAGE: Final = ROOT / "build" / "dist" / "wmsd-folder" / "wmsd"
-ROUNDS: Final = 5
+ROUNDS: Final = sized(5, 1)
 POLL_SECONDS: Final = 0.005
 
 

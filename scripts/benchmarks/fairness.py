@@ -15,16 +15,17 @@ from benchmarks.mix import ARTICLES, PARTNERS, Site, many
 from benchmarks.orders import company_with_goods
 from benchmarks.processes import HOST, Failed, Server, progress, wmsd_server
 from benchmarks.site import Company, article_code, articles_csv, installation
+from benchmarks.size import sized
 from benchmarks.webhooks import CREATED, TO_LOOPBACK, call, dead_receivers, new_order, subscribe, switch
 
-COMPANIES: Final = 60
-RATE: Final = 200.0
-SECONDS: Final = 15.0
-ROUNDS: Final = 3
+COMPANIES: Final = sized(60, 2)
+RATE: Final = sized(200.0, 40.0)
+SECONDS: Final = sized(15.0, 0.5)
+ROUNDS: Final = sized(3, 1)
 LIMIT: Final = 60
 """Requests a minute of the company that asks a hundred times as often."""
-ROWS: Final = 100_000
-FOUND: Final = 400_000
+ROWS: Final = sized(100_000, 200)
+FOUND: Final = sized(400_000, 200)
 """Articles in a list that takes about a second."""
 SLOW_LIST: Final = "/api/articles?search=bearing"
 LISTERS: Final = 2

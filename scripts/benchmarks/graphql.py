@@ -13,8 +13,9 @@ from benchmarks.load import Target, rates
 from benchmarks.order_lists import company_with_orders
 from benchmarks.processes import Failed, Server, progress, wmsd_server
 from benchmarks.site import Company, installation
+from benchmarks.size import sized
 
-ORDERS: Final = 200
+ORDERS: Final = sized(200, 60)
 CONNECTIONS: Final = 32
 OF_AN_ARTICLE: Final = """
     id code name unit description barcode barcodes unit_3pl um3pl_factor min_stock track_lot track_serial weight_kg
@@ -47,7 +48,7 @@ HOSTILE: Final = {
     "the schema, in circles": "{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }",
     "unknown fields": "{" + " ".join(f"sales_ordres{n}" for n in range(200)) + "}",
 }
-TIMES: Final = 100
+TIMES: Final = sized(100, 1)
 
 
 def measure() -> Iterator[Figure]:

@@ -18,21 +18,27 @@ from typing import Final
 from benchmarks.figures import WAIT_FOR_ARTICLES, WAIT_FOR_ORDERS, WAIT_FOR_STOCK, Figure
 from benchmarks.processes import Failed, Server, progress, run, wmsd_server
 from benchmarks.site import Company, Installation, article_code, articles_csv, installation
+from benchmarks.size import sized
 
-ROWS: Final = 100_000
-ORDERS: Final = 20_000
+ROWS: Final = sized(100_000, 500)
+ORDERS: Final = sized(20_000, 50)
 LINES: Final = 3
 PAUSE_SECONDS: Final = 0.02
+TABLES: Final[dict[str, tuple[str, ...]]] = {
+    "articles": ("articles", "events"),
+    "stock": ("stock", "stock_movements", "events"),
+    "sales-orders": ("sales_orders", "sales_order_lines", "reservations", "document_changes", "events"),
+}
+"""What an import of each kind fills, and the floor too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file to import; `tables` are those that it fills."""
+    """A file to import."""
 
     figure: str
     kind: str
     text: str
-    tables: tuple[str, ...]
 
 
 def measure() -> Iterator[Figure]:
@@ -46,23 +52,22 @@ def measure() -> Iterator[Figure]:
                 before = site.data.parent / f"before-{number}.db"
                 site.copy(company, before)
                 longest = _longest_wait(site, wmsd, company, each)
-                yield Figure(each.figure, "seconds", longest, _floor(site, company, before, each.tables))
+                yield Figure(each.figure, "seconds", longest, _floor(site, company, before, TABLES[each.kind]))
 
 
 def _inputs() -> Iterator[Input]:
     """Each finds what those before it have left."""
-    yield Input(WAIT_FOR_ARTICLES, "articles", articles_csv(ROWS), ("articles", "events"))
+    yield Input(WAIT_FOR_ARTICLES, "articles", articles_csv(ROWS))
     counts = (f"{article_code(number)},MAIN,1000\n" for number in range(1, ROWS + 1))
     text = "article_code,warehouse_code,quantity\n" + "".join(counts)
-    yield Input(WAIT_FOR_STOCK, "stock", text, ("stock", "stock_movements", "events"))
+    yield Input(WAIT_FOR_STOCK, "stock", text)
     lines = (
         f"O{order},P1,MAIN,{article_code(order * LINES + line)},{line}\n"
         for order in range(ORDERS)
         for line in range(1, LINES + 1)
     )
     text = "code,partner_code,warehouse_code,article_code,quantity\n" + "".join(lines)
-    tables = ("sales_orders", "sales_order_lines", "reservations", "events")
-    yield Input(WAIT_FOR_ORDERS, "sales-orders", text, tables)
+    yield Input(WAIT_FOR_ORDERS, "sales-orders", text)
 
 
 def _longest_wait(site: Installation, wmsd: Server, company: Company, each: Input) -> float:
@@ -104,19 +109,22 @@ def _floor(site: Installation, company: Company, before: Path, tables: Sequence[
     return float(run([sys.executable, "-m", "benchmarks.import_waits", before, after, *tables], before.parent))
 
 
-def _bare(before: Path, after: Path, tables: Sequence[str]) -> float:
+def write_bare(before: Path, after: Path, tables: Sequence[str]) -> float:
     """The least that others have to wait: SQLite writes the same rows, ready made, in one transaction."""
     from wmsd.db.sqlite import connect
 
     target = connect(before)
     target.execute("ATTACH ? AS after", (str(after),))
+    writes = []
     for table in tables:
         new = f"SELECT * FROM after.{table} EXCEPT SELECT * FROM main.{table} ORDER BY 1"
         target.execute(f"CREATE TEMP TABLE new_{table} AS {new}")
+        names = ", ".join(name for name, *_ in target.execute(f"SELECT * FROM new_{table}").description)
+        writes.append(f"INSERT INTO {table} ({names}) SELECT {names} FROM new_{table} ORDER BY rowid")
     started = time.perf_counter()
     target.execute("BEGIN IMMEDIATE")
-    for table in tables:
-        target.execute(f"INSERT INTO {table} SELECT * FROM new_{table} ORDER BY rowid")
+    for write in writes:
+        target.execute(write)
     target.execute("COMMIT")
     seconds = time.perf_counter() - started
     target.close()
@@ -126,6 +134,6 @@ def _bare(before: Path, after: Path, tables: Sequence[str]) -> float:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case [before, after, *tables]:
-            print(_bare(Path(before), Path(after), tables))
+            print(write_bare(Path(before), Path(after), tables))
         case _:
             sys.exit(__doc__)

@@ -16,10 +16,12 @@ from typing import Final
 
 from benchmarks.figures import IMPORT, Figure
 from benchmarks.processes import Failed, progress, run
+from benchmarks.records import insert, records
 from benchmarks.site import Installation, articles_csv, installation
+from benchmarks.size import sized
 
-ROWS: Final = 100_000
-ROUNDS: Final = 3
+ROWS: Final = sized(100_000, 500)
+ROUNDS: Final = sized(3, 1)
 
 
 def measure() -> Iterator[Figure]:
@@ -71,14 +73,13 @@ def _bare(imported: Path, new: Path) -> float:
     from wmsd.db.sqlite import connect
 
     source = connect(imported)
-    rows = source.execute("SELECT * FROM articles ORDER BY id").fetchall()
+    sql, rows = insert("articles", records(source, "SELECT * FROM articles ORDER BY id"))
     source.close()
     create(new, COMPANY)
     target = connect(new)
-    insert = f"INSERT INTO articles VALUES ({', '.join('?' * len(rows[0]))})"
     started = time.perf_counter()
     target.execute("BEGIN IMMEDIATE")
-    target.executemany(insert, rows)
+    target.executemany(sql, rows)
     target.execute("COMMIT")
     seconds = time.perf_counter() - started
     (count,) = target.execute("SELECT count(*) FROM articles").fetchone()

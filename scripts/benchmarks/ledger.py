@@ -23,21 +23,22 @@ from benchmarks.figures import (
     STOCK_WALK,
     Figure,
 )
-from benchmarks.ledger_history import company_with_history
+from benchmarks.ledger_history import ARTICLES, company_with_history
 from benchmarks.list_pages import Reader, compared, timed
 from benchmarks.processes import Failed, progress, run, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 
-SMALL: Final = 50_000
-LARGE: Final = 5_000_000
-ROUNDS: Final = 3
-SMALL_EXAMINATIONS: Final = 5
+SMALL: Final = sized(50_000, 1_000)
+LARGE: Final = sized(5_000_000, 2_000)
+ROUNDS: Final = sized(3, 1)
+SMALL_EXAMINATIONS: Final = sized(5, 1)
 """For one of the large: they are short."""
 PAGES: Final = (
     (STOCK_PAGE, "/api/stock"),
     (STOCK_CURSOR_PAGE, "/api/v2/stock"),
     (STOCK_LOTS, "/api/v2/stock?detail=lots"),
-    (STOCK_OF_ARTICLE, "/api/v2/stock?detail=lots&article_id=2500"),
+    (STOCK_OF_ARTICLE, f"/api/v2/stock?detail=lots&article_id={ARTICLES // 2}"),
 )
 WALKS: Final = (
     (STOCK_WALK, "/api/v2/stock?per_page=500"),

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from benchmarks.processes import Failed, progress
 from benchmarks.site import Company, Installation
+from benchmarks.size import sized
 
-ARTICLES: Final = 5_000
+ARTICLES: Final = sized(5_000, 100)
 WAREHOUSES: Final = 2
 RECORDS: Final = ARTICLES * WAREHOUSES
 IN_A_CYCLE: Final = 5

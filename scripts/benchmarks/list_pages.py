@@ -12,11 +12,12 @@ from typing import Final
 from benchmarks.figures import FIRST_PAGE, FIRST_STOCK_PAGE, LAST_STOCK_PAGE, LAST_SYNC_PAGE, Figure
 from benchmarks.processes import Failed, Server, get, progress, wmsd_server
 from benchmarks.site import Company, installation
+from benchmarks.size import sized
 
-SMALL: Final = 10_000
-LARGE: Final = 1_000_000
-REQUESTS: Final = 400
-WARM_UP: Final = 20
+SMALL: Final = sized(10_000, 500)
+LARGE: Final = sized(1_000_000, 1_000)
+REQUESTS: Final = sized(400, 2)
+WARM_UP: Final = sized(20, 1)
 MOST_SECONDS: Final = 20.0
 MOST_WALK_SECONDS: Final = 120.0
 STRIDE: Final = 500

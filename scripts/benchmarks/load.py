@@ -1,19 +1,23 @@
 """Load by wrk, and the rates that it finds."""
 
+import math
 import re
 import shutil
+import signal
 import statistics
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from benchmarks.processes import Failed
+from benchmarks.size import sized
 
-ROUNDS: Final = 5
-ROUND_SECONDS: Final = 2
-WARM_UP_SECONDS: Final = 1
+ROUNDS: Final = sized(5, 1)
+ROUND_SECONDS: Final = sized(2.0, 0.3)
+WARM_UP_SECONDS: Final = sized(1.0, 0.2)
 RATE: Final = re.compile(r"Requests/sec:\s+([0-9.]+)")
 COUNT: Final = re.compile(r"([0-9]+) requests in ")
 WRONG: Final = re.compile(r"(Non-2xx or 3xx responses: .*|Socket errors: .*)")
@@ -38,18 +42,40 @@ def has_wrk() -> bool:
     return shutil.which("wrk") is not None
 
 
-def drive(target: Target, connections: int, seconds: int = ROUND_SECONDS, arguments: Sequence[str] = ()) -> Load:
+def drive(target: Target, connections: int, seconds: float = ROUND_SECONDS, arguments: Sequence[str] = ()) -> Load:
     """One round. Raises Failed when a request was refused or cut: its rate would say nothing."""
-    command = ["wrk", "--threads", "1", "--connections", str(connections), "--duration", f"{seconds}s"]
+    whole = math.ceil(seconds)
+    command = ["wrk", "--threads", "1", "--connections", str(connections), "--duration", f"{whole}s"]
     for name, value in target.headers.items():
         command += ["--header", f"{name}: {value}"]
     if target.script is not None:
         command += ["--script", str(target.script)]
-    done = subprocess.run([*command, target.url, "--", *arguments], text=True, capture_output=True)
-    rate, count, wrong = (pattern.search(done.stdout) for pattern in (RATE, COUNT, WRONG))
-    if done.returncode or rate is None or count is None or wrong is not None:
-        raise Failed(f"wrk {target.url}: {wrong[0] if wrong else done.stdout + done.stderr}")
+    output = subprocess.PIPE
+    with subprocess.Popen(
+        [*command, target.url, "--", *arguments], text=True, stdout=output, stderr=output
+    ) as wrk:
+        if seconds < whole:
+            _interrupt(wrk, seconds)
+        told, errors = wrk.communicate()
+    rate, count, wrong = (pattern.search(told) for pattern in (RATE, COUNT, WRONG))
+    if wrk.returncode or rate is None or count is None or wrong is not None:
+        raise Failed(f"wrk {target.url}: {wrong[0] if wrong else told + errors}")
     return Load(float(rate[1]), int(count[1]))
+
+
+def _interrupt(wrk: "subprocess.Popen[str]", seconds: float) -> None:
+    """wrk takes whole seconds only. Interrupted, it prints what it has measured, once it handles the signal."""
+    until = time.monotonic() + seconds
+    while wrk.poll() is None and (time.monotonic() < until or not _handles(wrk.pid, signal.SIGINT)):
+        time.sleep(0.02)
+    wrk.send_signal(signal.SIGINT)
+
+
+def _handles(pid: int, wanted: signal.Signals) -> bool:
+    """See SigCgt in proc(5)."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    handled = int(status.partition("SigCgt:")[2].split()[0], 16)
+    return bool(handled >> (wanted - 1) & 1)
 
 
 def rates(targets: Sequence[Target], connections: int) -> list[float]:

@@ -7,9 +7,10 @@ from typing import Final
 from benchmarks.figures import MEMORY_IDLE, MEMORY_USED, Figure
 from benchmarks.processes import progress, wmsd_server
 from benchmarks.site import installation
+from benchmarks.size import sized
 
-ARTICLES: Final = 10_000
-SETTLE_SECONDS: Final = 2.0
+ARTICLES: Final = sized(10_000, 50)
+SETTLE_SECONDS: Final = sized(2.0, 0.0)
 
 
 def measure() -> Iterator[Figure]:

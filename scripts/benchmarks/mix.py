@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from benchmarks.processes import Failed, Server, progress, run
 from benchmarks.site import Company, Installation
+from benchmarks.size import sized
 
-ARTICLES: Final = 500
-PARTNERS: Final = 20
+ARTICLES: Final = sized(500, 60)
+PARTNERS: Final = sized(20, 3)
 P99_SECONDS: Final = 0.25
 
 

@@ -7,9 +7,10 @@ from benchmarks.figures import ORDERS_BY_STATUS_AND_PARTNER, Figure
 from benchmarks.list_pages import Reader, compared
 from benchmarks.processes import progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 
-SMALL: Final = 10_000
-LARGE: Final = 1_000_000
+SMALL: Final = sized(10_000, 300)
+LARGE: Final = sized(1_000_000, 600)
 PARTNERS: Final = 20
 ARTICLES: Final = 100
 LISTS: Final = (

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.figures import BATCH_OF_ORDERS, ORDERS, Figure
-from benchmarks.load import ROUND_SECONDS, ROUNDS, Load, Target, drive
+from benchmarks.load import ROUND_SECONDS, ROUNDS, WARM_UP_SECONDS, Load, Target, drive
 from benchmarks.processes import Failed, Server, progress, run, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 
-ARTICLES: Final = 2_000
-PARTNERS: Final = 100
+ARTICLES: Final = sized(2_000, 60)
+PARTNERS: Final = sized(100, 5)
 PLENTY: Final = 500_000_000
 IN_A_BATCH: Final = 50
 SCRIPT: Final = """
@@ -72,7 +73,7 @@ def _created(site: Installation, wmsd: Server, company: Company, script: Path) -
     before = site.data.parent / "before.db"
     site.copy(company, before)
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
-    drive(target, 32, 1, ["warm", "0", "0"])
+    drive(target, 32, WARM_UP_SECONDS, ["warm", "0", "0"])
     found, floors, created = [], [], total(wmsd, company)
     for number in range(ROUNDS):
         progress(f"{ORDERS}, {number + 1} of {ROUNDS}")

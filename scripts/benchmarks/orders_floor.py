@@ -2,26 +2,36 @@
 
     python -m benchmarks.orders_floor COMPANY.db BEFORE.db NEW.db SECONDS
 
-It takes what the orders in COMPANY.db wrote (lines, reservations, balances, events, counts, idempotency records),
+It takes what the orders in COMPANY.db wrote (lines, reservations, balances, events, counts, changes, idempotency
+records),
 and writes it into a copy of BEFORE.db, which has everything but the orders. It prints orders a second.
 """
 
 import shutil
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.records import Record, Statement, by, insert, records
 from wmsd.db.sqlite import connect
 
 MOST_A_SECOND: Final = 10_000
-Statement = tuple[str, list[Any]]
-"""An SQL text, and the rows that it runs with."""
+FIRST_CHANGE: Final = 10**12
+"""Changes of the floor's own begin here: the sequence that they are of has none so high."""
+WRITTEN: Final = (
+    # a table, its column with the order's id, which of its rows
+    ("sales_order_lines", "sales_order_id", "true"),
+    ("reservations", "holder_id", "holder_kind = 'sales_order'"),
+    ("document_changes", "document_id", "kind = 'sales_order'"),
+)
+CREATED: Final = "sales_order.created"
 SERIES: Final = "INSERT INTO series (name, last) VALUES ('SO', ?) ON CONFLICT DO UPDATE SET last = last + 1"
 CHANGES: Final = "UPDATE change_sequence SET value = value + ?"
 RESERVED: Final = "UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?"
 COUNTS: Final = """
-    INSERT INTO event_counts (month, event, count) VALUES ('2000-01', ?, ?)
+    INSERT INTO event_counts (month, event, count) VALUES (?, ?, ?)
     ON CONFLICT DO UPDATE SET count = count + excluded.count
 """
 
@@ -54,75 +64,55 @@ def committed(target: Any, documents: list[list[Statement]], most_seconds: float
 def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
     """What each of the newest orders wrote: read before the time is taken."""
     newest = f"(SELECT id FROM sales_orders ORDER BY id DESC LIMIT {most})"
-    chosen = f"sales_orders WHERE id IN {newest} ORDER BY id"
-    orders = _by_order(source.execute(f"SELECT id, * FROM {chosen}"))
-    moments = dict(source.execute(f"SELECT id, updated_at FROM {chosen}"))
+    orders = records(source, f"SELECT * FROM sales_orders WHERE id IN {newest} ORDER BY id")
     written = {
-        "sales_order_lines": _written(source, "sales_order_lines", "sales_order_id", newest),
-        "reservations": _written(source, "reservations", "holder_id", newest),
+        table: by(column, records(source, f"SELECT * FROM {table} WHERE {column} IN {newest} AND {which}"))
+        for table, column, which in WRITTEN
     }
-    events = events_of(source, "sales_order.created", newest)
-    keys = source.execute(f"SELECT * FROM idempotency_keys ORDER BY id DESC LIMIT {most}").fetchall()
+    events = events_of(source, CREATED, newest)
+    keys = records(source, f"SELECT * FROM idempotency_keys ORDER BY id DESC LIMIT {most}")
     return [
-        _statements(
-            order_id,
-            moments[order_id],
-            order,
-            {name: rows[order_id] for name, rows in written.items()},
-            events[order_id],
-            key,
-        )
-        for (order_id, order), key in zip(orders.items(), reversed(keys), strict=False)
+        _statements(order, {name: rows[order["id"]] for name, rows in written.items()}, events[order["id"]], key)
+        for order, key in zip(orders, reversed(keys), strict=False)
     ]
 
 
 def _statements(
-    order_id: int, now: str, order: list[Any], written: dict[str, list[Any]], events: list[Any], key: Any
+    order: Record, written: dict[str, list[Record]], events: list[Record], key: Record
 ) -> list[Statement]:
     balances = [
-        (quantity, 10**12 + order_id * 8 + place, now, stock_id)
-        for place, (_, _, stock_id, quantity) in enumerate(written["reservations"])
+        (each["quantity"], FIRST_CHANGE + order["id"] * 8 + place, order["updated_at"], each["stock_id"])
+        for place, each in enumerate(written["reservations"])
     ]
     return [
         (SERIES, [(1,)]),
         (CHANGES, [(1 + len(balances),)]),
-        insert("sales_orders", order),
+        insert("sales_orders", [order]),
         *(insert(table, rows) for table, rows in written.items()),
         (RESERVED, balances),
         insert("events", events),
-        (COUNTS, [("sales_order.created", 1), ("stock.updated", len(balances))]),
+        counted(events),
         insert("idempotency_keys", [key]),
     ]
 
 
-def _written(source: Any, table: str, order: str, newest: str) -> dict[int, list[Any]]:
-    return _by_order(source.execute(f"SELECT {order}, * FROM {table} WHERE {order} IN {newest}"))
-
-
-def events_of(source: Any, first: str, documents: str) -> dict[int, list[Any]]:
+def events_of(source: Any, first: str, documents: str) -> dict[int, list[Record]]:
     """By document; those of one begin with the event `first` and go up to the next one's. `documents`: their ids,
     as SQL has them in `IN`.
     """
-    begun = f"SELECT sequence FROM events WHERE event = '{first}' AND entity_id IN {documents}"
-    found: dict[int, list[Any]] = {}
+    begun = f"SELECT min(sequence) FROM events WHERE event = '{first}' AND entity_id IN {documents}"
+    found: dict[int, list[Record]] = {}
     document_id = 0
-    for row in source.execute(f"SELECT * FROM events WHERE sequence >= (SELECT min(sequence) FROM ({begun}))"):
-        _, _, event, _, entity_id, *_ = row
-        document_id = entity_id if event == first else document_id
-        found.setdefault(document_id, []).append(row)
+    for event in records(source, f"SELECT * FROM events WHERE sequence >= ({begun}) ORDER BY sequence"):
+        document_id = event["entity_id"] if event["event"] == first else document_id
+        found.setdefault(document_id, []).append(event)
     return found
 
 
-def _by_order(rows: Any) -> dict[int, list[Any]]:
-    """Rows by their first column, without it."""
-    found: dict[int, list[Any]] = {}
-    for order_id, *row in rows:
-        found.setdefault(order_id, []).append(row)
-    return found
-
-
-def insert(table: str, rows: list[Any]) -> Statement:
-    return f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows
+def counted(events: list[Record]) -> Statement:
+    """By the month of the event, as they are billed."""
+    counts = Counter((event["occurred_at"][:7], event["event"]) for event in events)
+    return COUNTS, [(month, event, count) for (month, event), count in counts.items()]
 
 
 if __name__ == "__main__":

@@ -22,14 +22,15 @@ from benchmarks.figures import (
     Figure,
 )
 from benchmarks.list_pages import Reader, timed
-from benchmarks.load import ROUNDS, Target, drive
+from benchmarks.load import ROUNDS, WARM_UP_SECONDS, Target, drive
 from benchmarks.orders import company_with_goods, write_script
 from benchmarks.processes import UNLIMITED, Failed, Server, environment, get, progress, wmsd_server
 from benchmarks.site import ADMIN, PASSWORD, Company, installation
+from benchmarks.size import sized
 
-STREAMS: Final = 200
-STREAMS_OF_A_PERSON: Final = 20
-BROWSERS: Final = 50
+STREAMS: Final = sized(200, 2)
+STREAMS_OF_A_PERSON: Final = sized(20, 2)
+BROWSERS: Final = sized(50, 2)
 ORDERS: Final = 60
 SETTINGS: Final = {"WMSD_LIMITS_PAGES_PER_MINUTE": "1000000", "WMSD_LIMITS_OPEN_PER_MINUTE": "1000000"}
 LOADED: Final = re.compile(rb'(?:src|href)="(/pages/[^"]+)"')
@@ -55,7 +56,7 @@ def measure() -> Iterator[Figure]:
         with wmsd_server(site.data, {**UNLIMITED, **SETTINGS}) as wmsd:
             target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
             cookie = sign_in(wmsd)
-            drive(target, 32, 1, ["warm", "0", "0"])
+            drive(target, 32, WARM_UP_SECONDS, ["warm", "0", "0"])
             yield from _against_the_api(wmsd, company, cookie)
             yield from _weights(wmsd, cookie)
             cookies = [sign_in(wmsd, email) for email in people] * STREAMS_OF_A_PERSON

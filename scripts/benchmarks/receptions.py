@@ -13,13 +13,14 @@ from typing import Any, Final
 from benchmarks.figures import RECEPTIONS, RECEPTIONS_TOGETHER, Figure
 from benchmarks.processes import Failed, Server, progress, run, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 
-LINES: Final = 200
-KNOWN: Final = 10_000
+LINES: Final = sized(200, 4)
+KNOWN: Final = sized(10_000, 40)
 """Articles with stock already; half of a reception's lines are of these, spread over them."""
-ROUNDS: Final = 5
-IN_A_ROUND: Final = 60
-WARM_UP: Final = 20
+ROUNDS: Final = sized(5, 1)
+IN_A_ROUND: Final = sized(60, 4)
+WARM_UP: Final = sized(20, 2)
 CASES: Final = ((RECEPTIONS, 1), (RECEPTIONS_TOGETHER, 4))
 DRAFTS: Final = WARM_UP + ROUNDS * IN_A_ROUND * len(CASES)
 NEW: Final = LINES // 2 * DRAFTS
@@ -43,7 +44,8 @@ def measure() -> Iterator[Figure]:
                     ids = range(first, first + IN_A_ROUND)
                     first += IN_A_ROUND
                     ours = _post(wmsd, company, ids, connections)
-                    found[name].append((ours, _floor(site.file(company), bare, ids)))
+                    with site.borrowed(company) as file:
+                        found[name].append((ours, _floor(file, bare, ids)))
         for name, rates in found.items():
             ours, floor = (statistics.median(each) for each in zip(*rates, strict=True))
             yield Figure(name, "receptions/s", ours, floor)

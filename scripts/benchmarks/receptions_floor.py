@@ -3,20 +3,21 @@
     python -m benchmarks.receptions_floor COMPANY.db BARE.db FIRST LAST
 
 It takes what the receptions FIRST to LAST in COMPANY.db wrote at FINALIZAT (stock records, movements, balances,
-lots, items, orders, statuses, events, counts), and writes it into BARE.db, a copy from before, with the drafts. It
-prints receptions a second. Each row is written once, as it is in the end.
+lots, items, orders, statuses, changes, events, counts), and writes it into BARE.db, a copy from before, with the
+drafts. It prints receptions a second. Each row is written once, as it is in the end.
 """
 
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.orders_floor import CHANGES, COUNTS, Statement, committed, events_of, insert
+from benchmarks.orders_floor import CHANGES, committed, counted, events_of
+from benchmarks.records import Record, Statement, insert, records
+from benchmarks.size import sized
 from wmsd.db.sqlite import connect
 
 MOST_SECONDS: Final = 60.0
-WARM_UP: Final = 10
+WARM_UP: Final = sized(10, 1)
 OPEN: Final = """
     INSERT INTO stock (id, article_id, warehouse_id, quantity, change_seq, created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -26,6 +27,18 @@ ADD_LOT: Final = "INSERT INTO stock_lots (stock_id, lot_number, quantity) VALUES
 POSTED: Final = "UPDATE reception_items SET quantity = ? WHERE id = ?"
 RECEIVED: Final = "UPDATE purchase_order_items SET received_quantity = received_quantity + ? WHERE id = ?"
 FIRST_CHANGE: Final = 9 * 10**15
+MOVED: Final = f"""
+    SELECT stock.id, article_id, warehouse_id, moved.quantity, {FIRST_CHANGE} + moved.id AS change_seq,
+        occurred_at, lot_number
+    FROM stock_movements AS moved CROSS JOIN stock ON stock.id = stock_id
+    WHERE document_id = ? AND kind = 'receipt'
+"""
+MOVED_TO: Final = """
+    SELECT * FROM document_changes
+    WHERE kind IN ('reception', 'purchase_order') AND document_id = :id AND what = 'moved'
+"""
+OPENED: Final = ("id", "article_id", "warehouse_id", "quantity", "change_seq", "occurred_at", "occurred_at")
+ADDED: Final = ("quantity", "change_seq", "occurred_at", "id")
 
 
 def rate(company: Path, bare: Path, first: int, last: int) -> float:
@@ -51,43 +64,33 @@ def statements_of_receptions(source: Any, target: Any, first: int, last: int) ->
     ]
 
 
-def _statements(source: Any, reception_id: int, there: set[int], events: list[Any]) -> list[Statement]:
-    movements = source.execute(
-        "SELECT * FROM stock_movements WHERE document_id = ? AND kind = 'receipt'", (reception_id,)
-    ).fetchall()
-    moved = source.execute(
-        f"""
-        SELECT stock.id, article_id, warehouse_id, moved.quantity, {FIRST_CHANGE} + moved.id, occurred_at,
-            lot_number
-        FROM stock_movements AS moved CROSS JOIN stock ON stock.id = stock_id
-        WHERE document_id = ? AND kind = 'receipt'
-        """,
-        (reception_id,),
-    ).fetchall()
-    items = source.execute(
-        "SELECT quantity, id, po_item_id FROM reception_items WHERE reception_id = ?", (reception_id,)
-    ).fetchall()
+def _statements(source: Any, reception_id: int, there: set[int], events: list[Record]) -> list[Statement]:
+    """Reception and order have the same id."""
+    movements = records(
+        source, "SELECT * FROM stock_movements WHERE document_id = ? AND kind = 'receipt'", (reception_id,)
+    )
+    moved = records(source, MOVED, (reception_id,))
+    items = records(source, "SELECT * FROM reception_items WHERE reception_id = ?", (reception_id,))
     return [
         (CHANGES, [(len(moved) + 2,)]),
-        (OPEN, [(*row[:5], row[5], row[5]) for row in moved if row[0] not in there]),
-        (ADD, [(row[3], row[4], row[5], row[0]) for row in moved if row[0] in there]),
+        (OPEN, [tuple(each[name] for name in OPENED) for each in moved if each["id"] not in there]),
+        (ADD, [tuple(each[name] for name in ADDED) for each in moved if each["id"] in there]),
         insert("stock_movements", movements),
-        (ADD_LOT, [(row[0], row[6], row[3]) for row in moved if row[6] is not None]),
-        (POSTED, [row[:2] for row in items]),
-        (RECEIVED, [(row[0], row[2]) for row in items]),
-        _moved(source, "receptions", reception_id),
-        _moved(source, "purchase_orders", reception_id),
+        (ADD_LOT, [(each["id"], each["lot_number"], each["quantity"]) for each in moved if each["lot_number"]]),
+        (POSTED, [(item["quantity"], item["id"]) for item in items]),
+        (RECEIVED, [(item["quantity"], item["po_item_id"]) for item in items]),
+        _changed(source, "receptions", reception_id),
+        _changed(source, "purchase_orders", reception_id),
         insert("events", events),
-        (COUNTS, [*Counter(event for _, _, event, *_ in events).items()]),
+        insert("document_changes", records(source, MOVED_TO, {"id": reception_id})),
+        counted(events),
     ]
 
 
-def _moved(source: Any, table: str, document_id: int) -> Statement:
-    """Reception and order have the same id."""
-    columns = "status, status_history, change_seq, updated_at"
-    row = source.execute(f"SELECT {columns}, id FROM {table} WHERE id = ?", (document_id,)).fetchone()
-    changes = ", ".join(f"{name} = ?" for name in columns.split(", "))
-    return f"UPDATE {table} SET {changes} WHERE id = ?", [row]
+def _changed(source: Any, table: str, document_id: int) -> Statement:
+    names = ("status", "status_history", "change_seq", "updated_at")
+    row = source.execute(f"SELECT {', '.join(names)}, id FROM {table} WHERE id = ?", (document_id,)).fetchone()
+    return f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?", [row]
 
 
 if __name__ == "__main__":

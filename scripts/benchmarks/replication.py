@@ -17,17 +17,18 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.figures import LOST_BY_A_REPLICA, ORDERS_BESIDE_REPLICATION, REPLICA_SERVES, Figure
-from benchmarks.load import Target, drive
+from benchmarks.load import WARM_UP_SECONDS, Target, drive
 from benchmarks.orders import company_with_goods, write_script
 from benchmarks.processes import QUIET, WMSD, Failed, Server, progress, run, stop, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 
 LITESTREAM: Final = Path(sys.executable).with_name("litestream")
 SHARED: Final = {**QUIET, "WMSD_REPLICA_ENABLED": "true"}
-ROUNDS: Final = 3
-ORDER_SECONDS: Final = 5
-SETTLED_SECONDS: Final = 3
-BEFORE_THE_KILL_SECONDS: Final = 6
+ROUNDS: Final = sized(3, 1)
+ORDER_SECONDS: Final = sized(5.0, 0.3)
+SETTLED_SECONDS: Final = sized(3.0, 1.0)
+BEFORE_THE_KILL_SECONDS: Final = sized(6.0, 1.5)
 COUNT: Final = "SELECT count(*) FROM sales_orders"
 
 
@@ -51,7 +52,7 @@ def measure() -> Iterator[Figure]:
 
 def _orders(server: Server, company: Company, script: Path, prefix: str) -> float:
     target = Target(f"{server.url}/api/v2/sales-orders", company.headers, script)
-    drive(target, 32, 1, [f"{prefix}-warm", "0", "0"])
+    drive(target, 32, WARM_UP_SECONDS, [f"{prefix}-warm", "0", "0"])
     return drive(target, 32, ORDER_SECONDS, [prefix, "0", "0"]).rate
 
 

@@ -5,7 +5,7 @@ that opens a file.
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,15 +14,16 @@ from benchmarks.mix import ARTICLES, PARTNERS, Site, many
 from benchmarks.orders import company_with_goods
 from benchmarks.processes import QUIET, Failed, Server, get, progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.live import HOLDS_SECONDS
 
-COMPANIES: Final = 1000
-USED: Final = 50
+COMPANIES: Final = sized(1000, 4)
+USED: Final = sized(50, 2)
 """Companies whose files are open meanwhile."""
-ROUNDS: Final = 9
-SETTLED_SECONDS: Final = 4.0
+ROUNDS: Final = sized(9, 1)
+SETTLED_SECONDS: Final = sized(4.0, 0.2)
 """After the start, which looks at each company's file once."""
 TOKEN: Final = "x" * 32
 
@@ -84,5 +85,8 @@ def _use(site: Site, server: Server) -> None:
 
 
 def _open_companies(server: Server) -> set[str]:
-    names = (str(each.readlink()) for each in Path(f"/proc/{server.pid}/fd").iterdir())
+    names = set()
+    for each in Path(f"/proc/{server.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            names.add(str(each.readlink()))
     return {name for name in names if "/companies/" in name}

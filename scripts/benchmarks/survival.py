@@ -21,23 +21,26 @@ from benchmarks.figures import (
     RESTORE_SECONDS,
     Figure,
 )
-from benchmarks.load import Target, drive
+from benchmarks.load import WARM_UP_SECONDS, Target, drive
 from benchmarks.mix import ARTICLES, PARTNERS, many
 from benchmarks.orders import company_with_goods, write_script
 from benchmarks.processes import WMSD, Failed, Server, environment, progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import IS_TINY, sized
 
-LARGE_ARTICLES: Final = 2_400_000
+LARGE_ARTICLES: Final = sized(2_400_000, 2_000)
 """About 1 GB."""
-SMALL_ARTICLES: Final = 110_000
+SMALL_ARTICLES: Final = sized(110_000, 500)
 """About 100 MB."""
 AT_ONCE: Final = 400_000
 """In one import."""
-COMPANIES: Final = 1000
-RATE: Final = 100.0
-SECONDS: Final = 15.0
-ROUNDS: Final = 3
-ORDER_SECONDS: Final = 3
+COMPANIES: Final = sized(1000, 3)
+RATE: Final = sized(100.0, 40.0)
+SECONDS: Final = sized(15.0, 0.5)
+ROUNDS: Final = sized(3, 1)
+ORDER_SECONDS: Final = sized(3.0, 0.3)
+POSTING_SECONDS: Final = sized(1.0, 0.2)
+"""Beside a copy or a backup: over and over, until it is made."""
 
 
 def measure() -> Iterator[Figure]:
@@ -70,7 +73,7 @@ def _load(site: Installation, company: Company, first: int, count: int) -> None:
 def _backups(site: Installation, server: Server, company: Company, script: Path) -> Iterator[Figure]:
     """Copies and backups in turns, each beside orders; the orders beside a backup against those beside nothing."""
     target = Target(f"{server.url}/api/v2/sales-orders", company.headers, script)
-    drive(target, 32, 1, ["warm", "0", "0"])
+    drive(target, 32, WARM_UP_SECONDS, ["warm", "0", "0"])
     data = sum(path.stat().st_size for path in (site.data / "companies").glob("*.db"))
     backups, copies, beside, alone = (list[float]() for _ in range(4))
     for number in range(ROUNDS):
@@ -97,7 +100,7 @@ def _orders(target: Target, prefix: str, rates: list[float]) -> Iterator[None]:
         number = 0
         while not over.is_set():
             number += 1
-            rates.append(drive(target, 32, 1, [f"{prefix}-{number}", "0", str(number)]).rate)
+            rates.append(drive(target, 32, POSTING_SECONDS, [f"{prefix}-{number}", "0", str(number)]).rate)
 
     thread = threading.Thread(target=post)
     thread.start()
@@ -160,7 +163,7 @@ def _many() -> Iterator[Figure]:
                     seen = site.load(server, COMPANIES, RATE, SECONDS)
                     if seen.wrong:
                         raise Failed(f"{seen.wrong} requests failed: {seen.first_wrong[-300:]}")
-                    if process is not None and process.poll() is not None:
+                    if process is not None and process.poll() is not None and not IS_TINY:
                         raise Failed("the proof was over before the load")
                     if process is not None:
                         process.wait()

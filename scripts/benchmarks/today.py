@@ -16,10 +16,11 @@ from benchmarks.orders import company_with_goods
 from benchmarks.pages import SETTINGS, sign_in
 from benchmarks.processes import QUIET, Failed, progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 from wmsd.db.sqlite import connect
 
-FEW: Final = 10
-MANY: Final = 1000
+FEW: Final = sized(10, 1)
+MANY: Final = sized(1000, 3)
 LATE: Final = 5
 """Orders in each company."""
 LATE_ORDER: Final = """

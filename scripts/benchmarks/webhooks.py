@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.figures import BESIDE_THE_DEAD, DRAINING, ORDERS_SUBSCRIBED, Figure
-from benchmarks.load import ROUNDS, Load, Target, drive
+from benchmarks.load import ROUNDS, WARM_UP_SECONDS, Load, Target, drive
 from benchmarks.orders import ARTICLES, PARTNERS, check_created, company_with_goods, total, write_script
 from benchmarks.processes import (
     HOST,
@@ -26,21 +26,22 @@ from benchmarks.processes import (
     wmsd_server,
 )
 from benchmarks.site import Company, Installation, installation
+from benchmarks.size import sized
 from wmsd.db.sqlite import connect
 from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
 
-TO_LOOPBACK: Final = {
-    **QUIET,
+LOOPBACK: Final = {
     "WMSD_WEBHOOKS_ALLOW_NETWORKS": "127.0.0.1/32",
     "WMSD_WEBHOOKS_ALLOW_PORTS": "1-65535",
     "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
 }
-DELIVERIES: Final = 10_000
-DEAD: Final = 100
+TO_LOOPBACK: Final = {**QUIET, **LOOPBACK}
+DELIVERIES: Final = sized(10_000, 50)
+DEAD: Final = sized(100, 4)
 ORDERS_A_SECOND: Final = 20
-WARM_UP_SECONDS: Final = 2
-ALONE_SECONDS: Final = 10
-BESIDE_SECONDS: Final = 45
+FIRST_SECONDS: Final = sized(2.0, 0.2)
+ALONE_SECONDS: Final = sized(10.0, 0.5)
+BESIDE_SECONDS: Final = sized(45.0, 0.5)
 """Longer than the first wait, 30 s: what failed comes back while it is measured."""
 SUBSCRIPTIONS: Final = 3
 MOST_SECONDS: Final = 300.0
@@ -51,7 +52,7 @@ CREATED: Final = "sales_order.created"
 
 
 def measure() -> Iterator[Figure]:
-    with installation() as site, _receiver(site.data.parent) as receiver:
+    with installation() as site, receiving(site.data.parent) as receiver:
         yield _draining(site, site.company("DRAIN"), receiver)
         company = company_with_goods(site)
         script = write_script(site.data.parent)
@@ -84,6 +85,14 @@ class Receiver:
     def seen(self) -> Seen:
         return Seen(**json.loads(self.server.get("/seen")))
 
+    def await_count(self, count: int) -> None:
+        """Waits until it has taken so many since `forget`. Raises Failed when they do not come."""
+        until = time.monotonic() + MOST_SECONDS
+        while (seen := self.seen().count) < count:
+            if time.monotonic() > until:
+                raise Failed(f"{seen} of {count} deliveries have arrived after {MOST_SECONDS:.0f} s.")
+            time.sleep(0.01)
+
     def orders(self) -> dict[int, float]:
         """When each arrived, by id."""
         return {int(order): arrived for order, arrived in json.loads(self.server.get("/orders")).items()}
@@ -96,7 +105,7 @@ class Receiver:
 
 
 @contextmanager
-def _receiver(folder: Path) -> Iterator[Receiver]:
+def receiving(folder: Path) -> Iterator[Receiver]:
     port = free_port()
     with server([sys.executable, "-m", "benchmarks.receiver", str(port)], port, folder, environment()) as found:
         yield Receiver(found)
@@ -189,7 +198,7 @@ def _orders_subscribed(
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
     subscriptions = [subscribe(wmsd, company, receiver.url(f"s{n}"), ALL) for n in range(SUBSCRIPTIONS)]
     switch(wmsd, company, subscriptions, active=False)
-    drive(target, 32, 1, ["warm", "0", "0"])
+    drive(target, 32, WARM_UP_SECONDS, ["warm", "0", "0"])
     without: list[Load] = []
     subscribed: list[Load] = []
     sent, drains = [], []
@@ -217,7 +226,7 @@ def _beside_the_dead(site: Installation, wmsd: Server, company: Company, receive
     """In milliseconds, from the moment at which an order is posted to the arrival of its sales_order.created."""
     subscribe(wmsd, company, receiver.url("healthy"), CREATED)
     progress(f"{BESIDE_THE_DEAD}: alone")
-    _delays(wmsd, company, receiver, WARM_UP_SECONDS)
+    _delays(wmsd, company, receiver, FIRST_SECONDS)
     alone = _delays(wmsd, company, receiver, ALONE_SECONDS)
     with dead_receivers(site.data.parent) as dead:
         for port in json.loads(dead.get("/")):
@@ -229,12 +238,12 @@ def _beside_the_dead(site: Installation, wmsd: Server, company: Company, receive
     yield Figure("of a hundred such delays the longest but one", "ms", ours, least)
 
 
-def _delays(wmsd: Server, company: Company, receiver: Receiver, seconds: int) -> list[float]:
+def _delays(wmsd: Server, company: Company, receiver: Receiver, seconds: float) -> list[float]:
     posted: dict[int, float] = {}
     connection = wmsd.connect()
     headers = {**company.headers, "Content-Type": "application/json"}
     began = time.monotonic()
-    for number in range(seconds * ORDERS_A_SECOND):
+    for number in range(int(seconds * ORDERS_A_SECOND)):
         time.sleep(max(0.0, began + number / ORDERS_A_SECOND - time.monotonic()))
         now = time.monotonic()
         connection.request("POST", "/api/v2/sales-orders", json.dumps(new_order(number)), headers)

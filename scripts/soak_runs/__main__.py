@@ -82,7 +82,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed
     broken = False
     for part in options.only or PARTS:
-        verdict = _run(part, 10 if options.tenth else 1)
+        verdict = _run(part, options.divisor)
         broken |= bool(verdict.broken)
         print(f"{part}: {verdict}", flush=True)
         for sentence in verdict.broken[:TOLD]:
@@ -106,7 +106,10 @@ def _options() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--only", action="append", choices=list(PARTS), help="run this part; repeat it")
-    parser.add_argument("--tenth", action="store_true", help="at a tenth of the size")
+    size = parser.add_mutually_exclusive_group()
+    for flag, divisor, share in (("--tenth", 10, "a tenth"), ("--tiny", 100, "a hundredth")):
+        says = f"at {share} of the size"
+        size.add_argument(flag, dest="divisor", action="store_const", const=divisor, default=1, help=says)
     return parser.parse_args()
 
 

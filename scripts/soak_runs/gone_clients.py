@@ -23,7 +23,7 @@ def run(divisor: int) -> Verdict:
             started = time.perf_counter()
             visitors = [Visitors(caller, path, chance) for path in FORMS]
             for each in visitors:
-                visits += asyncio.run(_visits(each, ROUNDS // divisor))
+                visits += asyncio.run(_visits(each, max(1, ROUNDS // divisor)))
             seconds = time.perf_counter() - started
             server.get("/api/health")
         stored = shop.rows(STORED)

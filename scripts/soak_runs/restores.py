@@ -18,7 +18,7 @@ KILLS: Final = 100
 
 def run(divisor: int) -> Verdict:
     folder, started = Path(tempfile.mkdtemp(prefix="wmsd-soak-")), time.perf_counter()
-    program, kills = Program(folder), KILLS // divisor
+    program, kills = Program(folder), max(1, KILLS // divisor)
     try:
         (folder / "home").mkdir()
         broken = killed_at_random(prepared(Home(program, folder / "home")), kills, Random(SEED), progress)

@@ -1,0 +1,82 @@
+"""Every part of `scripts/bench` at a tiny size: it measures nothing then, and shows that it still runs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from benchmarks.__main__ import NEEDS_WRK, PARTS
+from benchmarks.against import AT_ONCE, SETUPS
+from benchmarks.executable import EXECUTABLE, OF_PACKAGE
+from benchmarks.figures import GOALS, PAGE_AGAINST_API
+from benchmarks.pages import PAIRS
+from tests.support.executable import NAMED
+from tests.support.forked import ROOT
+from tests.support.programs import program
+
+pytestmark = pytest.mark.long
+
+LONGEST = 300.0
+"""Seconds of a part on a busy machine; on a quiet one it takes two to six."""
+PAGES = {f"{name} {PAGE_AGAINST_API}" for name, _, _ in PAIRS}
+
+
+def module_of(part: str) -> ModuleType:
+    return sys.modules[PARTS[part].__module__]
+
+
+def promised(module: ModuleType) -> set[str]:
+    """The figures with goals that it names, and those of the modules that measure for it."""
+    names = {value for value in vars(module).values() if isinstance(value, str)} & GOALS.keys()
+    others = [
+        value for value in vars(module).values() if isinstance(value, ModuleType) and hasattr(value, "measure")
+    ]
+    return names.union(*map(promised, others))
+
+
+def bench(*arguments: str, scratch: Path) -> "subprocess.CompletedProcess[str]":
+    """At the tiny size. What it leaves behind is in the folder `scratch`."""
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--tiny", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "scripts"), "TMPDIR": str(scratch)},
+        text=True,
+        capture_output=True,
+        timeout=LONGEST,
+    )
+
+
+def test_every_goal_is_of_a_part() -> None:
+    assert set[str]().union(*(promised(module_of(part)) for part in PARTS)) == GOALS.keys()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_measures_all_that_it_promises(part: str, tmp_path: Path) -> None:
+    if part in NEEDS_WRK:
+        program("wrk")
+    if part == "executable" and not (NAMED and EXECUTABLE.exists() and OF_PACKAGE.exists()):
+        pytest.skip("scripts/smoke runs it, after scripts/build")
+    found, scratch = tmp_path / "figures.json", tmp_path / "scratch"
+    scratch.mkdir()
+    done = bench("--only", part, "--json", str(found), scratch=scratch)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr[-3000:]
+    measured = {row["figure"] for row in json.loads(found.read_text()) if row["wmsd"] is not None}
+    assert promised(module_of(part)) - measured == set()
+    assert part != "pages" or measured >= PAGES
+    assert [*scratch.iterdir()] == []
+
+
+def test_a_comparison_with_a_revision_measures_every_request(tmp_path: Path) -> None:
+    done = bench("--against", "HEAD", scratch=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr[-3000:]
+    rows = [line.split("  ")[0] for line in done.stdout.splitlines()]
+    for setup in SETUPS:
+        for kind in setup.kinds:
+            named = re.compile(rf"{kind.name}, \d+ at once{setup.suffix}")
+            assert len([*filter(named.fullmatch, rows)]) == len(AT_ONCE), named
+    assert [*tmp_path.iterdir()] == []
