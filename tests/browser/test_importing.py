@@ -18,7 +18,7 @@ def looked_at(page: Page, file: Path, kind: str) -> None:
     page.select_option("#kind", kind)
     page.set_input_files("#file", file)
     page.click("text=Look at it")
-    expect(page.locator("text=How the file was read")).to_be_visible(timeout=20_000)
+    expect(page.locator("text=How the file was read")).to_be_visible(timeout=60_000)
 
 
 def seen_at_all_widths(page: Page, name: str) -> None:
@@ -43,18 +43,18 @@ def test_a_list_is_mended_imported_and_taken_back(page: Page, house: House, tmp_
     expect(page.locator("#kind")).to_have_value("articles")
     page.set_input_files("#file", file)
     page.click("text=Look at it")
-    expect(page.locator(".strip")).to_contain_text(re.compile(r"2\s*would be created"), timeout=20_000)
+    expect(page.locator(".strip")).to_contain_text(re.compile(r"2\s*would be created"), timeout=60_000)
     expect(page.locator(".facts")).to_contain_text("comma as row 2, weight_kg: 1,5 shows")
     seen_at_all_widths(page, "upload_good")
     page.click("text=Import it")
-    expect(page.locator("h1")).to_have_text(re.compile(r"\b\d+$"), timeout=20_000)
+    expect(page.locator("h1")).to_have_text(re.compile(r"\b\d+$"), timeout=60_000)
     expect(page.locator(".note.good")).to_have_text("The file is imported.")
     expect(page.locator(".facts")).to_contain_text("ana@example.com")
     seen_at_all_widths(page, "import_done")
 
     page.click("text=Take back")
     page.click("main button")
-    expect(page.locator(".note.good")).to_have_text("The import is taken back.", timeout=20_000)
+    expect(page.locator(".note.good")).to_have_text("The import is taken back.", timeout=60_000)
     page.goto("/companies/1/articles?code=IMP-1")
     expect(page.locator(".empty")).to_contain_text("Nothing is like that.")
 
@@ -69,4 +69,4 @@ def test_a_thousand_or_one_is_chosen(page: Page, house: House, tmp_path: Path) -
     seen_at_all_widths(page, "upload_question")
     page.select_option("#decimal", "comma")
     page.click("text=Look at it again")
-    expect(page.locator("td", has_text="1000").first).to_be_visible(timeout=20_000)
+    expect(page.locator("td", has_text="1000").first).to_be_visible(timeout=60_000)
