@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interfaces.pages.administering import chosen, id_of, shown_once, signed_in_as
+from tests.interfaces.pages.administering import NEW_PASSWORD, chosen, id_of, shown_once, signed_in_as
 from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.visitor import Visitor
 from tests.sign_on.test_growing_reach import (
@@ -15,7 +15,6 @@ from tests.sign_on.test_growing_reach import (
     CAROL,
     HAD,
     IN_OTHER,
-    NEW_PASSWORD,
     OTHER,
     ROOT,
     RULES,
