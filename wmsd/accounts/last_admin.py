@@ -62,11 +62,16 @@ def _why_last(tx: Transaction, user: User) -> str | None:
             f"Make another platform admin first: {AT_THE_PAGES}"
         )
     other = others[0]
-    if signs_in:
-        lacks = "is one only with a password of a new link" if other.waits else "has no password yet"
+    if signs_in and other.waits:
         return (
             f"{user.email} is the last platform admin who can sign in. {other.email} is a platform admin too, but "
-            f"{lacks}: have the link opened first, or make another: "
+            "needs a new password: have the link opened first, or make another: "
+            f"People, {other.email}, Link to a new password"
+        )
+    if signs_in:
+        return (
+            f"{user.email} is the last platform admin who can sign in. {other.email} is a platform admin too, but "
+            "has no password yet: have the link opened first, or make another: "
             f"People, {other.email}, Link to a new password"
         )
     return (
