@@ -40,10 +40,13 @@ class RoomWatch:
         """Who is to be told, by the ids of the companies."""
 
     async def look(self) -> None:
-        """A job calls it. Raises OSError."""
+        """A job calls it. That the disk cannot be read is told by its own watch."""
         companies = await self._installation.access.companies()
         read = {each: figures.bytes for each, figures in self._today.known.items() if each in companies}
-        disk, unread = await asyncio.to_thread(self._measured, companies.keys() - read.keys())
+        try:
+            disk, unread = await asyncio.to_thread(self._measured, companies.keys() - read.keys())
+        except OSError:
+            return
         held = read | unread
         if unnoted := {each: held[each] for each in held if companies[each].held_before is None}:
             await self._installation.platform.write(lambda tx: store.note_held_before(tx, unnoted))

@@ -185,6 +185,8 @@ async def run(plan: Plan, progress: Callable[[str], None] = lambda text: None) -
         await _stop(process, outcome)
         for attacker in attackers:
             await _collect(attacker, outcome)
+        if watcher.done():
+            watcher.result()  # it has failed, and would have seen too little
         watcher.cancel()
         outcome.log = log.read_text(encoding="utf-8")
         outcome.held = [json.loads(line) for line in noted.read_text(encoding="utf-8").splitlines()]

@@ -1,6 +1,7 @@
 """What a server takes from its machine while it is attacked, looked at from outside."""
 
 import asyncio
+import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,43 +24,41 @@ class Taken:
 
 
 async def watch(process: int, data: Path, log: Path, taken: Taken) -> None:
-    """Until it is cancelled, or the process ends."""
-    is_there = True
-    while is_there:
-        is_there, _ = await asyncio.gather(
+    """Until it is cancelled."""
+    while True:
+        await asyncio.gather(
             asyncio.to_thread(_look, Path(f"/proc/{process}"), data, log, taken), asyncio.sleep(EVERY_SECONDS)
         )
 
 
-def _look(process: Path, data: Path, log: Path, taken: Taken) -> bool:
-    """Whether the process was there."""
-    try:
-        taken.resident_bytes = max(taken.resident_bytes, _resident(process))
-        taken.files = max(taken.files, sum(1 for _ in (process / "fd").iterdir()))
-        taken.threads = max(taken.threads, sum(1 for _ in (process / "task").iterdir()))
-    except OSError:
-        return False
+def _look(process: Path, data: Path, log: Path, taken: Taken) -> None:
+    """Threads, children and files may end while they are looked at, and at last the process."""
+    taken.resident_bytes = max(taken.resident_bytes, _resident(process))
+    with suppress(OSError):
+        taken.files = max(taken.files, len([*(process / "fd").iterdir()]))
+        taken.threads = max(taken.threads, len([*(process / "task").iterdir()]))
     taken.disk_bytes = max(taken.disk_bytes, bytes_in(data))
     taken.log_bytes = max(taken.log_bytes, log.stat().st_size)
-    return True
 
 
 def _resident(process: Path) -> int:
-    """Of the process and of all that it has started."""
-    found = RESIDENT.search((process / "status").read_bytes())
-    own = int(found[1]) * 1024 if found else 0
-    for task in (process / "task").iterdir():
-        for child in (task / "children").read_text().split():
-            with suppress(OSError):  # it has ended meanwhile
-                own += _resident(process.parent / child)
-    return own
+    """Of the process and of all that it has started; 0 of what has ended."""
+    total, tasks = 0, list[Path]()
+    with suppress(OSError):
+        found = RESIDENT.search((process / "status").read_bytes())
+        total = int(found[1]) * 1024 if found else 0
+        tasks = [*(process / "task").iterdir()]
+    for task in tasks:
+        with suppress(OSError):
+            for child in (task / "children").read_text().split():
+                total += _resident(process.parent / child)
+    return total
 
 
 def bytes_in(folder: Path) -> int:
     found = 0
-    for file in folder.rglob("*"):
-        try:
-            found += file.stat().st_size if file.is_file() else 0
-        except OSError:  # gone meanwhile
-            continue
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # gone meanwhile
+                found += Path(place, name).lstat().st_size
     return found
