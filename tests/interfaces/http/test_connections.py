@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -13,11 +14,12 @@ from aiohttp import web
 
 from tests.support.raw_http import Caller
 from tests.support.world import World
+from wmsd.app.listeners import listeners
 from wmsd.base.addresses import counted_as, is_in, networks, without_port
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http import connections, listening, requests
 from wmsd.interfaces.http.connections import Bounds, Connections
-from wmsd.interfaces.http.listening import FILES_BESIDE, bounded_by_files
+from wmsd.interfaces.http.listening import FILES_BESIDE, Accepting, bounded_by_files
 
 CERTIFICATE = Path(__file__).parents[2] / "support" / "loopback.pem"
 MEGABYTE = 1024 * 1024
@@ -211,10 +213,10 @@ async def test_in_all_the_address_that_has_the_most_gives_way() -> None:
         assert await answers(honest)
 
 
-async def test_what_is_worked_on_is_never_closed_for_others() -> None:
-    gate = asyncio.Event()
+def working_until(gate: asyncio.Event) -> Handler:
+    """Works at each request until the gate is open."""
 
-    async def slowly(request: web.Request) -> web.Response:
+    async def work(request: web.Request) -> web.Response:
         connection = connections.of(request)
         assert connection is not None
         connection.begin()
@@ -222,7 +224,12 @@ async def test_what_is_worked_on_is_never_closed_for_others() -> None:
         connection.end()
         return web.Response()
 
-    async with serving(Bounds(connections=2), slowly) as port:
+    return work
+
+
+async def test_what_is_worked_on_is_never_closed_for_others() -> None:
+    gate = asyncio.Event()
+    async with serving(Bounds(connections=2), working_until(gate)) as port:
         busy = [await opened(port) for _ in range(2)]
         for _, writer in busy:
             writer.write(HELLO)
@@ -231,6 +238,34 @@ async def test_what_is_worked_on_is_never_closed_for_others() -> None:
         gate.set()
         for reader, _ in busy:
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+
+
+async def test_who_has_the_most_at_work_does_not_make_a_newcomer_give_way() -> None:
+    gate = asyncio.Event()
+    async with serving(Bounds(connections=4), working_until(gate)) as port:
+        for _ in range(3):
+            (await opened(port, "127.0.0.3"))[1].write(HELLO)
+        await asyncio.sleep(0.2)
+        silent = await opened(port, "127.0.0.4")
+        await asyncio.sleep(0.2)
+        newcomer = await opened(port, "127.0.0.2")
+        assert await is_closed(silent)
+        gate.set()
+        assert await answers(newcomer)
+
+
+async def test_all_who_came_while_the_loop_was_busy_are_accepted_in_one_turn() -> None:
+    """The system keeps few, and drops the others, who try again after a second only."""
+    (listener,) = listeners("127.0.0.1", 0)
+    come = Connections(Bounds())
+    clients = [socket.create_connection(listener.getsockname()) for _ in range(20)]
+    with Accepting(listener, lambda: come.protocol(asyncio.Protocol), tls=None):
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert len(come) == len(clients)
+        for each in clients:
+            each.close()
+    come.close()
 
 
 async def ask_and_not_read(port: int, size: int, company: str) -> Opened:

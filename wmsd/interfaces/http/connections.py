@@ -3,7 +3,7 @@
 A client that sends nothing, half a head or half a body, or does not read its answer, occupies a file and memory.
 So each of these has a time limit, and the number of connections is limited, per address and in all. Beyond that
 limit, the connection that has kept the service waiting longest is closed, among those of the address with the
-most.
+most. An address for whose connections the service is at work gives none of them up.
 """
 
 import asyncio
@@ -121,10 +121,12 @@ class Connection(asyncio.Protocol):
         """Notes that a request is being processed."""
         self._requests += 1
         self.waiting_since = self.head_since = None
+        self._connections.is_at_work_for(self)
 
     def end(self, company: int | None = None) -> None:
         """Notes that it waits for its client, after an answer of this company."""
         self.waiting_since, self.company = self._connections.time(), company
+        self._connections.waits_for(self)
 
     # --- state and closing ---------------------------------------------------------------------------------------
 
@@ -164,6 +166,8 @@ class Connections:
         self._bounds = bounds
         self.proxies = proxies
         self._of_address: dict[str, dict[Connection, None]] = {}
+        self._waiting: dict[str, dict[Connection, None]] = {}
+        """Those of each address that keep the service waiting, the longest first."""
         self._unread: dict[Connection, None] = {}
         self._number = 0
         self._closed: Counter[str] = Counter()
@@ -195,18 +199,32 @@ class Connections:
         beside = self._of_address.setdefault(connection.address, {})
         beside[connection] = None
         self._number += 1
+        self.waits_for(connection)
         if len(beside) > self._bounds.connections_of_an_address and not connection.is_proxy:
-            self._cut_one(beside, connection)
+            self._cut_one(connection.address)
         elif self._number > self._bounds.connections:
-            self._cut_one(max(self._of_address.values(), key=len), connection)
+            self._cut_one(max(self._waiting, key=self._burden))
 
     def remove(self, connection: Connection) -> None:
         self._unread.pop(connection, None)
+        self.is_at_work_for(connection)
         beside = self._of_address.get(connection.address, {})
         if beside.pop(connection, connection) is None:
             self._number -= 1
         if not beside:
             self._of_address.pop(connection.address, None)
+
+    def waits_for(self, connection: Connection) -> None:
+        if connection in self._of_address.get(connection.address, {}):  # and not cut meanwhile
+            waiting = self._waiting.setdefault(connection.address, {})
+            waiting.pop(connection, None)
+            waiting[connection] = None
+
+    def is_at_work_for(self, connection: Connection) -> None:
+        waiting = self._waiting.get(connection.address, {})
+        waiting.pop(connection, None)
+        if not waiting:
+            self._waiting.pop(connection.address, None)
 
     def is_unread(self, connection: Connection) -> None:
         """Notes a slow reader. If too much is unread, closes those that have been slow the longest."""
@@ -223,10 +241,15 @@ class Connections:
     def _all(self) -> dict[Connection, None]:
         return {each: None for beside in self._of_address.values() for each in beside}
 
-    def _cut_one(self, beside: dict[Connection, None], newest: Connection) -> None:
-        """Closes the one that has kept the service waiting longest, or the newest if none has."""
-        waiting = [each for each in beside if each.waiting_since is not None and each is not newest]
-        self._cut(min(waiting, key=lambda each: each.waiting_since or 0.0, default=newest))
+    def _burden(self, address: str) -> tuple[int, float]:
+        """Which of the addresses that keep the service waiting gives way: the one with the most connections. Of
+        equals, the one that has kept it waiting longest.
+        """
+        return len(self._of_address[address]), -(next(iter(self._waiting[address])).waiting_since or 0.0)
+
+    def _cut_one(self, address: str) -> None:
+        """Closes the one of an address that has kept the service waiting longest. It may be the newest."""
+        self._cut(next(iter(self._waiting[address])))
 
     def _cut_unread(self, connections: list[Connection], most: int) -> None:
         unread = sum(each.unread for each in connections)

@@ -31,6 +31,7 @@ KEEP_ALIVE_SECONDS: Final = 75.0
 LINGERING_SECONDS: Final = 2.0
 """The time to read the rest of a refused body, so that its client can read the answer."""
 AGAIN_SECONDS: Final = 0.1
+ACCEPTED_AT_ONCE: Final = 64
 NOT_ACCEPTED: Final = "no connection can be accepted"
 FILES_BESIDE: Final = 64
 """The files that the program has open beside connections and companies' files."""
@@ -130,11 +131,15 @@ class Accepting(AbstractContextManager[None]):
         self._again = None
 
     def _accept(self) -> None:
+        """Accepts many at a time: those that the loop leaves to the system are dropped when they are too many, and
+        their clients try again after a second only.
+        """
         try:
-            opened, peer = _accepted(self._listener)
-            connection = self._protocol()
-            asyncio.ensure_future(_open(connection, opened, self._tls))  # noqa: RUF006  (it is kept from its first step on)
-            connection.count(peer)
+            for _ in range(ACCEPTED_AT_ONCE):
+                opened, peer = _accepted(self._listener)
+                connection = self._protocol()
+                asyncio.ensure_future(_open(connection, opened, self._tls))  # noqa: RUF006  (it is kept from its first step on)
+                connection.count(peer)
         except (BlockingIOError, ConnectionAbortedError):
             return
         except OSError as error:
