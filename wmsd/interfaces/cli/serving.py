@@ -71,6 +71,10 @@ if TYPE_CHECKING:
     from wmsd.app.demo import Loaded
 
 LOG = logging.getLogger("wmsd.serve")
+TURN_SECONDS = 0.0005
+"""How long a thread may keep the interpreter while the event loop waits for it. The loop gives it up with every
+call of the system, dozens of times in a request: with Python's 5 ms, one busy thread made everybody wait.
+"""
 FIRST_REQUESTS_SECONDS = 0.5
 COLLECTED_AFTER = (2_000, 10, 10)
 """Thresholds of Python's garbage collector. Young objects are collected often, because everything waits for a
@@ -159,6 +163,7 @@ async def _serve(
     settings = command_line.settings
     tls = None if served_tls is None else served_tls.context
     files = raise_file_limit()
+    sys.setswitchinterval(TURN_SECONDS)
     asyncio.get_running_loop().set_exception_handler(_unhandled(Complaints(LOG, (RuntimeError,))))
     stop = _stop()
     lent_at = listener(command_line.folder)
