@@ -1,6 +1,7 @@
 """Signing in under attack: what a guess costs, who waits, and that the owner gets in."""
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from argon2 import PasswordHasher
 
 from tests.support.world import PASSWORD, Answer, World, open_world
 from wmsd.accounts import actions
+from wmsd.base.priority import GIVING_WAY
 
 OWNER = "admin@example.com"
 NOBODY = "nobody@example.com"
@@ -31,6 +33,7 @@ class HeldHasher(PasswordHasher):
         self.open.set()
         self.given: list[str | bytes] = []
         self.at_once = self.most_at_once = 0
+        self.priorities: set[int] = set()
         self._count = threading.Lock()
 
     def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
@@ -38,6 +41,7 @@ class HeldHasher(PasswordHasher):
             self.given.append(password)
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)
+            self.priorities.add(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
         try:
             assert self.open.wait(30)
             return super().verify(hash, password)
@@ -104,6 +108,11 @@ async def test_of_two_hundred_guesses_at_once_one_is_looked_at(sign_ins: SignInW
     sign_ins.hasher.open.set()
     assert (await first).status == 401
     assert sign_ins.hasher.given == ["wrong"]
+
+
+async def test_passwords_are_checked_when_nobody_else_wants_the_processor(sign_ins: SignInWorld) -> None:
+    assert (await sign_ins.sign_in()).status == 200
+    assert sign_ins.hasher.priorities == {os.getpriority(os.PRIO_PROCESS, 0) + GIVING_WAY}
 
 
 async def test_a_short_queue_and_beyond_it_503_at_once(sign_ins: SignInWorld) -> None:

@@ -1,4 +1,5 @@
-"""Passwords: argon2id (RFC 9106), off the event loop, at most two at once, because each takes 64 MiB.
+"""Passwords: argon2id (RFC 9106), off the event loop, at most two at once, because each takes 64 MiB, and all
+processors for a tenth of a second. So their threads give way to the event loop.
 
 A guess that cannot be checked soon is refused at once: waiting requests hold memory, and an attacker could send
 any number of them.
@@ -7,6 +8,7 @@ any number of them.
 import asyncio
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
@@ -15,6 +17,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from wmsd.accounts.pauses import Key, Pauses
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
+from wmsd.base.priority import give_way
 from wmsd.base.problems import Problem, unavailable
 
 AT_ONCE = 2
@@ -53,7 +56,7 @@ class Passwords:
     def __init__(self, clock: Clock, hasher: PasswordHasher | None = None) -> None:
         self._clock = clock
         self._hasher = hasher or PasswordHasher()
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._threads = ThreadPoolExecutor(AT_ONCE, "wmsd-passwords", initializer=give_way)
         self._nobody: str | None = None
         self._pauses = Pauses()
         self._under_way: dict[Key, asyncio.Task[bool]] = {}
@@ -97,11 +100,7 @@ class Passwords:
         return good
 
     async def _in_turn(self, work: Callable[[], Result]) -> Result:
-        """Runs the work on a thread, at most AT_ONCE at a time. A caller who hangs up does not cancel it: its
-        thread would go on while another one begins.
-        """
-        async with self._turn:
-            return await asyncio.to_thread(work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def _verify(self, password_hash: str | None, password: str) -> bool:
         if self._nobody is None:
