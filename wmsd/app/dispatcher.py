@@ -250,6 +250,7 @@ class Dispatcher:
         return await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
 
     def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
+        tx.is_brief = call.is_brief
         as_of = partial(last_shown, tx)
         if call.operation.answer == "cursor" and call.operation.scope in ("company", "site"):
             read = walk(tx, call, company, inputs, self._signer)

@@ -132,7 +132,8 @@ class Listing:
 
     def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
         """The records that have one of the ids in this column, which has an index. Raises Problem (413)."""
-        wanted = f"SELECT {record} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
+        shown = _shown(tx, record)
+        wanted = f"SELECT {shown} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
         return in_parts(
             ids,
             self.at_once,
@@ -160,10 +161,8 @@ class Listing:
         others: Mapping[str, object] = MappingProxyType({}),
     ) -> Joined:
         """As many of the records as fit, but at least one."""
-        csv = tx.csv if isinstance(record, RecordSql) else None
-        separator = "," if csv is None else END
-        shown = record if csv is None or not isinstance(record, RecordSql) else csv.render(tx, record)
-        sql, parameters = self._chosen(shown, values, beyond)
+        separator = END if tx.csv is not None and isinstance(record, RecordSql) else ","
+        sql, parameters = self._chosen(_shown(tx, record), values, beyond)
         parameters |= {**others, "separator": separator}
         found: list[Joined] = []
         room, left, is_cut = LARGEST_PAGE, number, False
@@ -268,6 +267,15 @@ class Listing:
     def _where(conditions: list[str]) -> str:
         every = [condition for condition in conditions if condition]
         return f" WHERE {' AND '.join(every)}" if every else ""
+
+
+def _shown(tx: Transaction, record: str) -> str:
+    """The SQL of a record in the form that is asked for."""
+    if not isinstance(record, RecordSql):
+        return record
+    if tx.csv is not None:
+        return tx.csv.render(tx, record)
+    return record.brief if tx.is_brief else record
 
 
 def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joined:

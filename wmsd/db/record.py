@@ -18,26 +18,38 @@ LAST = ("created_at", "updated_at")
 
 
 class RecordSql(str):
-    """The SQL of a record's JSON text. `columns`: that of each field's value, and what the model says of it."""
+    """The SQL of a record's JSON text. `columns`: that of each field's value, and what the model says of it.
+    `brief`: the SQL of the text with little for each field that can be large.
+    """
 
     columns: Mapping[str, tuple[str, FieldInfo]]
-    __slots__ = ("columns",)
+    brief: str
+    __slots__ = ("brief", "columns")
 
 
 def record_sql(
-    model: type[BaseModel], columns: dict[str, str] | None = None, fields: Iterable[str] | None = None
+    model: type[BaseModel],
+    columns: dict[str, str] | None = None,
+    fields: Iterable[str] | None = None,
+    brief: Mapping[str, str] | None = None,
 ) -> RecordSql:
     """`json_object(…)` of the model's fields, `id` first and times last.
 
-    `columns` has the SQL of fields that are not a column of the same name; `fields` selects some.
+    `columns` has the SQL of fields that are not a column of the same name; `fields` selects some. `brief` has the
+    SQL of what stands for a field that can be large, such as the number of its rows.
     """
     chosen = set(fields) if fields is not None else set(model.model_fields)
     names = sorted((name for name in model.model_fields if name in chosen), key=_place)
     parts = {name: ((columns or {}).get(name, name), model.model_fields[name]) for name in names}
-    pairs = (f"'{name}', {_value(*parts[name])}" for name in names)
-    record = RecordSql(f"json_object({', '.join(pairs)})")
-    record.columns = parts
+    values = {name: _value(*parts[name]) for name in names}
+    record = RecordSql(_object(values))
+    record.columns, record.brief = parts, _object({**values, **(brief or {})})
     return record
+
+
+def _object(values: Mapping[str, str]) -> str:
+    pairs = (f"'{name}', {value}" for name, value in values.items())
+    return f"json_object({', '.join(pairs)})"
 
 
 def check_shown(body: type[BaseModel], shown: type[BaseModel], *, but: Iterable[str] = ()) -> None:

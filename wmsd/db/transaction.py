@@ -52,6 +52,8 @@ class Transaction:
         self._provision = provision
         self.csv: CsvLines | None = None
         """Has lists give lines of CSV in the place of records."""
+        self.is_brief = False
+        """Has lists give little for each field that can be large (`RecordSql.brief`)."""
         self._last_change: int | None = None
         self._at_end: _Ends = {}
         self._at_last: _Ends = {}

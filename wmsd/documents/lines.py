@@ -57,6 +57,10 @@ class LineTable:
             WHERE line.{self.document} = {documents}.id
         )"""
 
+    def count_sql(self, documents: str) -> str:
+        """SQL: the number of the lines of one row of the table `documents`."""
+        return f"(SELECT count(*) FROM {self.name} AS line WHERE line.{self.document} = {documents}.id)"
+
     def check_settable(self, line: type[BaseModel]) -> None:
         """Raises TypeError for a field that a caller may set in a line and that has no column."""
         lost = [

@@ -114,7 +114,10 @@ class DocumentTable:
 
     @cached_property
     def record(self) -> str:
-        return record_sql(self.shown, {self.lines: self.line_table.sql(self.name)})
+        lines = self.line_table
+        return record_sql(
+            self.shown, {self.lines: lines.sql(self.name)}, brief={self.lines: lines.count_sql(self.name)}
+        )
 
     @cached_property
     def listing(self) -> Listing:

@@ -15,7 +15,7 @@ from wmsd.outbox.events import TIME_DIGITS
 from wmsd.outbox.schema import Event, EventQuery
 
 KEPT: Final = timedelta(days=90)
-RECORD: Final = record_sql(Event, {"timestamp": "occurred_at"})
+RECORD: Final = record_sql(Event, {"timestamp": "occurred_at"}, brief={"data": "NULL"})
 LISTING: Final = Listing(
     source="events",
     order="sequence",

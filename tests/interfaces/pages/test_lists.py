@@ -2,10 +2,13 @@
 
 import re
 
+import pytest
+
 from tests.interfaces.pages.test_browsing import links, rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen
 from tests.support.shop import Shop
 from tests.support.world import World
+from wmsd.db import listing
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.resources import RESOURCES
 
@@ -60,6 +63,18 @@ async def test_a_filter_that_hides_all_can_be_cleared(shop: Shop) -> None:
     sentence, ways = told(await visitor.get("/companies/1/articles?search=zzz"))
     assert sentence == "Nothing is like that. The filter hides all that there is. Clear the filter"
     assert ways == ["/companies/1/articles"]
+
+
+async def test_a_list_reads_no_lines_only_how_many_there_are(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a page of large orders would end before all are shown, and its reading would keep others waiting."""
+    line = {"article_id": 1, "quantity": 0.001}
+    for number in range(3):
+        await shop.order(*[line] * (20 + number))
+    monkeypatch.setattr(listing, "LARGEST_PAGE", 5_000)  # as much as one of them
+    visitor = await signed_in(shop.world)
+    assert len((await shop.world.call("GET", "/api/sales-orders")).body["data"]) == 1
+    assert [cells[3] for cells in rows(await visitor.get("/companies/1/sales-orders"))] == ["22", "21", "20"]
+    assert len(rows(await visitor.get("/companies/1/events?event=sales_order.created"))) == 3
 
 
 async def test_a_filter_is_not_blamed_where_there_is_nothing(world: World) -> None:

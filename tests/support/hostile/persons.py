@@ -52,10 +52,12 @@ Act = Callable[[Scene, Person, Iterator[int]], Awaitable[None]]
 
 
 async def sign_in(scene: Scene, person: Person) -> None:
-    """As often as one may have sessions, each from another address."""
+    """As often as one may have sessions, each from another address; where it is refused, again."""
     body = urlencode({"email": person.account.email, "password": person.account.password}).encode()
     headers = {"Content-Type": FORM, "Sec-Fetch-Site": "same-origin"}
-    for address in itertools.islice(itertools.cycle(scene.addresses), SESSIONS):
+    addresses = itertools.cycle(scene.addresses)
+    while len(person.sessions) < SESSIONS and not scene.is_over:
+        address = next(addresses)
         with suppress(OSError, EOFError, TimeoutError):
             async with asyncio.timeout(PATIENCE), scene.connected(address) as (reader, writer):
                 writer.write(request("POST", "/sign-in", body, headers))

@@ -52,7 +52,7 @@ class Browsing:
         orders = _orders(resource)
         ordered = {"sort": resource.sort} if resource.sort.lstrip("-") in orders else {}
         query = {**ordered, **sent.query, "per_page": str(PER_PAGE)}
-        answer = await at.ask(resource.listing, query=query)
+        answer = await at.ask(resource.listing, query=query, is_brief=True)
         if not answer.is_good and answer.status != 422:
             answer.needed()
         errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **sent.errors}

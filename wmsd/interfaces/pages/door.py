@@ -33,7 +33,7 @@ SECOND_FACTOR = "/account/second-factor"
 
 class Sent(TypedDict, total=False):
     """What goes with an operation. `document` is the body. `is_counted`: the limit has counted it already,
-    with what it is a part of. `is_long`: it reads much.
+    with what it is a part of. `is_long`: it reads much. `is_brief`: of lines it gives only how many there are.
     """
 
     document: Mapping[str, object]
@@ -43,6 +43,7 @@ class Sent(TypedDict, total=False):
     idempotency_key: str | None
     is_counted: bool
     is_long: bool
+    is_brief: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ class Door:
             idempotency_key=sent.get("idempotency_key"),
             is_counted=sent.get("is_counted", False),
             is_long=sent.get("is_long", False),
+            is_brief=sent.get("is_brief", False),
             counted_before=request.pop(COUNTED, []) if operation.writes else (),
             session=browser.secret,
             asks_by_itself=browser.asks_by_itself,

@@ -26,7 +26,7 @@ async def referred(workplace: Workplace, fields: Iterable[Field], records: Itera
         found |= await _documents(workplace, records)
     for name, wanted in ids.items():
         query = {"ids": ",".join(map(str, sorted(wanted)[:MOST_IDS]))}
-        answer = await workplace.ask(REFERRING[name].find, query=query, is_counted=True)
+        answer = await workplace.ask(REFERRING[name].find, query=query, is_counted=True, is_brief=True)
         if answer.is_good:
             found |= {(name, record["id"]): record for record in answer.body["data"]}
     return found
@@ -50,6 +50,6 @@ def _collect(fields: Iterable[Field], record: Mapping[str, Any], ids: dict[str, 
             continue
         if field.kind == "reference" and field.name in REFERRED:
             ids[field.name].add(value)
-        elif field.kind in NESTED:
+        elif field.kind in NESTED and not isinstance(value, int):
             for each in value if field.kind == "table" else [value]:
                 _collect(field.of, each, ids)

@@ -35,7 +35,7 @@ async def records_under(at: Workplace, resource: Resource, record: Mapping[str, 
 
 async def _under(at: Workplace, other: Resource, filtered: str, code: str) -> Under:
     query = {filtered: code, "per_page": str(MOST)}
-    found = await at.need(other.listing, query=query, is_counted=True)
+    found = await at.need(other.listing, query=query, is_counted=True, is_brief=True)
     total = found.get("meta", {}).get("total")
     of_the_record = f"{filtered.removesuffix('_code')}_"
     fields = [field for field in other.listed if not field.name.startswith(of_the_record)]

@@ -279,6 +279,6 @@ BY_KIND: Final[Mapping[str, Callable[[Any], str]]] = {
     "abilities": _abilities,
     "sentence": _sentence,
     "sentences": _sentences,
-    "table": lambda value: str(len(value)),
+    "table": lambda value: str(value if isinstance(value, int) else len(value)),  # of a list, only how many
     "changes": _changes,
 }

@@ -87,7 +87,7 @@ class Workplace(ABC):
 
     async def id_of(self, resource: Resource, code: str) -> int | None:
         """The id of the record with this code; None when there is none."""
-        found = await self.need(resource.listing, query={"code": code}, is_counted=True)
+        found = await self.need(resource.listing, query={"code": code}, is_counted=True, is_brief=True)
         return found["data"][0]["id"] if found["data"] else None
 
 
