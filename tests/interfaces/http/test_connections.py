@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 from aiohttp import web
 
 from tests.support.raw_http import Caller
@@ -18,7 +20,7 @@ from wmsd.app.listeners import listeners
 from wmsd.base.addresses import counted_as, is_in, networks, without_port
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http import connections, listening, requests
-from wmsd.interfaces.http.connections import Bounds, Connections
+from wmsd.interfaces.http.connections import Bounds, Connection, Connections
 from wmsd.interfaces.http.listening import FILES_BESIDE, Accepting, bounded_by_files
 
 CERTIFICATE = Path(__file__).parents[2] / "support" / "loopback.pem"
@@ -266,6 +268,25 @@ async def test_all_who_came_while_the_loop_was_busy_are_accepted_in_one_turn() -
         for each in clients:
             each.close()
     come.close()
+
+
+def test_what_is_cut_while_it_is_opened_leaves_nothing_behind() -> None:
+    """On the loop of the service: uvloop keeps for ever what is cancelled in that moment."""
+
+    async def open_too_many() -> int:
+        async with serving(Bounds(connections=20)) as port:
+            for _ in range(3):
+                kept = await asyncio.gather(*(opened(port) for _ in range(100)))
+                await asyncio.sleep(0.2)
+                for _, writer in kept:
+                    writer.transport.abort()
+                _opened.clear()
+                await asyncio.sleep(0.2)
+            del kept
+            gc.collect()
+            return sum(isinstance(each, Connection) for each in gc.get_objects())
+
+    assert uvloop.run(open_too_many()) == 0
 
 
 async def ask_and_not_read(port: int, size: int, company: str) -> Opened:

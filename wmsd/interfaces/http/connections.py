@@ -55,7 +55,7 @@ class Connection(asyncio.Protocol):
         self._inner = inner
         self._transport: asyncio.Transport | None = None
         self.opening: asyncio.Task[None] | None = None
-        """Set until the transport is made; under TLS, until the handshake is over."""
+        """Under TLS, set until the handshake is over."""
         self.is_cut = False
         self._requests = 0
         self.address = ""
@@ -75,12 +75,17 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         opened = cast(asyncio.Transport, transport)  # uvloop's do not inherit from asyncio.Transport
+        if self.is_cut:
+            opened.abort()
+            return
         self._transport = opened
         _limit_kernel_buffer(opened)
         self.opening = None
         self._inner.connection_made(opened)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if self._transport is None:
+            return  # it was cut before it was made
         self._connections.remove(self)
         self._inner.connection_lost(exc)
         self._transport = None

@@ -180,7 +180,8 @@ async def _open(connection: Connection, opened: socket.socket, tls: ssl.SSLConte
     if connection.is_cut:
         opened.close()
         return
-    connection.opening = asyncio.current_task()
+    if tls is not None:  # else it takes a turn of the loop, and uvloop would keep what is cancelled then for ever
+        connection.opening = asyncio.current_task()
     loop = asyncio.get_running_loop()
     handshake_seconds = None if tls is None else HEAD_SECONDS
     try:
