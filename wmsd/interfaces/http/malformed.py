@@ -44,6 +44,8 @@ class RequestHandler(web.RequestHandler):
         told = refusal(self._problem(request, status, exc, message or ""))
         answer = _told(self._installation, self._log, request, told, reason_of(message or ""))
         answer.force_close()
+        if exc is not None:
+            exc.__traceback__ = None  # it holds the frame that holds the error, until a collection
         return answer
 
     def _problem(
@@ -66,6 +68,7 @@ def answering_all(installation: Installation, log: RequestLog, handle: Answering
         try:
             return await handle(request)
         except web.HTTPException as error:
+            error.__traceback__ = None  # as above
             nowhere = Problem("NOT_FOUND", NOWHERE, status=error.status)
             return _told(installation, log, request, refusal(nowhere), "")
 

@@ -28,7 +28,7 @@ class Occupancy(Generic[Result]):
                 return result
             finally:
                 self.seconds += perf_counter() - began
-            thrown = None
+                thrown = None  # also on the way out: it holds this frame, which only a collection would find
             try:
                 yield waited
             except BaseException as error:

@@ -36,7 +36,10 @@ class FoundPages:
         if making is None:
             making = self._making[key] = asyncio.create_task(self._made(key, address, prepare))
             making.add_done_callback(partial(self._is_made, key))
-        return await asyncio.shield(making)  # others may wait for the same
+        try:
+            return await asyncio.shield(making)  # others may wait for the same
+        finally:
+            del making  # its error holds this frame, until a collection
 
     async def _made(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> Kept:
         async with self._work.turn("search", Payers(address=address)) as turn:
