@@ -76,9 +76,9 @@ TURN_SECONDS = 0.0005
 call of the system, dozens of times in a request: with Python's 5 ms, one busy thread made everybody wait.
 """
 FIRST_REQUESTS_SECONDS = 0.5
-COLLECTED_AFTER = (2_000, 10, 10)
+COLLECTED_AFTER = (2_000, 10, 100)
 """Thresholds of Python's garbage collector. Young objects are collected often, because everything waits for a
-collection; all objects are collected seldom, so that a single large body does not cause it.
+collection; all objects are collected seldom, because it looks through each that is alive.
 """
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from wmsd.app.idempotency import HEADER as KEY
 from wmsd.app.prepared import Prepared
 from wmsd.base.dataclass import dataclass
+from wmsd.base.made_once import MadeOnce
 from wmsd.base.problems import not_found
 from wmsd.base.strict_json import dumps
 from wmsd.interfaces.graphql import http as served
@@ -22,8 +23,8 @@ from wmsd.interfaces.pages.door import Door, Person
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import HEADERS, page
 from wmsd.interfaces.pages.workplace import CompanyWorkplace, company_at
-from wmsd.interfaces.reference.described import ADDRESS, Described, Place
-from wmsd.interfaces.reference.pages import HTML, Known, frame, in_english
+from wmsd.interfaces.reference.described import ADDRESS, Described, Place, Reference
+from wmsd.interfaces.reference.pages import HTML, frame, in_english
 from wmsd.interfaces.reference.sending import Sender, Sent, Tried
 from wmsd.interfaces.reference.trying import (
     LARGEST_BODY,
@@ -74,8 +75,8 @@ def _short() -> bytes:
 class SchemaBrowser:
     """Pages of the schema, for everybody."""
 
-    def __init__(self, known: Known) -> None:
-        self._known = known
+    def __init__(self, reference: MadeOnce[Reference]) -> None:
+        self._reference = reference
         self._prepared: dict[str, Prepared] = {}
         self._short = Prepared(_short)
 
@@ -93,7 +94,7 @@ class SchemaBrowser:
 
     async def _page(self, request: web.Request, name: str) -> web.Response:
         """That of a type, or of all. There are as many as types."""
-        reference = await self._known.reference()
+        reference = await self._reference.get()
         if name not in self._prepared:
 
             def make() -> bytes:
@@ -117,9 +118,9 @@ class Document(Subject):
 
 
 class Editor:
-    def __init__(self, door: Door, known: Known, sender: Sender) -> None:
+    def __init__(self, door: Door, reference: MadeOnce[Reference], sender: Sender) -> None:
         self._door = door
-        self._known = known
+        self._reference = reference
         self._sender = sender
 
     async def show(self, request: web.Request) -> web.Response:

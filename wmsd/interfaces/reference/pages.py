@@ -2,7 +2,6 @@
 operation, the errors, the events, the abilities and modules, and what can be downloaded.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -11,6 +10,7 @@ from wmsd.app.prepared import Kept, Prepared, kept
 from wmsd.app.work_admission import WorkAdmission
 from wmsd.base.access import MODULES
 from wmsd.base.addresses import Network
+from wmsd.base.made_once import MadeOnce
 from wmsd.base.problems import STATUS_OF_CODE, not_found
 from wmsd.base.strict_json import dumps
 from wmsd.interfaces.http import requests
@@ -38,25 +38,10 @@ MOST_NAMED: Final = 12
 """A code that more operations answer is everywhere, so they are not named."""
 
 
-class Known:
-    """The reference, made by `make` on a thread when it is first asked for."""
-
-    def __init__(self, make: Callable[[], Reference]) -> None:
-        self._make = make
-        self._made: Reference | None = None
-        self._making = asyncio.Lock()
-
-    async def reference(self) -> Reference:
-        async with self._making:
-            if self._made is None:
-                self._made = await asyncio.to_thread(self._make)
-        return self._made
-
-
 class Pages:
-    def __init__(self, known: Known, trusted: Sequence[Network], work: WorkAdmission) -> None:
+    def __init__(self, reference: MadeOnce[Reference], trusted: Sequence[Network], work: WorkAdmission) -> None:
         """`trusted`: the proxies that say where a request came from."""
-        self._known = known
+        self._reference = reference
         self._trusted = trusted
         self._found = FoundPages(work)
         self._sections: tuple[Section, ...] = ()
@@ -76,7 +61,7 @@ class Pages:
 
     async def _contents(self, request: web.Request) -> web.Response:
         query = " ".join(request.query.get("q", "")[: finding.LONGEST].split())
-        reference = await self._known.reference()
+        reference = await self._reference.get()
         if not query:
             return await self._answer(request, ("contents",), lambda: _contents(reference))
         self._sections = self._sections or _sections(reference)
@@ -88,16 +73,16 @@ class Pages:
         return web.Response(body=found, content_type="text/html", charset="utf-8", headers=HEADERS)
 
     async def _fixed(self, make: Callable[[Reference], str], request: web.Request) -> web.Response:
-        reference = await self._known.reference()
+        reference = await self._reference.get()
         return await self._answer(request, (make.__name__,), lambda: make(reference))
 
     async def _group(self, request: web.Request) -> web.Response:
-        reference = await self._known.reference()
+        reference = await self._reference.get()
         group = _group_of(reference, request)
         return await self._answer(request, ("group", group.name), lambda: _of_group(reference, group))
 
     async def _operation(self, request: web.Request) -> web.Response:
-        reference = await self._known.reference()
+        reference = await self._reference.get()
         group = _group_of(reference, request)
         for each in group.operations:
             if each.name == request.match_info["operation"]:
@@ -106,7 +91,7 @@ class Pages:
 
     async def _collection(self, request: web.Request) -> web.Response:
         """With the address that it is downloaded from. Whoever asks can name any, so each is made in a turn."""
-        reference = await self._known.reference()
+        reference = await self._reference.get()
         key = (postman.FILE,)
         if key not in self._prepared:
             self._prepared[key] = Prepared(lambda: dumps(postman.collection(reference)).encode())

@@ -3,24 +3,25 @@
 from collections.abc import Callable
 
 from wmsd.app.installation import Installation
+from wmsd.base.made_once import MadeOnce
 from wmsd.interfaces.http.server import REQUEST_LOG, trusted_proxies
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.visits import add_page, add_visited
 from wmsd.interfaces.reference.described import ADDRESS, Reference
 from wmsd.interfaces.reference.graphql import SCHEMA, TRY, Editor, SchemaBrowser
-from wmsd.interfaces.reference.pages import Known, Pages
+from wmsd.interfaces.reference.pages import Pages
 from wmsd.interfaces.reference.sending import Sender
 from wmsd.interfaces.reference.trying import Trying
 
 
 def add_to(app: web.Application, installation: Installation, make: Callable[[], Reference]) -> None:
     """`make` makes the reference; it runs on a thread, when somebody first asks for it."""
-    known, sender = Known(make), Sender(installation, app[REQUEST_LOG])
+    reference, sender = MadeOnce(make), Sender(installation, app[REQUEST_LOG])
     door = Door(installation)
-    trying = Trying(door, known, sender)
+    trying = Trying(door, reference, sender)
     an_operation = "/try/{version:v[0-9]}/{operation:[a-z0-9_]{1,80}}"
-    schema, editor = SchemaBrowser(known), Editor(door, known, sender)
+    schema, editor = SchemaBrowser(reference), Editor(door, reference, sender)
     add_visited(app, "guide", "GET", f"{ADDRESS}/graphql", schema.overview)
     add_visited(app, "guide", "GET", f"{ADDRESS}/graphql/{{type:[A-Za-z0-9]{{1,80}}}}", schema.type)
     add_visited(app, "guide", "GET", SCHEMA, schema.short)
@@ -31,4 +32,4 @@ def add_to(app: web.Application, installation: Installation, make: Callable[[], 
         ("POST", TRY, editor.do),
     ):
         add_page(app, method, path, handler)
-    Pages(known, trusted_proxies(installation), door.work).add_to(app)
+    Pages(reference, trusted_proxies(installation), door.work).add_to(app)

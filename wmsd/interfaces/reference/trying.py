@@ -9,6 +9,7 @@ from wmsd.accounts.actions import list_companies
 from wmsd.app.idempotency import HEADER as KEY
 from wmsd.app.request_history import curl, masking
 from wmsd.base.dataclass import dataclass
+from wmsd.base.made_once import MadeOnce
 from wmsd.base.problems import not_found
 from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import requests
@@ -22,7 +23,6 @@ from wmsd.interfaces.pages.sent_once import SentOnce
 from wmsd.interfaces.pages.workplace import AdminWorkplace, CompanyWorkplace, company_at
 from wmsd.interfaces.reference.described import Described, Place, Reference, pretty
 from wmsd.interfaces.reference.laid_out import laid_out
-from wmsd.interfaces.reference.pages import Known
 from wmsd.interfaces.reference.rows import Row
 from wmsd.interfaces.reference.sending import COMPANY, Sender, Sent, Tried
 
@@ -90,9 +90,9 @@ def inputs_of(described: Described) -> Iterator[Input]:
 
 
 class Trying:
-    def __init__(self, door: Door, known: Known, sender: Sender) -> None:
+    def __init__(self, door: Door, reference: MadeOnce[Reference], sender: Sender) -> None:
         self._door = door
-        self._known = known
+        self._reference = reference
         self._sender = sender
         self._sent_once = SentOnce()
 
@@ -119,7 +119,7 @@ class Trying:
     async def _subject(self, request: web.Request, company_id: str) -> Subject:
         """Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
         person = await self._door.person(request)
-        reference = await self._known.reference()
+        reference = await self._reference.get()
         described, place = _place(reference, request.match_info["version"], request.match_info["operation"])
         at = await company_at(self._door, person, company_id) if company_id else None
         subject = Subject(person, described, place, at)

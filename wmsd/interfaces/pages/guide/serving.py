@@ -11,6 +11,7 @@ from wmsd import docs
 from wmsd.app.installation import Installation
 from wmsd.app.prepared import Kept, Prepared
 from wmsd.base.dataclass import dataclass
+from wmsd.base.made_once import MadeOnce
 from wmsd.interfaces.http.server import response, trusted_proxies, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
@@ -131,8 +132,7 @@ class Guide:
         self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
         """By whether somebody is signed in, and the language."""
         self._found = FoundPages(self._door.work)
-        self._index: Index | None = None
-        self._indexing = asyncio.Lock()
+        self._index = MadeOnce(self._new_index)
 
     async def show(self, request: web.Request) -> web.Response:
         asked = await self._language_of(request)
@@ -149,19 +149,12 @@ class Guide:
         of = await self._language_of(request)
 
         async def prepared() -> Make:
-            index, frame = await self._searched(), {**await self._frame(request), "query": query}
+            index, frame = await self._index.get(), {**await self._frame(request), "query": query}
             return partial(_found, index, frame)
 
         address = browsers.read(request, self._trusted).address
         found = await self._found.page((query, str(self._is_signed_in(request)), of), address, prepared)
         return web.Response(body=found, content_type="text/html", charset="utf-8", headers=HEADERS)
-
-    async def _searched(self) -> "Index":
-        if self._index is None:
-            async with self._indexing:
-                if self._index is None:
-                    self._index = await asyncio.to_thread(self._new_index)
-        return self._index
 
     def _new_index(self) -> "Index":
         from wmsd.interfaces.pages.guide.searching import Index  # imported when somebody searches
