@@ -42,7 +42,7 @@ def test_a_request_is_charged_to_its_company_and_its_person(costs: Costs) -> Non
     costs.note(1, 7, 0.25, 100, 201)
     costs.note(1, 7, 0.25, 100, 429)
     costs.note(1, 8, 0.5, 10, 422)
-    costs.note_thread(1, 7, 1.0)
+    costs.note_beside(1, 7, 1.0)
     costs.note(0, 0, 9.0, 0, 200)
     [(company, cost)] = costs.most("company", 5)
     assert (company, cost.requests, cost.refused, cost.sent, cost.seconds) == ("1", 3, 1, 100, 2.0)

@@ -1,8 +1,8 @@
 """What companies, people and addresses cost the service: time of the processor, what they have sent, and how often
 they were refused.
 
-The time is that in which their requests kept the event loop, and that of the threads that read and wrote for them.
-What nobody can be charged with is left out: reading and writing connections, commits, and the work of the service
+The time is that in which their requests kept the event loop, and that of the threads and the processes that worked
+for them. What nobody can be charged with is left out: reading and writing connections, commits, and the work of the service
 itself.
 """
 
@@ -89,8 +89,8 @@ class Costs:
         elif status < 400:
             noted.sent += sent
 
-    def note_thread(self, company_id: int, user_id: int, seconds: float) -> None:
-        """Notes what a thread has done for a request, beside the event loop."""
+    def note_beside(self, company_id: int, user_id: int, seconds: float) -> None:
+        """Notes what a thread or a process has done for somebody, beside the event loop."""
         self._of(company_id, user_id).seconds += seconds
 
     def _of(self, company_id: int, user_id: int) -> _Noted:

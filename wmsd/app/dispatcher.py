@@ -164,7 +164,7 @@ class Dispatcher:
     def _charge_thread(self, call: Call) -> None:
         tenant, caller = call.tenant, call.caller
         company_id, user_id = tenant.id if tenant else 0, caller.actor.user_id if caller else None
-        self.costs.note_thread(company_id, user_id or 0, call.thread_seconds)
+        self.costs.note_beside(company_id, user_id or 0, call.thread_seconds)
 
     def count_open(self, address: str) -> None:
         """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""

@@ -11,7 +11,7 @@ import os
 import re
 import resource
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -79,9 +79,13 @@ def _bound(pid: int, limits: Limits | None) -> None:
         resource.prlimit(pid, resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + GRACE_SECONDS))
 
 
-async def ended(process: asyncio.subprocess.Process, limits: Limits, longest: float) -> int:
-    """How it ends. It is killed when it has no memory left to go on with. Raises TimeoutError."""
-    until, looks = asyncio.get_running_loop().time() + longest, 0
+async def ended(
+    process: asyncio.subprocess.Process, limits: Limits, longest: float, charge: Callable[[float], None]
+) -> int:
+    """How it ends. It is killed when it has no memory left to go on with. `charge` is told, every second, the
+    seconds of the processor that it has used since. Raises TimeoutError.
+    """
+    until, looks, charged = asyncio.get_running_loop().time() + longest, 0, 0.0
     while True:
         left = until - asyncio.get_running_loop().time()
         try:
@@ -89,6 +93,9 @@ async def ended(process: asyncio.subprocess.Process, limits: Limits, longest: fl
         except TimeoutError:
             if left <= LOOK_SECONDS:
                 raise
+        used = sum(map(_cpu_seconds, _with_children(process.pid)))
+        charge(max(0.0, used - charged))
+        charged = max(used, charged)
         taken = max(map(_data_bytes, _with_children(process.pid)))
         looks = looks + 1 if taken > limits.data_bytes * AT_ITS_LIMIT else 0
         if looks > 1:
@@ -104,6 +111,16 @@ def _data_bytes(pid: int) -> int:
         return 0
     found = re.search(r"^VmData:\s+([0-9]+) kB$", status, re.MULTILINE)
     return 0 if found is None else int(found[1]) * 1024
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Of the processor, in all threads (proc(5)); 0 of a process that has ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0.0
+    user, system = state.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def ran_out_of_memory(code: int, said: Sequence[str]) -> bool:

@@ -66,7 +66,8 @@ def service(
     today = TodayFigures(installation.platform, installation.files, installation.access, installation.clock)
     changes = LiveChanges(installation.files)
     clock = installation.clock
-    imports = ImportDesk(installation.settings.imports, installation.folder, clock, started.config_file)
+    costs = installation.dispatcher.costs
+    imports = ImportDesk(installation.settings.imports, installation.folder, clock, costs, started.config_file)
     jobs = Jobs(
         installation, new_sender(installation, client), today, changes, started.backups, imports, started.complete
     )

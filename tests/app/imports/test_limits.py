@@ -24,7 +24,9 @@ COUNTED = "code,name\n" + "".join(f"A-{n},Article {n}\n" for n in range(60_000))
 
 
 def desk_of(world: World, limits: Limits | None = None) -> ImportDesk:
-    return ImportDesk(world.installation.settings.imports, world.installation.folder, world.clock, None, limits)
+    installation = world.installation
+    costs = installation.dispatcher.costs
+    return ImportDesk(installation.settings.imports, installation.folder, world.clock, costs, None, limits)
 
 
 async def company_of(world: World) -> Company:
@@ -97,6 +99,13 @@ async def test_wrong_rows_cost_no_memory_and_no_disk(world: World) -> None:
     lines = found.errors_file.read_text(encoding="utf-8").splitlines()
     assert (len(lines), lines[-1]) == (1002, ',,,"and 398999 more errors, of which only the number is kept"')
     assert await desk.bytes_kept(await company_of(world)) < len(WRONG) + 300_000
+
+
+async def test_what_a_process_costs_is_charged_to_its_company(world: World) -> None:
+    await looked_at(world, desk_of(world), "articles", COUNTED)
+    ((company, cost),) = world.installation.dispatcher.costs.most("company", 1)
+    assert company == str(world.company)
+    assert cost.seconds >= 0.5, "it is asked every second what the process has used"
 
 
 async def test_each_process_gives_way_to_the_server() -> None:

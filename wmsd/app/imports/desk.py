@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app import own_process, own_program
+from wmsd.app.costs import Costs
 from wmsd.app.csv_rows import NO_ROWS
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_thresholds import disk_of
@@ -78,6 +79,7 @@ class ImportDesk:
         settings: Imports,
         folder: DataFolder,
         clock: Clock,
+        costs: Costs,
         config_file: Path | None = None,
         limits: Limits | None = None,
     ) -> None:
@@ -86,6 +88,7 @@ class ImportDesk:
         self.uploads = Uploads(folder.path / "imports")
         self._folder = folder
         self._clock = clock
+        self._costs = costs
         self._config_file = config_file
         self._running: dict[int, Running] = {}
         """By company."""
@@ -154,7 +157,7 @@ class ImportDesk:
         with tempfile.NamedTemporaryFile(prefix="wmsd-undo-") as said:
             arguments = ["undo", f"--company={company.code}", f"--number={import_id}", f"--by={caller.actor.name}"]
             task = asyncio.ensure_future(
-                self._run(company, arguments, asyncio.subprocess.DEVNULL, Path(said.name))
+                self._run(company, caller.actor.user_id, arguments, asyncio.subprocess.DEVNULL, Path(said.name))
             )
             self._running[company.id] = Running(task, None)
             code = await asyncio.shield(task)
@@ -198,7 +201,9 @@ class ImportDesk:
 
     async def _look(self, company: Company, upload: Upload, about: About) -> None:
         arguments = [*_arguments(company, upload, about), "--preview", "--errors", str(upload.errors_file)]
-        code = await self._run_on(company, arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS)
+        code = await self._run_on(
+            company, about, arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS
+        )
         await asyncio.to_thread(_note, upload, about, "failed" if code else "looked")
 
     async def _take_in(self, most_growth: int | None, company: Company, upload: Upload, about: About) -> None:
@@ -206,11 +211,17 @@ class ImportDesk:
         arguments.append(f"--by={about.by}")
         if most_growth is not None:
             arguments.append(f"--most-growth={most_growth}")
-        code = await self._run_on(company, arguments, upload.folder / "outcome.json", upload)
+        code = await self._run_on(company, about, arguments, upload.folder / "outcome.json", upload)
         await asyncio.to_thread(_note, upload, about, "failed" if code else "imported")
 
     async def _run_on(
-        self, company: Company, arguments: list[str], out: Path, upload: Upload, longest: float = LONGEST_SECONDS
+        self,
+        company: Company,
+        about: About,
+        arguments: list[str],
+        out: Path,
+        upload: Upload,
+        longest: float = LONGEST_SECONDS,
     ) -> int:
         for path in (out, upload.said_file, upload.errors_file):
             path.unlink(missing_ok=True)
@@ -218,19 +229,26 @@ class ImportDesk:
             new_private(path).close()
         with new_private(out) as answer:
             command = [*arguments, f"--scratch={upload.folder}", "--tell-progress", "--json"]
-            return await self._run(company, command, answer.fileno(), upload.said_file, longest)
+            return await self._run(company, about.user_id, command, answer.fileno(), upload.said_file, longest)
 
     async def _run(
-        self, company: Company, arguments: list[str], out: int, said_file: Path, longest: float = LONGEST_SECONDS
+        self,
+        company: Company,
+        user_id: int | None,
+        arguments: list[str],
+        out: int,
+        said_file: Path,
+        longest: float = LONGEST_SECONDS,
     ) -> int:
         """How the command ends. What keeps it from its end is written to `said_file` too."""
+        charge = partial(self._costs.note_beside, company.id, user_id or 0)
         command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
         async with self._at_once:
             with said_file.open("ab") as said:
                 process = await own_process.start(command, self._limits, stdout=out, stderr=said)
             self._processes[process] = company.id
             try:
-                code = await own_process.ended(process, self._limits, longest)
+                code = await own_process.ended(process, self._limits, longest, charge)
                 why = self._limit_reached(code, said_file)
             except TimeoutError:
                 process.kill()
