@@ -1,7 +1,7 @@
 """`wmsd` whose event loop says which operation held it, and how long. Run as a script: a file, then the command.
 
-Only time on the processor counts: on a busy machine every callback waits for its turn. It runs on asyncio's own
-loop, since uvloop's callbacks cannot be timed. A collection of garbage holds the loop on whatever thread it is.
+Only time on the processor counts: on a busy machine every callback waits for its turn. The loop is that of the
+service. A collection of garbage holds the loop on whatever thread it is.
 """
 
 import asyncio
@@ -10,8 +10,7 @@ import json
 import sys
 import threading
 import time
-from asyncio import selector_events
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextvars import Context, ContextVar
 from pathlib import Path
 from typing import Any, Final
@@ -21,80 +20,112 @@ import uvloop
 from wmsd.app.call import Call
 from wmsd.app.dispatcher import Dispatcher, PendingCall
 from wmsd.interfaces.cli.main import main
+from wmsd.interfaces.http.connections import Connection
 
 HELD_SECONDS: Final = 0.05
 LONGEST_SECONDS: Final = 30.0
 OPERATION: Final[ContextVar[str]] = ContextVar("operation", default="")
 
 
-def watched(file: Path) -> None:
-    """Replaces what asks for it, in this process."""
-    noted = file.open("a", encoding="utf-8")
-    run_handle, begin, dispatch = asyncio.Handle._run, Dispatcher.begin, Dispatcher.dispatch
-    socket_transport = vars(selector_events)["_SelectorSocketTransport"]
-    connection_lost = socket_transport._call_connection_lost
+class Watch:
+    """Notes what holds the loop too long, as lines of JSON."""
 
-    def note(kind: str, seconds: float, operation: str) -> None:
-        print(
-            json.dumps({"kind": kind, "seconds": round(seconds, 4), "operation": operation}),
-            file=noted,
-            flush=True,
-        )
+    def __init__(self, file: Path) -> None:
+        self._noted = file.open("a", encoding="utf-8")
+        self._collecting = 0.0
+        """When the collection of garbage that is under way began."""
+        self._collected = 0.0
+        """How long those of this callback took."""
+        gc.callbacks.append(self._collection)
 
-    collecting = [0.0, 0.0]
-    """When the collection of garbage that is under way began, and how long those of this callback took."""
+    def note(self, kind: str, seconds: float, operation: str) -> None:
+        told = {"kind": kind, "seconds": round(seconds, 4), "operation": operation}
+        print(json.dumps(told), file=self._noted, flush=True)
 
-    def collected(phase: str, info: dict[str, int]) -> None:
+    def timed(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            began, self._collected = time.thread_time(), 0.0
+            try:
+                return callback(*arguments)
+            finally:
+                seconds = time.thread_time() - began - self._collected
+                if seconds > HELD_SECONDS:
+                    self.note("held", seconds, OPERATION.get() or repr(callback)[:200])
+
+        return run
+
+    def _collection(self, phase: str, info: dict[str, int]) -> None:
         if phase == "start":
-            collecting[0] = time.thread_time()
+            self._collecting = time.thread_time()
             return
-        seconds = time.thread_time() - collecting[0]
+        seconds = time.thread_time() - self._collecting
         if threading.current_thread() is threading.main_thread():
-            collecting[1] += seconds
+            self._collected += seconds
         if seconds > HELD_SECONDS:
-            note("held", seconds, f"a collection of {info['collected']} objects")
+            self.note("held", seconds, f"a collection of {info['collected']} objects")
 
-    def run(handle: asyncio.Handle) -> None:
-        began, collecting[1] = time.thread_time(), 0.0
-        run_handle(handle)
-        seconds = time.thread_time() - began - collecting[1]
-        if seconds > HELD_SECONDS:
-            context: Context = vars(asyncio.Handle)["_context"].__get__(handle)
-            note("held", seconds, context.get(OPERATION, "") or repr(handle)[:200])
+
+class WatchedLoop(uvloop.Loop):
+    """Times what it calls, the steps of tasks among it."""
+
+    watch: Watch
+
+    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Any:
+        return super().call_soon(self.watch.timed(callback), *args, context=context)
+
+    def call_soon_threadsafe(
+        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> Any:
+        return super().call_soon_threadsafe(self.watch.timed(callback), *args, context=context)
+
+    def call_later(
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> Any:
+        return super().call_later(delay, self.watch.timed(callback), *args, context=context)
+
+    def call_at(
+        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> Any:
+        return super().call_at(when, self.watch.timed(callback), *args, context=context)
+
+    def add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> None:
+        super().add_reader(fd, self.watch.timed(callback), *args)
+
+
+def watched(watch: Watch) -> None:
+    """Replaces in this process what the loop calls by itself, and what names the operations."""
+    begin, dispatch, data_received = Dispatcher.begin, Dispatcher.dispatch, Connection.data_received
 
     async def noted_begin(dispatcher: Dispatcher, call: Call) -> PendingCall:
         OPERATION.set(call.operation.name)
         return await begin(dispatcher, call)
 
-    async def timed_perform(dispatcher: Dispatcher, call: Call) -> Any:
+    async def timed_dispatch(dispatcher: Dispatcher, call: Call) -> Any:
         began = time.monotonic()
         try:
             return await dispatch(dispatcher, call)
         finally:
             seconds = time.monotonic() - began
             if seconds > LONGEST_SECONDS:
-                note("long", seconds, call.operation.name)
+                watch.note("long", seconds, call.operation.name)
 
-    def lose(transport: asyncio.Transport, error: Exception | None) -> None:
-        """Leaves no garbage: asyncio's transports refer to themselves, uvloop's do not."""
-        connection_lost(transport, error)
-        vars(transport)["_read_ready_cb"] = None
+    def timed_data(connection: Connection, data: bytes) -> None:
+        watch.timed(data_received)(connection, data)
 
-    gc.callbacks.append(collected)
+    def run(work: Coroutine[Any, Any, Any]) -> Any:
+        with asyncio.Runner(loop_factory=WatchedLoop) as runner:
+            return runner.run(work)
+
+    WatchedLoop.watch = watch
     for owner, name, replacement in (
-        (asyncio.Handle, "_run", run),
-        (socket_transport, "_call_connection_lost", lose),
         (Dispatcher, "begin", noted_begin),
-        (Dispatcher, "dispatch", timed_perform),
+        (Dispatcher, "dispatch", timed_dispatch),
+        (Connection, "data_received", timed_data),
+        (uvloop, "run", run),
     ):
         setattr(owner, name, replacement)
 
 
-def run_on_asyncio(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(work)
-
-
 if __name__ == "__main__":
-    watched(Path(sys.argv.pop(1)))
-    setattr(uvloop, "run", run_on_asyncio)  # noqa: B010  (its type is another)
+    watched(Watch(Path(sys.argv.pop(1))))
     main()
