@@ -2,8 +2,8 @@
 they were refused.
 
 The time is that in which their requests kept the event loop, and that of the threads and the processes that worked
-for them. What nobody can be charged with is left out: reading and writing connections, commits, and the work of the service
-itself.
+for them. What nobody can be charged with is left out: reading and writing connections, commits, and what the
+service does for itself.
 """
 
 from collections import OrderedDict

@@ -1,5 +1,6 @@
 """What everybody may see is counted by address and kind, and by the session of who is signed in."""
 
+import gc
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -29,6 +30,26 @@ async def narrow(tmp_path: Path) -> AsyncIterator[World]:
 async def visitor(shop: Shop) -> Visitor:
     """A platform admin, signed in."""
     return await signed_in(shop.world)
+
+
+async def test_a_page_leaves_no_request_to_a_collection(visitor: Visitor) -> None:
+    """With it went what its connection has, and everybody waits for a collection."""
+    records = "/companies/1/articles"
+    paths = (records, f"{records}/1", "/today", "/admin/users", "/docs", "/companies/9/x")
+    for path in paths:
+        await visitor.get(path)  # what is made once is made
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        for path in paths:
+            await visitor.get(path)
+        gc.collect()
+        assert [each.path for each in gc.garbage if isinstance(each, web.Request)] == []
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
 
 
 async def statuses(visitor: Visitor, path: str, times: int) -> list[int]:

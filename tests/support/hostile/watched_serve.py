@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from contextvars import Context, ContextVar
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,28 +68,17 @@ class Watch:
 class WatchedLoop(uvloop.Loop):
     """Times what it calls, the steps of tasks among it."""
 
-    watch: Watch
 
-    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Any:
-        return super().call_soon(self.watch.timed(callback), *args, context=context)
+CALLBACKS: Final = {"call_soon": 0, "call_soon_threadsafe": 0, "call_later": 1, "call_at": 1, "add_reader": 1}
+"""The methods that take a callback, and its place among the arguments."""
 
-    def call_soon_threadsafe(
-        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Any:
-        return super().call_soon_threadsafe(self.watch.timed(callback), *args, context=context)
 
-    def call_later(
-        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Any:
-        return super().call_later(delay, self.watch.timed(callback), *args, context=context)
+def with_timed(method: Callable[..., Any], place: int, watch: Watch) -> Callable[..., Any]:
+    def call(loop: WatchedLoop, *arguments: Any, **named: Any) -> Any:
+        before, callback, after = arguments[:place], arguments[place], arguments[place + 1 :]
+        return method(loop, *before, watch.timed(callback), *after, **named)
 
-    def call_at(
-        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Any:
-        return super().call_at(when, self.watch.timed(callback), *args, context=context)
-
-    def add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> None:
-        super().add_reader(fd, self.watch.timed(callback), *args)
+    return call
 
 
 def watched(watch: Watch) -> None:
@@ -116,7 +105,8 @@ def watched(watch: Watch) -> None:
         with asyncio.Runner(loop_factory=WatchedLoop) as runner:
             return runner.run(work)
 
-    WatchedLoop.watch = watch
+    for name, place in CALLBACKS.items():
+        setattr(WatchedLoop, name, with_timed(getattr(uvloop.Loop, name), place, watch))
     for owner, name, replacement in (
         (Dispatcher, "begin", noted_begin),
         (Dispatcher, "dispatch", timed_dispatch),

@@ -201,9 +201,7 @@ class ImportDesk:
 
     async def _look(self, company: Company, upload: Upload, about: About) -> None:
         arguments = [*_arguments(company, upload, about), "--preview", "--errors", str(upload.errors_file)]
-        code = await self._run_on(
-            company, about, arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS
-        )
+        code = await self._run_on(company, about, arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS)
         await asyncio.to_thread(_note, upload, about, "failed" if code else "looked")
 
     async def _take_in(self, most_growth: int | None, company: Company, upload: Upload, about: About) -> None:

@@ -39,7 +39,7 @@ class Bounds:
 
     connections: int = 4096
     connections_of_an_address: int = 512
-    unread_bytes: int = 128 * 1024 * 1024
+    unread_bytes: int = 64 * 1024 * 1024
     unread_bytes_of_a_company: int = 32 * 1024 * 1024
 
 

@@ -16,6 +16,7 @@ from wmsd.interfaces.pages.rail import rail
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from jinja2.runtime import Context
     from markupsafe import Markup
 
     from wmsd.interfaces.pages.door import Person
@@ -29,6 +30,7 @@ HEADERS: Final = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
+OF_PAGE: Final = "contexts_of_the_page"
 CODE: Final = re.compile(r"`([^`]+)`")
 _complete: ContextVar[Complete] = ContextVar("complete", default=NOTHING_ADDED)
 """Of the person for whom a page is rendered now."""
@@ -47,6 +49,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.context_class = _context_class()
     environment.install_gettext_callables(language.translated, language.counted, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
     environment.globals |= {
         "_": _text,
@@ -81,6 +84,29 @@ def _environment() -> "Environment":
     }
     environment.filters |= {name: _when_shown(each) for name, each in filters.items()}
     return environment
+
+
+def _context_class() -> "type[Context]":
+    """Jinja's contexts and macros refer to each other, and so they would keep what a page was made of, such as its
+    request with the connection, until a collection. These are emptied when the page is made.
+    """
+    from jinja2.runtime import Context
+
+    class OfPage(Context):
+        def __init__(self, environment: "Environment", parent: dict[str, Any], *others: Any, **named: Any) -> None:
+            super().__init__(environment, parent, *others, **named)
+            if OF_PAGE in parent:  # else it is that of macros, which is made once
+                parent[OF_PAGE].append(self)
+
+    return OfPage
+
+
+def _empty(contexts: "list[Context]") -> None:
+    for each in contexts:
+        each.vars.clear()
+        each.exported_vars.clear()
+        each.blocks.clear()
+        each.parent = {}
 
 
 def _when_shown(filter_: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,10 +156,12 @@ def rendered(template: str, **given: Any) -> str:
     """The text of a page of the template of that name. `person`, if given, is the one who reads it."""
     person: Person | None = given.get("person")
     before = _complete.set(NOTHING_ADDED if person is None else person.complete)
+    contexts: list[Context] = []
     try:
-        return _environment().get_template(f"{template}.html").render(**given)
+        return _environment().get_template(f"{template}.html").render(**given, **{OF_PAGE: contexts})
     finally:
         _complete.reset(before)
+        _empty(contexts)
 
 
 def page(template: str, status: int = 200, **given: Any) -> web.Response:

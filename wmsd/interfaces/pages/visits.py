@@ -21,7 +21,8 @@ from wmsd.interfaces.http.server import (
 )
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import language, refused
-from wmsd.interfaces.pages.door import RETRY_AFTER, Door
+from wmsd.interfaces.pages.door import PERSON, RETRY_AFTER, Door
+from wmsd.interfaces.pages.workplace import AT
 
 Kind = Literal["page", "guide", "asset", "missing"]
 METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
@@ -69,7 +70,11 @@ async def _in_words(door: Door, log: RequestLog, handler: Handler, request: web.
     whoever reads pages a failure too.
     """
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
-    answer = await _shown(door, log, handler, request)
+    try:
+        answer = await _shown(door, log, handler, request)
+    finally:
+        for known in (PERSON, AT):  # both lead back to the request: only a collection would find the three
+            request.pop(known, None)
     if answer.status in (429, 503) and RETRY_AFTER in request:
         answer.headers.setdefault("Retry-After", request[RETRY_AFTER])
     return answer

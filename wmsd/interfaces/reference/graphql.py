@@ -34,6 +34,7 @@ from wmsd.interfaces.reference.trying import (
     Typed,
     after,
     companies_of,
+    made_beside,
     new_key,
     sent_of,
     shown_of,
@@ -151,7 +152,7 @@ class Editor:
             answered=served.in_form,
         )
         tried = await self._sender.send(person.browser, sent)
-        return await self._page(document, after(document, typed, tried), sent=sent, tried=tried)
+        return await self._page(document, typed, sent=sent, tried=tried)
 
     async def _document(self, request: web.Request, company_id: str) -> Document:
         person = await self._door.person(request)
@@ -172,25 +173,29 @@ class Editor:
         tried: Tried | None = None,
     ) -> web.Response:
         companies = await companies_of(self._door, document.person)
-        return page(
-            "reference/try_graphql",
-            status,
-            person=document.person,
-            **({} if document.at is None else {"at": document.at}),
-            company=document.at,
-            current="api",
-            address=TRY,
-            schema=SCHEMA,
-            companies=companies if len(companies) <= MOST_COMPANIES else None,
-            typed=typed,
-            errors=errors,
-            focus=next(iter(errors), ""),
-            key=f"header-{KEY}",
-            hidden={FORM_TOKEN: document.person.browser.form_token},
-            largest=LARGEST_BODY // 1024,
-            tried=tried,
-            **shown_of(document, sent, tried, is_graphql=True),
-        )
+
+        def make() -> web.Response:
+            return page(
+                "reference/try_graphql",
+                status,
+                person=document.person,
+                **({} if document.at is None else {"at": document.at}),
+                company=document.at,
+                current="api",
+                address=TRY,
+                schema=SCHEMA,
+                companies=companies if len(companies) <= MOST_COMPANIES else None,
+                typed=typed if tried is None else after(document, typed, tried),
+                errors=errors,
+                focus=next(iter(errors), ""),
+                key=f"header-{KEY}",
+                hidden={FORM_TOKEN: document.person.browser.form_token},
+                largest=LARGEST_BODY // 1024,
+                tried=tried,
+                **shown_of(document, sent, tried, is_graphql=True),
+            )
+
+        return await made_beside(make, tried)
 
 
 def _is_object(text: str) -> bool:

@@ -1,7 +1,8 @@
 """The try-out of an operation: a form for its parameters and its body, and what came back."""
 
+import asyncio
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -114,7 +115,7 @@ class Trying:
         with self._sent_once.of(once, None if takes_key else typed.get(ONCE)) as key:
             tried = await self._sender.send(browser, sent)
             key.is_done = tried.status < 400
-        return await self._page(subject, after(subject, typed, tried), sent=sent, tried=tried)
+        return await self._page(subject, typed, sent=sent, tried=tried)
 
     async def _subject(self, request: web.Request, company_id: str) -> Subject:
         """Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
@@ -138,24 +139,33 @@ class Trying:
         tried: Tried | None = None,
     ) -> web.Response:
         companies = await companies_of(self._door, subject.person)
-        return page(
-            "reference/try",
-            status,
-            person=subject.person,
-            **({} if subject.at is None else {"at": subject.at}),
-            company=subject.at,
-            current="api",
-            subject=subject,
-            declared=subject.described.operation,
-            companies=companies if len(companies) <= MOST_COMPANIES else None,
-            typed=typed,
-            errors=errors,
-            focus=next(iter(errors), ""),
-            hidden={ONCE: secrets.token_urlsafe(16), FORM_TOKEN: subject.person.browser.form_token},
-            largest=LARGEST_BODY // 1024,
-            tried=tried,
-            **shown_of(subject, sent, tried),
-        )
+
+        def make() -> web.Response:
+            return page(
+                "reference/try",
+                status,
+                person=subject.person,
+                **({} if subject.at is None else {"at": subject.at}),
+                company=subject.at,
+                current="api",
+                subject=subject,
+                declared=subject.described.operation,
+                companies=companies if len(companies) <= MOST_COMPANIES else None,
+                typed=typed if tried is None else after(subject, typed, tried),
+                errors=errors,
+                focus=next(iter(errors), ""),
+                hidden={ONCE: secrets.token_urlsafe(16), FORM_TOKEN: subject.person.browser.form_token},
+                largest=LARGEST_BODY // 1024,
+                tried=tried,
+                **shown_of(subject, sent, tried),
+            )
+
+        return await made_beside(make, tried)
+
+
+async def made_beside(make: Callable[[], web.Response], tried: Tried | None) -> web.Response:
+    """The page; on a thread where it shows what was sent and what came, as both can be long."""
+    return make() if tried is None else await asyncio.to_thread(make)
 
 
 async def companies_of(door: Door, person: Person) -> Sequence[Mapping[str, Any]]:
