@@ -1,5 +1,5 @@
-"""Passwords: argon2id (RFC 9106), off the event loop, at most two at once, because each takes 64 MiB, and all
-processors for a tenth of a second. So their threads give way to the event loop.
+"""Passwords: argon2id (RFC 9106), off the event loop, one at a time, because each takes 64 MiB and four processors.
+The thread gives way to the event loop.
 
 A guess that cannot be checked soon is refused at once: waiting requests hold memory, and an attacker could send
 any number of them.
@@ -9,6 +9,7 @@ import asyncio
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
@@ -20,8 +21,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.priority import give_way
 from wmsd.base.problems import Problem, unavailable
 
-AT_ONCE = 2
-MOST_WAITING = 8
+MOST_UNDER_WAY = 10
 QUEUE_SECONDS = 2
 """Seconds after which a full queue is empty again, roughly."""
 
@@ -56,7 +56,9 @@ class Passwords:
     def __init__(self, clock: Clock, hasher: PasswordHasher | None = None) -> None:
         self._clock = clock
         self._hasher = hasher or PasswordHasher()
-        self._threads = ThreadPoolExecutor(AT_ONCE, "wmsd-passwords", initializer=give_way)
+        self._thread = ThreadPoolExecutor(1, "wmsd-passwords", initializer=give_way)
+        self._strangers = asyncio.Lock()
+        """Only one of them is in the queue for the thread, so that whoever is known waits for two at the most."""
         self._nobody: str | None = None
         self._pauses = Pauses()
         self._under_way: dict[Key, asyncio.Task[bool]] = {}
@@ -83,12 +85,13 @@ class Passwords:
             raise too_soon("Too many failed sign-ins.", math.ceil(pause))
         if origin.keys[-1] in self._under_way:
             raise too_soon("Another sign-in with this e-mail address is under way.", 1)
-        if len(self._under_way) >= AT_ONCE + MOST_WAITING and not origin.is_known:
+        if len(self._under_way) >= MOST_UNDER_WAY and not origin.is_known:
             raise unavailable(f"Too many sign-ins at once. Try again in {QUEUE_SECONDS} s.", QUEUE_SECONDS)
 
     async def _check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
         try:
-            good = await self._in_turn(lambda: self._verify(password_hash, password))
+            async with nullcontext() if origin.is_known else self._strangers:
+                good = await self._in_turn(lambda: self._verify(password_hash, password))
         finally:
             del self._under_way[origin.keys[-1]]
         now = self._clock.monotonic()
@@ -100,7 +103,7 @@ class Passwords:
         return good
 
     async def _in_turn(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _verify(self, password_hash: str | None, password: str) -> bool:
         if self._nobody is None:
