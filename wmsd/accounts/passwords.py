@@ -1,5 +1,5 @@
-"""Passwords: argon2id (RFC 9106), off the event loop, one at a time, because each takes 64 MiB and four processors.
-The thread gives way to the event loop.
+"""Passwords: argon2id (RFC 9106), off the event loop, one at a time, because each takes 64 MiB and four
+processors. The thread gives way to the event loop.
 
 A guess that cannot be checked soon is refused at once: waiting requests hold memory, and an attacker could send
 any number of them.

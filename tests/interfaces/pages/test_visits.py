@@ -12,7 +12,7 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import visits
+from wmsd.interfaces.pages import rendering, visits
 from wmsd.interfaces.service import FOR_BROWSERS
 
 MOST = 4
@@ -214,3 +214,10 @@ async def test_a_page_that_is_added_too_late_fails_loudly(tmp_path: Path, monkey
     with pytest.raises(RuntimeError, match="/late would never be reached"):
         async with open_world(tmp_path / "data", UNLIMITED):
             pass
+
+
+def test_all_templates_are_compiled_before_somebody_opens_a_page() -> None:
+    rendering.load_templates()
+    files = [*Path(str(rendering.FOLDER)).rglob("*.html")]
+    assert len(files) > 50
+    assert len(rendering._environment().cache or ()) >= len(files)

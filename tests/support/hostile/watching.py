@@ -41,17 +41,22 @@ def _look(process: Path, data: Path, log: Path, taken: Taken) -> None:
     taken.log_bytes = max(taken.log_bytes, log.stat().st_size)
 
 
-def _resident(process: Path) -> int:
-    """Of the process and of all that it has started; 0 of what has ended."""
-    total, tasks = 0, list[Path]()
+def _resident(process: Path, parent: bytes = b"") -> int:
+    """Of the process and of all that it has started; 0 of what has ended. One that has only just been forked from
+    its `parent`, by its command line, has the same memory.
+    """
+    total, tasks, command = 0, list[Path](), b""
     with suppress(OSError):
+        command = (process / "cmdline").read_bytes()
+        if command == parent:
+            return 0
         found = RESIDENT.search((process / "status").read_bytes())
         total = int(found[1]) * 1024 if found else 0
         tasks = [*(process / "task").iterdir()]
     for task in tasks:
         with suppress(OSError):
             for child in (task / "children").read_text().split():
-                total += _resident(process.parent / child)
+                total += _resident(process.parent / child, command)
     return total
 
 

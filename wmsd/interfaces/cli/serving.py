@@ -290,8 +290,11 @@ def _own_command(command_line: CommandLine, *command: str) -> list[str]:
 async def _go_on(app: web.Application) -> None:
     """What the first requests need not wait for: they are of whoever waits for the start."""
     await asyncio.sleep(FIRST_REQUESTS_SECONDS)
+    from wmsd.interfaces.pages.rendering import load_templates  # imported with the pages
+
     try:
         await app[FOR_BROWSERS].prepare()
+        await asyncio.to_thread(load_templates)
     except Exception as error:
         if not is_shortage(error):
             raise
