@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import gc
+import logging
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -399,15 +400,20 @@ class OneFails:
 @pytest.mark.parametrize(
     ("broken", "name", "error"),
     [
-        pytest.param(Connections, "protocol", MemoryError(), id="memory for a connection"),
+        pytest.param(Connections, "add", MemoryError(), id="memory for a connection"),
         pytest.param(asyncio, "ensure_future", MemoryError(), id="memory for its task"),
         pytest.param(listening, "_accepted", OSError(errno.ENOMEM, "no memory"), id="memory of the system"),
         pytest.param(listening, "_accepted", OSError(errno.EMFILE, "no files"), id="files"),
     ],
 )
 async def test_a_shortage_while_accepting_costs_one_connection_at_most(
-    broken: Any, name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+    broken: Any,
+    name: str,
+    error: Exception,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level(logging.INFO, "wmsd.serve")
     async with serving(Bounds()) as port:
         fails = OneFails(getattr(broken, name), error)
         monkeypatch.setattr(broken, name, lambda *arguments: fails(*arguments))
@@ -415,3 +421,4 @@ async def test_a_shortage_while_accepting_costs_one_connection_at_most(
         await asyncio.sleep(0.2)
         for _ in range(3):
             assert await answers(await opened(port))
+    assert caplog.messages[-1] == "well again after 1 failure: no connection can be accepted"

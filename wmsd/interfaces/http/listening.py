@@ -140,6 +140,7 @@ class Accepting(AbstractContextManager[None]):
                 connection = self._protocol()
                 asyncio.ensure_future(_open(connection, opened, self._tls))  # noqa: RUF006  (it is kept from its first step on)
                 connection.count(peer)
+                self._told.over(NOT_ACCEPTED)
         except (BlockingIOError, ConnectionAbortedError):
             return
         except OSError as error:
@@ -147,8 +148,6 @@ class Accepting(AbstractContextManager[None]):
             self._told.failed(NOT_ACCEPTED, error)
         except MemoryError as error:
             self._told.failed(NOT_ACCEPTED, error)  # a pause would need memory
-        else:
-            self._told.over(NOT_ACCEPTED)
 
     def _pause(self) -> None:
         self._again = self._loop.call_later(AGAIN_SECONDS, self._begin)
