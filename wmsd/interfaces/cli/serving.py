@@ -76,7 +76,7 @@ TURN_SECONDS = 0.0005
 call of the system, dozens of times in a request: with Python's 5 ms, one busy thread made everybody wait.
 """
 FIRST_REQUESTS_SECONDS = 0.5
-COLLECTED_AFTER = (2_000, 10, 30)
+COLLECTED_AFTER = (2_000, 10, 15)
 """Thresholds of Python's garbage collector. Young objects are collected often, because everything waits for a
 collection; all objects are collected seldom, because it looks through each that is alive.
 """
