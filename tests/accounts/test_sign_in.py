@@ -1,6 +1,7 @@
 """Signing in under attack: what a guess costs, who waits, and that the owner gets in."""
 
 import asyncio
+import errno
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -113,6 +114,16 @@ async def test_of_two_hundred_guesses_at_once_one_is_looked_at(sign_ins: SignInW
 async def test_passwords_are_checked_when_nobody_else_wants_the_processor(sign_ins: SignInWorld) -> None:
     assert (await sign_ins.sign_in()).status == 200
     assert sign_ins.hasher.priorities == {os.getpriority(os.PRIO_PROCESS, 0) + GIVING_WAY}
+
+
+async def test_a_system_that_forbids_priorities_locks_nobody_out(
+    sign_ins: SignInWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(*arguments: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "setpriority", forbidden)
+    assert (await sign_ins.sign_in()).status == 200
 
 
 async def test_a_short_queue_and_beyond_it_503_at_once(sign_ins: SignInWorld) -> None:

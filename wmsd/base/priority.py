@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 from typing import Final
 
 GIVING_WAY: Final = 10
@@ -10,6 +11,7 @@ GIVING_WAY: Final = 10
 
 def give_way() -> None:
     """Has the calling thread, and those that it starts, give way to the event loop. Linux keeps a priority for
-    each thread (sched(7)).
+    each thread (sched(7)). Where the system forbids that, as a service manager can, they work as all others.
     """
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + GIVING_WAY)
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + GIVING_WAY)

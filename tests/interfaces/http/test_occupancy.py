@@ -13,7 +13,7 @@ from wmsd.interfaces.http.occupancy import Occupancy
 
 async def test_it_is_the_time_of_the_steps_without_what_is_waited_for() -> None:
     async def work() -> str:
-        time.sleep(0.02)  # noqa: ASYNC251  (it is what is measured)
+        time.sleep(0.02)  # noqa: ASYNC251  (a step that keeps the loop, to be measured)
         await asyncio.sleep(0.2)
         return "done"
 
