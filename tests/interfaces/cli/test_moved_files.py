@@ -11,6 +11,7 @@ import pytest
 from tests.support.backups import sql
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST
+from tests.support.open_files import open_files
 from wmsd.db.sqlite import connect
 
 
@@ -65,8 +66,7 @@ def works_again(server: Server) -> None:
 def is_open_in(server: Server, file: Path) -> None:
     """Waits until the round that looks at each file after a start has closed it, and a request has opened it."""
     until = time.monotonic() + LONGEST
-    descriptors = Path(f"/proc/{server.process.pid}/fd")
-    while sum(os.path.realpath(each) == str(file.resolve()) for each in descriptors.iterdir()) < 1:
+    while file.name not in open_files(file.parent.resolve(), server.process.pid):
         assert time.monotonic() < until
         assert server.get("/api/articles")[0] == 200
 
