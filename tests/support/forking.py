@@ -22,6 +22,7 @@ from typing import Any
 
 from wmsd.interfaces import for_browsers
 from wmsd.interfaces.cli import main
+from wmsd.interfaces.pages.rendering import load_templates
 
 MOST_BYTES = 1 << 20
 """Of a request."""
@@ -102,6 +103,7 @@ def become(request: dict[str, Any], standard: list[int]) -> None:
 if __name__ == "__main__":
     for module, _ in main.COMMANDS.values():
         importlib.import_module(f"wmsd.interfaces.cli.{module}")
+    load_templates()
     gc.freeze()  # what is shared stays shared
     if is_forked(socket.socket(fileno=os.dup(0))):
         try:
