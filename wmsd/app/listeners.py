@@ -3,7 +3,10 @@
 import socket
 from typing import Any, Final
 
-BACKLOG: Final = 512
+BACKLOG: Final = 4096
+"""The connections that the system holds until they are accepted, unless it has a lower bound (net.core.somaxconn).
+The client of one more tries again after a second.
+"""
 
 
 def place_of(listen: str) -> tuple[str, int]:

@@ -20,7 +20,10 @@ def is_address(text: str) -> bool:
 
 
 def is_in(address: str, networks: Sequence[Network]) -> bool:
-    return is_address(address) and any(ipaddress.ip_address(address) in network for network in networks)
+    if not networks or not is_address(address):
+        return False
+    parsed = ipaddress.ip_address(address)
+    return any(parsed in network for network in networks)
 
 
 def without_port(text: str) -> str:

@@ -1,98 +1,31 @@
 """Clients that keep the service waiting: each has its time, and connections have their number."""
 
 import asyncio
-import errno
-import gc
-import logging
-import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
-import uvloop
 from aiohttp import web
 
+from tests.support.connecting import HELLO, SOON, Handler, Opened, answers, close_all, is_closed, opened, serving
 from tests.support.raw_http import Caller
 from tests.support.world import World
-from wmsd.app.listeners import listeners
 from wmsd.base.addresses import counted_as, is_in, networks, without_port
 from wmsd.base.problems import Problem
-from wmsd.interfaces.http import connections, listening, requests
-from wmsd.interfaces.http.connections import Bounds, Connection, Connections
-from wmsd.interfaces.http.listening import FILES_BESIDE, Accepting, bounded_by_files
+from wmsd.interfaces.http import connections, opening, requests
+from wmsd.interfaces.http.connections import Bounds
+from wmsd.interfaces.http.listening import FILES_BESIDE, bounded_by_files
 
 CERTIFICATE = Path(__file__).parents[2] / "support" / "loopback.pem"
 MEGABYTE = 1024 * 1024
-HELLO = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-SOON = 10.0
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Opened = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
-
-_opened: list[asyncio.StreamWriter] = []
 
 
 @pytest.fixture(autouse=True)
 async def closed() -> AsyncIterator[None]:
-    """What a test opened is closed, unless the service was quicker."""
     yield
-    while _opened:
-        writer = _opened.pop()
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
-
-
-@asynccontextmanager
-async def serving(
-    bounds: Bounds,
-    handler: Handler | None = None,
-    proxies: list[str] | None = None,
-    tls: ssl.SSLContext | None = None,
-) -> AsyncIterator[int]:
-    async def hello(request: web.Request) -> web.Response:
-        connection = connections.of(request)
-        assert connection is not None
-        connection.begin()
-        try:
-            return web.Response(text=request.query.get("size", "") and "x" * int(request.query["size"]))
-        finally:
-            connection.end(int(request.headers.get("X-Company", 0)) or None)
-
-    app = web.Application()
-    app.router.add_route("*", "/{anything:.*}", handler or hello)
-    async with listening.listening(
-        app, "127.0.0.1", 0, bounds=bounds, tls=tls, proxies=networks(proxies or []), grace_seconds=1
-    ) as (_, port):
-        yield port
-
-
-async def opened(port: int, address: str = "127.0.0.1") -> Opened:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
-    _opened.append(writer)
-    return reader, writer
-
-
-async def is_closed(connection: Opened) -> bool:
-    """By the service, soon; whatever it said before."""
-    with suppress(ConnectionError):
-        async with asyncio.timeout(SOON):
-            await connection[0].read()
-    return True
-
-
-async def answers(connection: Opened) -> bool:
-    reader, writer = connection
-    try:
-        writer.write(HELLO)
-        async with asyncio.timeout(SOON):
-            return (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
-    except (OSError, EOFError):
-        return False
+    await close_all()
 
 
 async def test_half_a_head_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +42,7 @@ async def test_half_a_head_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 async def test_a_handshake_has_its_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(opening, "HEAD_SECONDS", 0.3)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(CERTIFICATE)
     async with serving(Bounds(), tls=tls) as port:
@@ -257,39 +190,6 @@ async def test_who_has_the_most_at_work_does_not_make_a_newcomer_give_way() -> N
         assert await answers(newcomer)
 
 
-async def test_all_who_came_while_the_loop_was_busy_are_accepted_in_one_turn() -> None:
-    """The system keeps few, and drops the others, who try again after a second only."""
-    (listener,) = listeners("127.0.0.1", 0)
-    come = Connections(Bounds())
-    clients = [socket.create_connection(listener.getsockname()) for _ in range(20)]
-    with Accepting(listener, lambda: come.protocol(asyncio.Protocol), tls=None):
-        for _ in range(3):
-            await asyncio.sleep(0)
-        assert len(come) == len(clients)
-        for each in clients:
-            each.close()
-    come.close()
-
-
-def test_what_is_cut_while_it_is_opened_leaves_nothing_behind() -> None:
-    """On the loop of the service: uvloop keeps for ever what is cancelled in that moment."""
-
-    async def open_too_many() -> int:
-        async with serving(Bounds(connections=20)) as port:
-            for _ in range(3):
-                kept = await asyncio.gather(*(opened(port) for _ in range(100)))
-                await asyncio.sleep(0.2)
-                for _, writer in kept:
-                    writer.transport.abort()
-                _opened.clear()
-                await asyncio.sleep(0.2)
-            del kept
-            gc.collect()
-            return sum(isinstance(each, Connection) for each in gc.get_objects())
-
-    assert uvloop.run(open_too_many()) == 0
-
-
 async def ask_and_not_read(port: int, size: int, company: str) -> Opened:
     connection = await opened(port)
     connection[1].write(f"GET /?size={size} HTTP/1.1\r\nHost: x\r\nX-Company: {company}\r\n\r\n".encode())
@@ -381,44 +281,3 @@ async def test_the_callers_of_the_tests_go_through_it(world: World) -> None:
     await connection.send(b"GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n")
     assert await connection.begin_to_read() == 200
     await connection.close()
-
-
-class OneFails:
-    """In the place of a function whose first call fails, for want of what the machine has no more of."""
-
-    def __init__(self, function: Callable[..., Any], error: Exception) -> None:
-        self._function = function
-        self._error: Exception | None = error
-
-    def __call__(self, *arguments: Any) -> Any:
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error
-        return self._function(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("broken", "name", "error"),
-    [
-        pytest.param(Connections, "add", MemoryError(), id="memory for a connection"),
-        pytest.param(asyncio, "ensure_future", MemoryError(), id="memory for its task"),
-        pytest.param(listening, "_accepted", OSError(errno.ENOMEM, "no memory"), id="memory of the system"),
-        pytest.param(listening, "_accepted", OSError(errno.EMFILE, "no files"), id="files"),
-    ],
-)
-async def test_a_shortage_while_accepting_costs_one_connection_at_most(
-    broken: Any,
-    name: str,
-    error: Exception,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level(logging.INFO, "wmsd.serve")
-    async with serving(Bounds()) as port:
-        fails = OneFails(getattr(broken, name), error)
-        monkeypatch.setattr(broken, name, lambda *arguments: fails(*arguments))
-        await opened(port)
-        await asyncio.sleep(0.2)
-        for _ in range(3):
-            assert await answers(await opened(port))
-    assert caplog.messages[-1] == "well again after 1 failure: no connection can be accepted"

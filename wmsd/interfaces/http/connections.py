@@ -50,12 +50,13 @@ class Stopping(Exception):
 class Connection(asyncio.Protocol):
     """Stands between asyncio and aiohttp's protocol, and passes everything on to it."""
 
-    def __init__(self, connections: "Connections", inner: asyncio.Protocol) -> None:
+    def __init__(self, connections: "Connections", make_inner: Callable[[], asyncio.Protocol]) -> None:
         self._connections = connections
-        self._inner = inner
+        self._make_inner = make_inner
+        self._inner: asyncio.Protocol
         self._transport: asyncio.Transport | None = None
-        self.opening: asyncio.Task[None] | None = None
-        """Under TLS, set until the handshake is over."""
+        self.opening: Callable[[], object] | None = None
+        """Ends the opening, where that can be done: until it begins, and under TLS until the handshake is over."""
         self.is_cut = False
         self._requests = 0
         self.address = ""
@@ -81,6 +82,7 @@ class Connection(asyncio.Protocol):
         self._transport = opened
         _limit_kernel_buffer(opened)
         self.opening = None
+        self._inner = self._make_inner()  # many are cut before
         self._inner.connection_made(opened)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -156,7 +158,7 @@ class Connection(asyncio.Protocol):
     def cut(self) -> None:
         self.is_cut = True
         if self.opening is not None:
-            self.opening.cancel()
+            self.opening()
         if self._transport is None:
             return
         if self.head_since is not None and not self._requests and not self.unread:
@@ -188,7 +190,7 @@ class Connections:
 
     def protocol(self, make_inner: Callable[[], asyncio.Protocol]) -> Connection:
         """The protocol for a client that was just accepted."""
-        return Connection(self, make_inner())
+        return Connection(self, make_inner)
 
     def stop(self) -> None:
         """Stops waiting for clients: bodies that are still arriving are refused."""

@@ -14,8 +14,8 @@ from typing import Any, Final
 from wmsd.app.listeners import listeners
 from wmsd.base.addresses import Network
 from wmsd.base.complaints import Complaints
-from wmsd.interfaces.http.connections import HEAD_SECONDS, Bounds, Connection, Connections
-from wmsd.interfaces.http.plain_http import refuse, speaks_tls
+from wmsd.interfaces.http.connections import Bounds, Connection, Connections
+from wmsd.interfaces.http.opening import Opening
 from wmsd.interfaces.http.web import web
 
 NewConnection = Callable[[], Connection]
@@ -114,7 +114,7 @@ class Accepting(AbstractContextManager[None]):
     def __init__(self, listener: socket.socket, protocol: NewConnection, tls: ssl.SSLContext | None) -> None:
         self._listener = listener
         self._protocol = protocol
-        self._tls = tls
+        self._opening = Opening(tls)
         self._told = Complaints(LOG)
         self._loop = asyncio.get_running_loop()
         self._again: asyncio.TimerHandle | None = None
@@ -125,6 +125,7 @@ class Accepting(AbstractContextManager[None]):
             self._again.cancel()
         self._loop.remove_reader(self._listener)
         self._listener.close()
+        self._opening.close()
 
     def _begin(self) -> None:
         self._loop.add_reader(self._listener, self._accept)
@@ -135,12 +136,11 @@ class Accepting(AbstractContextManager[None]):
         their clients try again after a second only.
         """
         try:
-            for _ in range(ACCEPTED_AT_ONCE):
-                opened, peer = _accepted(self._listener)
-                connection = self._protocol()
-                asyncio.ensure_future(_open(connection, opened, self._tls))  # noqa: RUF006  (it is kept from its first step on)
-                connection.count(peer)
-                self._told.over(NOT_ACCEPTED)
+            try:
+                for _ in range(ACCEPTED_AT_ONCE):
+                    self._accept_one()
+            finally:
+                self._opening.go_on()
         except (BlockingIOError, ConnectionAbortedError):
             return
         except OSError as error:
@@ -148,6 +148,13 @@ class Accepting(AbstractContextManager[None]):
             self._told.failed(NOT_ACCEPTED, error)
         except MemoryError as error:
             self._told.failed(NOT_ACCEPTED, error)  # a pause would need memory
+
+    def _accept_one(self) -> None:
+        accepted, peer = _accepted(self._listener)
+        connection = self._protocol()
+        connection.count(peer)
+        self._opening.add(connection, accepted)
+        self._told.over(NOT_ACCEPTED)
 
     def _pause(self) -> None:
         self._again = self._loop.call_later(AGAIN_SECONDS, self._begin)
@@ -158,37 +165,3 @@ def _accepted(listener: socket.socket) -> tuple[socket.socket, Any]:
     opened, peer = listener.accept()
     opened.setblocking(False)
     return opened, peer
-
-
-async def _is_handshake(opened: socket.socket) -> bool:
-    """Whoever speaks plain http is told so. Until the loop has the socket, it is closed here. Raises OSError when
-    the client leaves, or has said nothing for too long.
-    """
-    try:
-        async with asyncio.timeout(HEAD_SECONDS):
-            if await speaks_tls(opened):
-                return True
-            await refuse(opened)
-    except BaseException:
-        opened.close()
-        raise
-    return False
-
-
-async def _open(connection: Connection, opened: socket.socket, tls: ssl.SSLContext | None) -> None:
-    if connection.is_cut:
-        opened.close()
-        return
-    if tls is not None:  # else it takes a turn of the loop, and uvloop would keep what is cancelled then for ever
-        connection.opening = asyncio.current_task()
-    loop = asyncio.get_running_loop()
-    handshake_seconds = None if tls is None else HEAD_SECONDS
-    try:
-        if tls is not None and not await _is_handshake(opened):
-            connection.gave_up()
-            return
-        await loop.connect_accepted_socket(
-            lambda: connection, opened, ssl=tls, ssl_handshake_timeout=handshake_seconds
-        )
-    except (OSError, MemoryError, asyncio.CancelledError):  # the client left, took too long, or speaks no TLS
-        connection.gave_up()

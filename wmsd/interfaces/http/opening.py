@@ -1,0 +1,126 @@
+"""Opens accepted connections, a few in each turn of the event loop.
+
+A connection passes several turns before its request is answered, and all that are opened in one turn pass them
+together. A crowd would make these turns long, for everybody. So the others wait, and those are next whose address
+has opened the fewest lately: whoever comes now and then does not wait for those who come often.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections import Counter
+from functools import partial
+from heapq import nsmallest
+from typing import Final, NamedTuple
+
+from wmsd.interfaces.http.connections import HEAD_SECONDS, Connection
+from wmsd.interfaces.http.plain_http import refuse, speaks_tls
+
+OPENED_AT_ONCE: Final = 4
+LATELY_SECONDS: Final = 5.0
+"""What an address has opened counts for so long, and at most for twice as long."""
+
+
+class _Accepted(NamedTuple):
+    socket: socket.socket
+    opened_lately: int
+    """By its address."""
+
+
+class Opening:
+    def __init__(self, tls: ssl.SSLContext | None) -> None:
+        self._tls = tls
+        self._loop = asyncio.get_running_loop()
+        self._waiting: dict[Connection, _Accepted] = {}
+        self._is_scheduled = False
+        self._lately, self._before = Counter[str](), Counter[str]()
+        self._lately_until = 0.0
+
+    def add(self, connection: Connection, accepted: socket.socket) -> None:
+        """The connection is counted already. It may be cut, for others, before it is opened."""
+        if connection.is_cut:
+            accepted.close()
+            return
+        self._waiting[connection] = _Accepted(accepted, self._opened_lately(connection))
+        connection.opening = partial(self._forget, connection)
+
+    def go_on(self) -> None:
+        """Opens the next ones, unless they are opened anyway. Raises MemoryError."""
+        if not self._is_scheduled:
+            self._open_some()
+
+    def close(self) -> None:
+        """Opens all that wait: they were accepted."""
+        while self._waiting:
+            self._open_some()
+
+    def _opened_lately(self, connection: Connection) -> int:
+        now = self._loop.time()
+        if now >= self._lately_until:
+            self._before = Counter() if now >= self._lately_until + LATELY_SECONDS else self._lately
+            self._lately, self._lately_until = Counter(), now + LATELY_SECONDS
+        if connection.is_proxy:
+            return 0  # it is many clients
+        self._lately[connection.address] += 1
+        return self._lately[connection.address] + self._before[connection.address]
+
+    def _forget(self, connection: Connection) -> None:
+        self._waiting.pop(connection).socket.close()
+
+    def _open_some(self) -> None:
+        self._is_scheduled = False  # whatever fails, the next one goes on
+        try:
+            for each in nsmallest(
+                OPENED_AT_ONCE, self._waiting, key=lambda each: self._waiting[each].opened_lately
+            ):
+                self._begin(each)
+        finally:
+            if self._waiting:
+                self._loop.call_soon(self._open_some)
+                self._is_scheduled = True
+
+    def _begin(self, connection: Connection) -> None:
+        accepted, connection.opening = self._waiting.pop(connection).socket, None
+        try:
+            asyncio.ensure_future(_open(connection, accepted, self._tls))  # noqa: RUF006  (it is kept from its first step on)
+        except MemoryError:
+            accepted.close()
+            connection.gave_up()
+            raise
+
+
+async def _is_handshake(opened: socket.socket) -> bool:
+    """Whoever speaks plain http is told so. Until the loop has the socket, it is closed here. Raises OSError when
+    the client leaves, or has said nothing for too long.
+    """
+    try:
+        async with asyncio.timeout(HEAD_SECONDS):
+            if await speaks_tls(opened):
+                return True
+            await refuse(opened)
+    except BaseException:
+        opened.close()
+        raise
+    return False
+
+
+async def _open(connection: Connection, opened: socket.socket, tls: ssl.SSLContext | None) -> None:
+    if connection.is_cut:
+        opened.close()
+        return
+    task = asyncio.current_task()
+    if (
+        tls is not None and task is not None
+    ):  # else it takes one turn, and uvloop keeps what is cancelled then for ever
+        connection.opening = task.cancel
+    loop = asyncio.get_running_loop()
+    handshake_seconds = None if tls is None else HEAD_SECONDS
+    try:
+        if tls is not None and not await _is_handshake(opened):
+            connection.gave_up()
+            return
+        await loop.connect_accepted_socket(
+            lambda: connection, opened, ssl=tls, ssl_handshake_timeout=handshake_seconds
+        )
+    except (OSError, MemoryError, asyncio.CancelledError):  # the client left, took too long, or speaks no TLS
+        connection.gave_up()
