@@ -11,7 +11,7 @@ from multidict import CIMultiDictProxy
 
 from wmsd.app import preconditions
 from wmsd.app.call import Call, Reply, refusal
-from wmsd.app.costs import Costs
+from wmsd.app.costs import Costs, Payers
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.measuring.counting import Counted
@@ -31,6 +31,7 @@ from wmsd.interfaces.http.malformed import SAFE_METHODS, RequestHandler, answeri
 from wmsd.interfaces.http.occupancy import Occupancy
 from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
+from wmsd.interfaces.http.turns import NOBODY, Turns
 from wmsd.interfaces.http.web import web
 
 LOG = logging.getLogger("wmsd.request")
@@ -42,6 +43,7 @@ FAILED: Final = 500
 BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
 """The answer whose head is sent."""
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
+TURNS: Final = web.AppKey("turns", Turns)
 ANY: Final = "/{anything:(?s:.*)}"
 OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)}"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -56,7 +58,7 @@ def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) ->
     log = RequestLog(installation, trusted)
     app = web.Application()
     app.on_response_prepare.append(note_begun)
-    app[INSTALLATION], app[JOBS], app[REQUEST_LOG] = installation, jobs, log
+    app[INSTALLATION], app[JOBS], app[REQUEST_LOG], app[TURNS] = installation, jobs, log, Turns()
     handler: MakeHandler = partial(RequestHandler, installation, log, **log.for_aiohttp())
     app[REQUEST_HANDLER] = handler
     app[ANSWERING_ALL] = lambda handle: answering_all(installation, log, handle)
@@ -75,7 +77,7 @@ def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
     form; each is logged.
     """
     installation = app[INSTALLATION]
-    answer = partial(_answer, installation, app[REQUEST_LOG], installation.measures.of(path), handler)
+    answer = partial(_answer, installation, app[REQUEST_LOG], app[TURNS], installation.measures.of(path), handler)
     for each in with_head([method]):
         app.router.add_route(each, path, answer, expect_handler=_expected)
 
@@ -136,6 +138,7 @@ class LateRoutes:
     def _make_all(self) -> web.UrlDispatcher:
         routes = web.Application()
         routes[INSTALLATION], routes[REQUEST_LOG] = self._app[INSTALLATION], self._app[REQUEST_LOG]
+        routes[TURNS] = self._app[TURNS]
         self._make(routes)
         add_open(routes, "*", ANY, _refuse_address)
         return routes.router
@@ -155,7 +158,8 @@ class LateRoutes:
             raise error
 
         installation = self._app[INSTALLATION]
-        return await _answer(installation, self._app[REQUEST_LOG], installation.measures.of(ANY), fail, request)
+        log, turns = self._app[REQUEST_LOG], self._app[TURNS]
+        return await _answer(installation, log, turns, installation.measures.of(ANY), fail, request)
 
 
 async def _expected(request: web.Request) -> None:
@@ -232,7 +236,12 @@ def response(reply: Reply) -> web.Response:
 
 
 async def _answer(
-    installation: Installation, log: RequestLog, counted: Counted, handler: Handler, request: web.Request
+    installation: Installation,
+    log: RequestLog,
+    turns: Turns,
+    counted: Counted,
+    handler: Handler,
+    request: web.Request,
 ) -> web.StreamResponse:
     """Answers a request: adds its id, gives errors their form, counts and logs it."""
     request_id = request[REQUEST_ID] = installation.ids.unique()
@@ -240,7 +249,7 @@ async def _answer(
     connection = connections.of(request)
     if connection is not None:
         connection.begin()
-    occupancy = Occupancy(handler(request))
+    occupancy = Occupancy(_in_turn(turns, started, installation.dispatcher.costs, handler, request))
     try:
         answer = await occupancy
     except Problem as problem:
@@ -279,6 +288,22 @@ async def _answer(
     _charge(installation.dispatcher.costs, request, occupancy.seconds, status)
     request_history.keep(installation, request, answer, seconds)
     return answer
+
+
+async def _in_turn(
+    turns: Turns, now: float, costs: Costs, handler: Handler, request: web.Request
+) -> web.StreamResponse:
+    if turns.is_long(now):
+        await turns.next(_cost_of_company(costs, request))
+    return await handler(request)
+
+
+def _cost_of_company(costs: Costs, request: web.Request) -> float:
+    """What the company that a request names has cost lately. It may name another one than it may use: then it is
+    refused, which costs little.
+    """
+    company = request.headers.get("X-Company-Id") or request.match_info.get("company")
+    return NOBODY if company is None else max(costs.of(Payers(company=company)))
 
 
 def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> None:
