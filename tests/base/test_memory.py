@@ -9,10 +9,10 @@ from wmsd.base.memory import limits
 ALLOCATES_AT_THE_LIMIT = """
 import resource, sys, threading
 from pathlib import Path
-from wmsd.base.memory import share_arenas
+from wmsd.base.memory import keep_little
 
 if sys.argv[1] == "shared":
-    share_arenas()
+    keep_little()
 over = threading.Event()
 begun = threading.Semaphore(0)
 

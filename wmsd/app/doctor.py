@@ -52,7 +52,7 @@ PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
 READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
 """What else damage can keep from being checked, of each table."""
 MOST_TOLD: Final = 100
-CACHE_KIB: Final = 65_536
+CACHE_KIB: Final = 32_768
 """Checks look up each index entry in its row. The usual cache would read a large file's pages repeatedly."""
 
 

@@ -10,7 +10,12 @@ GROUP_OF_THIS_PROCESS: Final = Path("/proc/self/cgroup")
 GROUPS: Final = Path("/sys/fs/cgroup")
 ARENAS: Final = 4
 """Each is address space of 64 MB. With as many as there are threads, the C library keeps more memory free."""
+MAPPED_BYTES: Final = 512 * 1024
+"""A block of so many bytes goes back to the system when it is freed. By itself, the C library raises this bound
+with each large one, and keeps their memory.
+"""
 M_ARENA_MAX: Final = -8
+M_MMAP_THRESHOLD: Final = -3
 """mallopt(3)."""
 
 
@@ -44,8 +49,8 @@ def resident_memory() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def share_arenas() -> None:
-    """Has all threads share a few arenas of the C library (glibc).
+def keep_little() -> None:
+    """Has the C library (glibc) keep little free memory: all threads share a few arenas, and large blocks go back.
 
     A thread that gets no more memory from the system then takes it from another's arena. With arenas left to
     make, it would try to make one and fail, and Python aborts when there is no room even for the error.
@@ -53,6 +58,7 @@ def share_arenas() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(M_ARENA_MAX, ARENAS)
+        mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES)
 
 
 def give_memory_back() -> None:

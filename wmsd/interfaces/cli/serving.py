@@ -43,7 +43,7 @@ from wmsd.app.watchdog import Watchdog
 from wmsd.base.clock import SystemClock
 from wmsd.base.complaints import Complaints
 from wmsd.base.counts import counted
-from wmsd.base.memory import share_arenas
+from wmsd.base.memory import keep_little
 from wmsd.base.shortages import is_shortage
 from wmsd.db.failures import StorageError
 from wmsd.db.open_files import FileBounds
@@ -100,7 +100,7 @@ def serve_command(
     It makes the data folder when there is none. Where other files are, it asks before. One server at a time can
     use a data folder; the other commands work beside it.
     """
-    share_arenas()
+    keep_little()
     command_line.say_path()
     command_line.folder.check_seen()  # before the log, which may lie beside it
     log = command_line.settings.log
