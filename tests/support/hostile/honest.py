@@ -14,6 +14,10 @@ PATIENCE: Final = 30.0
 EVERY_SECONDS: Final = 1.05
 """As often as the limit that a company has by default."""
 SIGN_IN_EVERY: Final = 20
+MADE_ONCE: Final = (
+    *("/docs/search?q=order", "/docs/api?q=order", "/docs/webhooks"),
+    *("/openapi.json", "/api/v2/openapi.json", "/api/graphql/schema"),
+)
 
 
 @dataclass
@@ -109,6 +113,14 @@ class HonestTenant:
 
     async def _connect(self) -> Opened:
         return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(self.address, 0))
+
+    async def look_around(self) -> None:
+        """Opens what a server makes when it is first asked for: it has been in use for a while."""
+        for path in MADE_ONCE:
+            opened = await self._connect()
+            status, _ = await _exchange(opened, request("GET", path))
+            assert status == 200, path
+            opened[1].close()
 
     async def sign_in(self) -> None:
         """With the right password, from the address from which it always comes."""

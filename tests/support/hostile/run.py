@@ -173,6 +173,7 @@ async def run(plan: Plan, progress: Callable[[str], None] = lambda text: None) -
         ]
         for each in honest:
             await each.sign_in()  # before there is an attack: from here on its address is known
+        await honest[0].look_around()
         kept = KeptAccess(port, plan.code, plan.people[0], plan.honest[0], plan.grant)
         await kept.begin()
         watcher = asyncio.create_task(watch(process.pid, plan.data, log, outcome.taken))

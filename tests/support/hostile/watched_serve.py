@@ -23,6 +23,8 @@ from wmsd.interfaces.cli.main import main
 from wmsd.interfaces.http.connections import Connection
 
 HELD_SECONDS: Final = 0.05
+COLLECTED_SECONDS: Final = 0.1
+"""A collection looks through all that there is, and is not part of an operation."""
 LONGEST_SECONDS: Final = 30.0
 OPERATION: Final[ContextVar[str]] = ContextVar("operation", default="")
 
@@ -61,7 +63,7 @@ class Watch:
         seconds = time.thread_time() - self._collecting
         if threading.current_thread() is threading.main_thread():
             self._collected += seconds
-        if seconds > HELD_SECONDS:
+        if seconds > COLLECTED_SECONDS:
             self.note("held", seconds, f"a collection of {info['collected']} objects")
 
 
