@@ -5,6 +5,7 @@ import errno
 import gc
 import logging
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ import uvloop
 from tests.support.connecting import answers, close_all, opened, serving
 from wmsd.app.listeners import listeners
 from wmsd.base.addresses import networks
-from wmsd.interfaces.http import listening
+from wmsd.interfaces.http import listening, opening
 from wmsd.interfaces.http.connections import Bounds, Connection, Connections
 from wmsd.interfaces.http.listening import Accepting
 from wmsd.interfaces.http.opening import OPENED_AT_ONCE
@@ -101,6 +102,20 @@ async def test_whoever_comes_now_and_then_does_not_wait_for_those_who_come_often
         while len(desk.opened) < 2 * CROWD + 1:
             await turns(1)
     assert desk.opened.index("127.0.0.2") == CROWD
+
+
+async def test_nobody_waits_for_ever(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "LONGEST_SECONDS", 0.001)
+    for _ in range(CROWD):
+        desk.client("127.0.1.1")
+    with desk.accepting():
+        await turns(2)
+        time.sleep(0.01)  # noqa: ASYNC251  (nobody is opened meanwhile)
+        assert len(desk.opened) < CROWD
+        desk.client("127.0.0.2")
+        while len(desk.opened) < CROWD + 1:
+            await turns(1)
+    assert desk.opened[-1] == "127.0.0.2"
 
 
 async def test_behind_a_proxy_nobody_counts_for_others() -> None:

@@ -1,6 +1,7 @@
 """When the event loop has more to do than it manages, requests begin in the order of what their companies cost."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from time import perf_counter
 
@@ -38,7 +39,23 @@ async def test_in_a_short_turn_a_request_begins_at_once() -> None:
 
 
 async def test_in_a_long_turn_whoever_costs_least_is_next_and_who_names_no_company_last(long_turn: Turns) -> None:
-    assert await begun(long_turn, [NOBODY, 3.0, 0.5, NOBODY, 2.0]) == [0.5, 2.0, 3.0, NOBODY, NOBODY]
+    assert await begun(long_turn, [NOBODY, 1.5, 0.5, NOBODY, 1.0]) == [0.5, 1.0, 1.5, NOBODY, NOBODY]
+
+
+async def test_nobody_waits_for_ever(long_turn: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "LONGEST_SECONDS", 0.05)
+    order: list[float] = []
+
+    async def request(cost: float) -> None:
+        await long_turn.next(cost)
+        order.append(cost)
+
+    monkeypatch.setattr(turns, "LONG_SECONDS", 0.0)
+    first = [asyncio.ensure_future(request(NOBODY)) for _ in range(5)]
+    await asyncio.sleep(0)
+    time.sleep(0.1)  # noqa: ASYNC251  (a step that keeps the loop)
+    await asyncio.gather(*first, request(0.0))
+    assert order == [NOBODY] * 5 + [0.0]
 
 
 async def test_of_equals_whoever_has_waited_longest_is_next(long_turn: Turns) -> None:
@@ -110,6 +127,10 @@ async def test_a_request_has_the_cost_of_the_company_that_it_names(world: World,
     assert 0.0 < asked[-1] < NOBODY
 
 
-async def test_a_request_without_a_company_waits_behind_all(world: World, asked: list[float]) -> None:
-    assert (await world.send("GET", "/api/health", token="", company="")).status == 200
+@pytest.mark.parametrize(("path", "company"), [("/api/health", ""), ("/docs/api", "1")])
+async def test_a_request_of_nobody_waits_behind_all(
+    world: World, asked: list[float], path: str, company: str
+) -> None:
+    """The header is one of the API: at a page it makes nobody a tenant."""
+    assert (await world.send("GET", path, token="", company=company)).status == 200
     assert asked == [NOBODY]

@@ -1,8 +1,8 @@
 """Opens accepted connections, a few in each turn of the event loop.
 
 A connection passes several turns before its request is answered, and all that are opened in one turn pass them
-together. A crowd would make these turns long, for everybody. So the others wait, and those are next whose address
-has opened the fewest lately: whoever comes now and then does not wait for those who come often.
+together. A crowd would make these turns long, for everybody. So the others wait. Who came first is next, but each
+waits longer by what its address has opened lately: who comes now and then does not wait for those who come often.
 """
 
 import asyncio
@@ -19,12 +19,16 @@ from wmsd.interfaces.http.plain_http import refuse, speaks_tls
 OPENED_AT_ONCE: Final = 4
 LATELY_SECONDS: Final = 5.0
 """What an address has opened counts for so long, and at most for twice as long."""
+SECONDS_OF_ONE: Final = 0.02
+"""That each of those lets the next one wait longer."""
+LONGEST_SECONDS: Final = 1.0
+"""That somebody waits longer than another: nobody waits for ever."""
 
 
 class _Accepted(NamedTuple):
     socket: socket.socket
-    opened_lately: int
-    """By its address."""
+    place: float
+    """In the order in which they are opened: a moment on the loop's clock."""
 
 
 class Opening:
@@ -41,7 +45,7 @@ class Opening:
         if connection.is_cut:
             accepted.close()
             return
-        self._waiting[connection] = _Accepted(accepted, self._opened_lately(connection))
+        self._waiting[connection] = _Accepted(accepted, self._place_of(connection))
         connection.opening = partial(self._forget, connection)
 
     def go_on(self) -> None:
@@ -54,15 +58,16 @@ class Opening:
         while self._waiting:
             self._open_some()
 
-    def _opened_lately(self, connection: Connection) -> int:
+    def _place_of(self, connection: Connection) -> float:
         now = self._loop.time()
         if now >= self._lately_until:
             self._before = Counter() if now >= self._lately_until + LATELY_SECONDS else self._lately
             self._lately, self._lately_until = Counter(), now + LATELY_SECONDS
         if connection.is_proxy:
-            return 0  # it is many clients
+            return now  # it is many clients
         self._lately[connection.address] += 1
-        return self._lately[connection.address] + self._before[connection.address]
+        opened_lately = self._lately[connection.address] + self._before[connection.address]
+        return now + min(opened_lately * SECONDS_OF_ONE, LONGEST_SECONDS)
 
     def _forget(self, connection: Connection) -> None:
         self._waiting.pop(connection).socket.close()
@@ -70,9 +75,7 @@ class Opening:
     def _open_some(self) -> None:
         self._is_scheduled = False  # whatever fails, the next one goes on
         try:
-            for each in nsmallest(
-                OPENED_AT_ONCE, self._waiting, key=lambda each: self._waiting[each].opened_lately
-            ):
+            for each in nsmallest(OPENED_AT_ONCE, self._waiting, key=lambda each: self._waiting[each].place):
                 self._begin(each)
         finally:
             if self._waiting:

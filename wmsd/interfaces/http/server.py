@@ -302,7 +302,8 @@ def _cost_of_company(costs: Costs, request: web.Request) -> float:
     """What the company that a request names has cost lately. It may name another one than it may use: then it is
     refused, which costs little.
     """
-    company = request.headers.get("X-Company-Id") or request.match_info.get("company")
+    named = request.headers.get("X-Company-Id") if is_of_the_api(request) else None
+    company = named or request.match_info.get("company")
     return NOBODY if company is None else max(costs.of(Payers(company=company)))
 
 

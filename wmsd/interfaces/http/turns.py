@@ -2,8 +2,8 @@
 
 All that has begun is worked at in every turn of the loop, so the more has begun, the longer each turn takes, and a
 request passes several. While turns are short, a request begins at once. In a long one it waits, and in those that
-follow as many begin as keep them short: of the companies first that have cost least lately. So a company that asks
-for little does not wait for those that ask for much, nor for whoever names no company.
+follow as many begin as keep them short. Who has waited longest is next, but each waits longer by what its company
+has cost lately: one that asks for little does not wait for those that ask for much, nor for who names no company.
 """
 
 import asyncio
@@ -16,6 +16,8 @@ from typing import Final
 LONG_SECONDS: Final = 0.005
 """The time after which a turn of the loop is a long one."""
 MOST_AT_ONCE: Final = 64
+LONGEST_SECONDS: Final = 2.0
+"""That somebody waits longer than another: nobody waits for ever."""
 NOBODY: Final = math.inf
 
 
@@ -35,11 +37,12 @@ class Turns:
         return bool(self._waiting) or now - self._began > LONG_SECONDS
 
     async def next(self, cost: float) -> None:
-        """Waits for a turn. `cost`: what the company has cost lately, or NOBODY."""
+        """Waits for a turn. `cost`: the seconds that the company has cost lately, or NOBODY."""
+        now = perf_counter()
         if not self._is_begun:
-            self._begin(perf_counter())
+            self._begin(now)
         turn = asyncio.get_running_loop().create_future()
-        heappush(self._waiting, (cost, next(self._number), turn))
+        heappush(self._waiting, (now + min(cost, LONGEST_SECONDS), next(self._number), turn))
         await turn
 
     def _begin(self, now: float) -> None:
