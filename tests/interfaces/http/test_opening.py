@@ -6,6 +6,7 @@ import gc
 import logging
 import socket
 import time
+import weakref
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -110,7 +111,7 @@ async def test_nobody_waits_for_ever(desk: Desk, monkeypatch: pytest.MonkeyPatch
         desk.client("127.0.1.1")
     with desk.accepting():
         await turns(2)
-        time.sleep(0.01)  # noqa: ASYNC251  (nobody is opened meanwhile)
+        time.sleep(0.01)  # noqa: ASYNC251 -- it keeps the loop: nobody is opened meanwhile
         assert len(desk.opened) < CROWD
         desk.client("127.0.0.2")
         while len(desk.opened) < CROWD + 1:
@@ -145,6 +146,24 @@ async def test_what_waits_is_closed_as_soon_as_it_gives_way() -> None:
                 continue
         assert closed == CROWD - OPENED_AT_ONCE
     desk.close()
+
+
+async def test_what_is_cut_while_it_waits_leaves_nothing_to_collect() -> None:
+    """Under attack most are, and everybody waits while garbage is collected."""
+    come, kept = Connections(Bounds()), opening.Opening(tls=None)
+    connection = come.protocol(asyncio.Protocol)
+    connection.count(("127.0.0.1", 1))
+    kept.add(connection, socket.socket())
+    come.remove(connection)
+    connection.cut()
+    come.close()
+    left = weakref.ref(connection)
+    gc.disable()
+    try:
+        del connection
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 async def test_what_was_accepted_before_the_stop_is_opened(desk: Desk) -> None:

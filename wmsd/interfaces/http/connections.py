@@ -157,8 +157,10 @@ class Connection(asyncio.Protocol):
 
     def cut(self) -> None:
         self.is_cut = True
-        if self.opening is not None:
-            self.opening()
+        # It refers to this connection: only a collection would free both.
+        opening, self.opening = self.opening, None
+        if opening is not None:
+            opening()
         if self._transport is None:
             return
         if self.head_since is not None and not self._requests and not self.unread:
