@@ -13,10 +13,11 @@ import pytest
 from tests.support.open_files import open_files
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.db import inline_reader
+from wmsd.db import inline_reader, read_turn
 from wmsd.db.database import Database
 from wmsd.db.inline_reader import CROWD
 from wmsd.db.migrations import COMPANY, create
+from wmsd.db.read_turn import AT_ONCE_SECONDS, LONG_SECONDS
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
 from wmsd.db.worker_threads import Workers
@@ -48,6 +49,38 @@ def count_and_thread(count: int, tx: Transaction) -> tuple[int, int]:
 
 async def test_a_quick_read_runs_on_the_loops_thread(database: Database) -> None:
     assert await database.read(lambda tx: count_and_thread(10, tx)) == (10, threading.get_ident())
+
+
+async def turns_before(database: Database) -> list[str]:
+    """The turns of the loop that pass before a quick read is answered: one, or none."""
+    turns: list[str] = []
+    asyncio.get_running_loop().call_soon(turns.append, "next")
+    assert await database.read(lambda tx: count_and_thread(10, tx)) == (10, threading.get_ident())
+    return turns
+
+
+async def test_while_turns_are_long_a_quick_read_is_done_at_once(database: Database) -> None:
+    await database.read(lambda tx: count_and_thread(10, tx))
+    assert await turns_before(database) == ["next"]
+    reading = database.read(lambda tx: count_and_thread(10, tx))
+    time.sleep(2 * LONG_SECONDS)  # noqa: ASYNC251  (a step that keeps the loop)
+    await reading
+    assert await turns_before(database) == []
+    await asyncio.sleep(0)
+    assert await turns_before(database) == ["next"], "they are short again"
+
+
+async def test_whoever_reads_again_and_again_lets_others_through(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_turn, "LONG_SECONDS", -1.0)
+    await database.read(lambda tx: count_and_thread(10, tx))
+    turns: list[str] = []
+    asyncio.get_running_loop().call_soon(turns.append, "next")
+    until = time.perf_counter() + 10 * AT_ONCE_SECONDS
+    while not turns:
+        await database.read(lambda tx: count_and_thread(10, tx))
+        assert time.perf_counter() < until
 
 
 async def test_a_long_read_is_done_whole_by_another_thread(database: Database) -> None:
@@ -114,6 +147,13 @@ async def test_a_cancelled_reader_disturbs_nobody(database: Database) -> None:
     assert (await database.read(lambda tx: count_and_thread(10, tx)))[0] == 10
 
 
+@pytest.fixture
+def none_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every read waits for the next turn, on a busy machine too."""
+    monkeypatch.setattr(read_turn, "AT_ONCE_SECONDS", -1.0)
+
+
+@pytest.mark.usefixtures("none_at_once")
 async def test_a_read_that_nobody_waits_for_any_more_does_not_run(database: Database) -> None:
     ran: list[str] = []
     left = asyncio.ensure_future(database.read(lambda tx: ran.append("left")))
@@ -191,7 +231,7 @@ async def test_a_read_that_is_handed_over_by_a_close_opens_nothing(database: Dat
 
 
 @pytest.fixture
-def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_turns(none_at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inline_reader, "TURN_SECONDS", 0.0)
 
 
@@ -219,6 +259,7 @@ async def test_time_that_others_take_does_not_make_a_read_long(database: Databas
     assert await database.read(wait_and_count) == threading.get_ident()
 
 
+@pytest.mark.usefixtures("none_at_once")
 async def test_a_turn_that_stalls_leaves_the_others_to_threads(database: Database) -> None:
     """Each waits for the disk, none for long: together they would keep the event loop."""
 
@@ -240,7 +281,7 @@ async def test_every_read_is_answered_when_memory_runs_out_between_turns(
 
     def failing(callback: Callable[..., object], *arguments: Any, **options: Any) -> asyncio.Handle:
         nonlocal calls
-        calls += getattr(callback, "__name__", "") == "_run"
+        calls += getattr(callback, "__name__", "") == "_run_in_turn"
         if calls == 2:  # the first was for the turn, this is for the next one
             calls += 1
             raise MemoryError

@@ -102,6 +102,7 @@ class Database:
             self.begin,
             writer=lambda: self._writer if self._own_workers is None else None,
             threads=self._workers.readers,
+            turn=self._workers.turn,
             counted=self._counted,
         )
         self._sharing = asyncio.Lock()

@@ -1,9 +1,9 @@
 """Reads that are over in a moment, on the event loop's own thread.
 
 A hop to another thread and back costs several times what most reads do, because it hands Python's lock over and
-back at every statement. So a read is tried here first, over one snapshot with the others of this turn of the loop.
-One that takes longer than a moment, or would have to wait, is broken off and done from its beginning by a thread:
-a read leaves nothing behind.
+back at every statement. So a read is tried here first, over one snapshot with the others of this turn of the loop,
+or at once while turns are long. One that takes longer than a moment, or would have to wait, is broken off and done
+from its beginning by a thread: a read leaves nothing behind.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from wmsd.base.context import Actor
 from wmsd.base.ids import Ids
 from wmsd.db.connection_queue import ConnectionQueue, Work, settle
 from wmsd.db.failures import is_delay
+from wmsd.db.read_turn import ReadTurn
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.standing import Standing
 from wmsd.db.transaction import Provision, Transaction
@@ -72,6 +73,7 @@ class InlineReader:
         begin: Callable[[], bool],
         writer: Callable[[], ConnectionQueue | None],
         threads: WorkerThreads,
+        turn: ReadTurn,
         counted: Callable[[int], None],
     ) -> None:
         self._path = path
@@ -79,6 +81,7 @@ class InlineReader:
         self._begin = begin
         self._writer = writer
         self._threads = threads
+        self._turn = turn
         self._counted = counted
         self._run_group = read_group(clock, ids, provision, standing, self._read_unit)
         self._connection: sqlite3.Connection | None = None
@@ -93,6 +96,7 @@ class InlineReader:
         self._again = 0
         """How many of them stand before what waits."""
         self._is_scheduled = False
+        self._scheduled_at = 0.0
         self._patience: asyncio.TimerHandle | None = None
         self._opening: asyncio.Task[None] | None = None
         self._waits = 0
@@ -119,14 +123,26 @@ class InlineReader:
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
         work = Work(action, actor, loop.create_future(), until)
+        is_first = not self._waiting and self._may_run
         self._waiting.append(work)
+        if is_first and self._turn.is_long and self._turn.has_time(loop):
+            self._run()
         self._schedule(loop)
         return work.future
 
+    @property
+    def _may_run(self) -> bool:
+        """Whether it waits for nothing."""
+        return not self._is_scheduled and self._patience is None and self._opening is None
+
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
-        if not self._is_scheduled and self._patience is None and self._opening is None:
-            loop.call_soon(self._run)
-            self._is_scheduled = True
+        if self._may_run:
+            loop.call_soon(self._run_in_turn)
+            self._is_scheduled, self._scheduled_at = True, time.perf_counter()
+
+    def _run_in_turn(self) -> None:
+        self._turn.note(time.perf_counter() - self._scheduled_at)
+        self._run()
 
     def go_on(self) -> None:
         """The writer has nothing to do."""

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Final, Protocol, TypeVar
 
+from wmsd.db.read_turn import ReadTurn
+
 
 class Closing(Protocol):
     def close(self) -> None: ...
@@ -177,9 +179,12 @@ class WorkerThreads:
 
 
 class Workers:
-    """The threads of many files: commits, which wait for the disk, hold up no reads."""
+    """The threads of many files, where commits, which wait for the disk, hold up no reads; `turn` is for the reads
+    that need no thread.
+    """
 
     def __init__(self) -> None:
+        self.turn = ReadTurn()
         self.writers = WorkerThreads("wmsd-writer")
         self.readers = WorkerThreads("wmsd-reader")
 
