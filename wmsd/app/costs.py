@@ -108,9 +108,13 @@ class Costs:
         """The weights of the company, the person and the address. Many people may share an address, so it comes
         last.
         """
+        return [self.weight(kind, name) or 0.0 for kind, name in payers.each()]
+
+    def weight(self, kind: Payer, name: str) -> float | None:
+        """None when it has never been charged."""
         self._charge_noted()
-        found = [self._known.get(payer) for payer in payers.each()]
-        return [0.0 if each is None else self._faded(each).weight for each in found]
+        found = self._known.get((kind, name))
+        return None if found is None else self._faded(found).weight
 
     def most(self, kind: Payer, number: int) -> list[tuple[str, Cost]]:
         """So many payers of a kind who cost most now, with what they cost."""

@@ -123,7 +123,7 @@ async def test_a_request_has_the_cost_of_the_company_that_it_names(world: World,
         answer = await world.send("POST", "/api/articles", {"code": f"A{number}", "name": "A"})
         assert answer.status == 201
     assert (await world.send("GET", "/api/articles")).status == 200
-    assert asked[0] == 0.0
+    assert asked[0] == NOBODY, "it was never used before"
     assert 0.0 < asked[-1] < NOBODY
 
 
@@ -134,3 +134,10 @@ async def test_a_request_of_nobody_waits_behind_all(
     """The header is one of the API: at a page it makes nobody a tenant."""
     assert (await world.send("GET", path, token="", company=company)).status == 200
     assert asked == [NOBODY]
+
+
+@pytest.mark.parametrize("company", ["99", "01", "1 and more"])
+async def test_a_company_that_is_made_up_comes_last_too(world: World, asked: list[float], company: str) -> None:
+    await world.send("GET", "/api/articles")
+    assert (await world.send("GET", "/api/articles", company=company)).status in (200, 400, 403, 422)
+    assert asked[1] == NOBODY

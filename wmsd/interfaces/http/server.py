@@ -11,7 +11,7 @@ from multidict import CIMultiDictProxy
 
 from wmsd.app import preconditions
 from wmsd.app.call import Call, Reply, refusal
-from wmsd.app.costs import Costs, Payers
+from wmsd.app.costs import Costs
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.measuring.counting import Counted
@@ -300,11 +300,11 @@ async def _in_turn(
 
 def _cost_of_company(costs: Costs, request: web.Request) -> float:
     """What the company that a request names has cost lately. It may name another one than it may use: then it is
-    refused, which costs little.
+    refused, which costs little. One that nobody has used yet counts as none: whoever makes names up comes last.
     """
     named = request.headers.get("X-Company-Id") if is_of_the_api(request) else None
-    company = named or request.match_info.get("company")
-    return NOBODY if company is None else max(costs.of(Payers(company=company)))
+    weight = costs.weight("company", named or request.match_info.get("company", ""))
+    return NOBODY if weight is None else weight
 
 
 def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> None:
