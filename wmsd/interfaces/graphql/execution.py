@@ -17,7 +17,6 @@ from graphql.language import (
     OperationDefinitionNode,
     SelectionSetNode,
 )
-from pydantic_core import from_json
 
 from wmsd.app.call import Call
 from wmsd.app.dispatcher import Dispatcher
@@ -28,11 +27,12 @@ from wmsd.interfaces.graphql.calls import Failed, call_of, failed_by, inner_call
 from wmsd.interfaces.graphql.fields import DETAIL, Collection
 from wmsd.interfaces.graphql.limits import MOST_AT_ONCE, MOST_BYTES, MOST_OBJECTS, MOST_SECONDS
 from wmsd.interfaces.graphql.plans import Edges, Plan, Planned
+from wmsd.interfaces.graphql.reading import read
 from wmsd.interfaces.graphql.schema import schema
 from wmsd.interfaces.graphql.shapes import Json, Link, Projection, Shape, TooMuch
 
-AT_ONCE: Final = 100
-"""The number of records that are laid out before other tasks run."""
+AT_ONCE: Final = 1_000
+"""The number of objects that are laid out before other tasks run: a record may have a thousand lines."""
 TOOK_TOO_LONG: Final = f"The document took over {MOST_SECONDS:.0f} s; ask for less at once."
 TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too large; ask for shorter lists."
 
@@ -93,7 +93,7 @@ class Execution:
             if len(reply.body) > self._bytes_left:
                 raise TooMuch
             self._bytes_left -= len(reply.body)
-            return from_json(reply.body) if reply.body else True, REPLAYED in reply.headers
+            return await read(reply.body) if reply.body else True, REPLAYED in reply.headers
 
     async def _shown(self, plan: Plan, answer: Any) -> Any:
         if plan.parts is not None:
@@ -130,10 +130,12 @@ class Execution:
 
     async def _all(self, shape: Shape, records: Sequence[Json]) -> list[Json]:
         shown: list[Json] = []
-        for place, record in enumerate(records, 1):
+        began = self.projection.objects
+        for record in records:
             shown.append(self.projection.of(shape, record))
-            if place % AT_ONCE == 0:
+            if self.projection.objects - began >= AT_ONCE:
                 await asyncio.sleep(0)
+                began = self.projection.objects
         return shown
 
     # --- records that others refer to ----------------------------------------------------------------------------
