@@ -37,7 +37,7 @@ CHARACTERS = """() => [...document.querySelectorAll(".prose .text > p")].flatMap
 LOOKS = (
     Look("phone", "light", "all"),
     Look("tablet", "light", "none"),
-    Look("screen", "light", "all"),
+    Look("screen", "light", "all of new kinds"),
     Look("screen", "dark", "colours"),
 )
 """Each has the rules of axe that none before it has covered."""

@@ -20,13 +20,16 @@ ONLY_COLOURS: Final[dict[str, Any]] = {"runOnly": list(COLOURS)}
 
 @dataclass
 class Look:
-    """`rules`: whether axe looks by all of its rules, by those about colours, or not at all."""
+    """`rules`: whether axe looks by all of its rules, by those about colours, or not at all. "all of new kinds":
+    by all, where a page has a kind of elements that none before it had. Most of what axe finds is the same at each
+    width.
+    """
 
     screen: str
     scheme: Literal["light", "dark"]
-    rules: Literal["all", "colours", "none"]
+    rules: Literal["all", "all of new kinds", "colours", "none"]
     known: set[str] = field(default_factory=set)
-    """Kinds of elements whose colours it has seen."""
+    """Kinds of elements that it has seen."""
 
     @property
     def name(self) -> str:
@@ -43,7 +46,7 @@ class Look:
         kinds = set(page.evaluate(KINDS))
         if IS_THOROUGH or not kinds <= self.known:
             self.known |= kinds
-            yield from found_by_axe(page, {} if self.rules == "all" else ONLY_COLOURS)
+            yield from found_by_axe(page, ONLY_COLOURS if self.rules == "colours" else {})
         elif self.rules == "all":
             yield from found_by_axe(page, WITHOUT_COLOURS)
 
