@@ -3,6 +3,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.support.dock import Dock, open_dock
 from tests.support.forked import Program
@@ -12,9 +13,15 @@ from tests.support.machine import bare, booted
 from tests.support.newer_executable import newer_build
 from tests.support.shop import Shop, open_shop
 from tests.support.small_disk import small_disk_at
+from tests.support.thorough import IS_THOROUGH
 from tests.support.world import UNLIMITED, World, open_world
 
 __all__ = ["bare", "booted", "logging_as_it_was", "newer_build"]
+
+
+settings.register_profile("the same each time", derandomize=True, deadline=None)
+if not IS_THOROUGH:
+    settings.load_profile("the same each time")
 
 
 def pytest_configure() -> None:

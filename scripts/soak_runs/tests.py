@@ -1,4 +1,4 @@
-"""The tests that have a longer form, in it."""
+"""The tests that have a longer form, in it, and those that ask at random, each time differently."""
 
 import os
 import subprocess
@@ -9,12 +9,25 @@ from typing import Final
 from soak_runs.verdict import Verdict
 from tests.support.forked import ROOT
 
-LONGER: Final = ("tests/browser/test_every_page.py", "tests/browser/test_guide.py")
+LONGER: Final = (
+    *("tests/browser/test_every_page.py", "tests/browser/test_guide.py"),
+    *(f"tests/{room}/test_serial_orders.py" for room in ("receptions", "returns")),
+)
+ASKS_AT_RANDOM: Final = "from hypothesis import"
+
+
+def _chosen() -> list[str]:
+    at_random = (
+        str(file.relative_to(ROOT))
+        for file in sorted((ROOT / "tests").rglob("test_*.py"))
+        if ASKS_AT_RANDOM in file.read_text(encoding="utf-8")
+    )
+    return [*LONGER, *at_random]
 
 
 def run(divisor: int) -> Verdict:
     environment = {**os.environ, **({"THOROUGH": "1"} if divisor == 1 else {})}
-    command = [sys.executable, "-m", "pytest", "-o", "faulthandler_timeout=0", *LONGER]
+    command = [sys.executable, "-m", "pytest", "-o", "faulthandler_timeout=0", *_chosen()]
     started = time.perf_counter()
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=sys.stderr)
     broken = [] if done.returncode == 0 else [f"pytest ends with {done.returncode}; what fails is above."]

@@ -1,9 +1,8 @@
 """What machines over documents share: a company for each run, requests that the model answers, and a look at all
-that can be seen after each step. MACHINE_STEPS makes them longer.
+that can be seen after each step. When it is THOROUGH they walk further, and each time another way.
 """
 
 import asyncio
-import os
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -20,14 +19,15 @@ from tests.documents.model import Book, Document
 from tests.documents.scene import open_scene
 from tests.stock.model import MILLION, Json
 from tests.support.steering import SteeredClock
+from tests.support.thorough import IS_THOROUGH
 from tests.support.world import UNLIMITED, World, open_world
 
-STEPS = int(os.environ.get("MACHINE_STEPS", "3000"))
+STEPS = 10_000 if IS_THOROUGH else 1_000
 STEPS_OF_A_RUN = 50
 RUNS = STEPS // STEPS_OF_A_RUN * 3 // 2
 """Half as many more as are needed: a run ends early when it has drawn too much."""
 EXAMINED_EVERY = 10
-SEEDS = range(STEPS // 750)
+SEEDS = range(STEPS // 250)
 """Of the tests beside the machines, which ask at random too."""
 BEGINNING = SteeredClock().wall
 
@@ -128,7 +128,7 @@ def latest(book: Book, back: int) -> Document:
 SETTINGS = settings(
     stateful_step_count=STEPS_OF_A_RUN,
     phases=[Phase.generate, Phase.shrink],
-    derandomize=True,
+    derandomize=not IS_THOROUGH,
     database=None,
     deadline=None,
     report_multiple_bugs=False,

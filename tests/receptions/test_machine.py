@@ -213,5 +213,5 @@ class ReceptionsMachine(DocumentsMachine):
         return {"partner_id": 1, "warehouse_id": 1, "lines": lines}
 
 
-def test_3_000_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     walk(ReceptionsMachine, tmp_path, capsys)

@@ -166,5 +166,5 @@ class ReturnsMachine(DocumentsMachine):
         return [piece.of(self.depot.returns, order_id) for piece in pieces]
 
 
-def test_3_000_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     walk(ReturnsMachine, tmp_path, capsys)

@@ -1,4 +1,4 @@
-"""Orders, counts and moves in any order, held to the model. MACHINE_STEPS makes them longer."""
+"""Orders, counts and moves in any order, held to the model."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -225,7 +225,7 @@ class OrdersMachine(RuleBasedStateMachine):
         return reply
 
 
-def test_3_000_steps(tmp_path: Path) -> None:
+def test_many_steps(tmp_path: Path) -> None:
     with open_runs(tmp_path) as runs:
         machine: Any = partial(OrdersMachine, runs)
         run_state_machine_as_test(machine, settings=settings(SETTINGS, max_examples=RUNS))

@@ -4,7 +4,6 @@ After each step every delivery is what the model says, every request was one tha
 could have been sent.
 """
 
-import os
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.documents.machine import BEGINNING, SETTINGS, open_runs
+from tests.documents.machine import BEGINNING, SETTINGS, STEPS, open_runs
 from tests.webhooks.watched import DAY, Asked, Client, WatchedSender
 from tests.webhooks.world_model import Subscription
 from wmsd.webhooks import deliveries, due_scanner, redelivery, sender
@@ -30,7 +29,7 @@ from wmsd.webhooks.trial import send_test
 pytestmark = pytest.mark.long
 
 STEPS_OF_A_RUN = 40
-RUNS = int(os.environ.get("MACHINE_STEPS", "1000")) // 36
+RUNS = STEPS // 36
 MOST_SUBSCRIPTIONS = 4
 LONG_AGO, NEVER = "2000-01-01T00:00:00.000Z", "2100-01-01T00:00:00.000Z"
 WAYS = st.sampled_from([[], ["IN_LUCRU"], ["IN_LUCRU", "INCARCAT", "LIVRAT"], ["ANULAT"]])
@@ -307,7 +306,7 @@ class WebhooksMachine(WatchedSender):
         self.run(whole())
 
 
-def test_1_000_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(due_scanner, "SCAN_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(sender, "STOP_SECONDS", 0.01)
     asked: list[Asked] = []
