@@ -41,7 +41,7 @@ from wmsd.db.transaction import Parameters, Transaction
 from wmsd.interfaces.cli.commands_page import COMMANDS
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import listening
-from wmsd.interfaces.service import FOR_BROWSERS, service
+from wmsd.interfaces.service import service
 from wmsd.transport_sites import actions as sites
 from wmsd.transport_sites.schema import NewSite
 from wmsd.webhooks.sender import Sender
@@ -340,7 +340,6 @@ async def _opened(
         app, jobs = service(installation, COMMANDS, Started() if started is None else started(installation))
         plain = aiohttp.ClientSession(auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
         async with _served(app) as base_url, plain as session:
-            await app[FOR_BROWSERS].prepare()
             try:
                 yield World(installation, jobs, clock, base_url, session, contract, app, company, token)
             finally:

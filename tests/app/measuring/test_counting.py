@@ -31,8 +31,9 @@ def test_each_address_belongs_to_a_surface(template: str, surface: str) -> None:
     assert surface_of(template) == surface
 
 
-def test_every_surface_has_routes(world: World) -> None:
-    routes = (*world.app.router.routes(), *world.app[FOR_BROWSERS].routes())
+async def test_every_surface_has_routes(world: World) -> None:
+    for_browsers = await world.app[FOR_BROWSERS].prepare()
+    routes = (*world.app.router.routes(), *for_browsers.routes())
     served = {surface_of(route.resource.canonical) for route in routes if route.resource}
     assert served | {OTHER} == set(SURFACES) == world.installation.measures.surfaces.keys()
 

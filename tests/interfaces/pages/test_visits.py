@@ -195,7 +195,8 @@ async def test_a_form_of_another_session_leads_to_the_form_and_what_was_typed(vi
 
 
 async def test_nothing_stands_behind_what_refuses_all_other_addresses(shop: Shop) -> None:
-    resources = [each.resource for each in shop.world.app[FOR_BROWSERS].routes()]
+    routes = await shop.world.app[FOR_BROWSERS].prepare()
+    resources = [each.resource for each in routes.routes()]
     paths = [each.canonical for each in resources if each is not None]
     assert set(paths[paths.index("/{anything}") :]) == {"/{anything}"}
 
@@ -211,9 +212,9 @@ async def test_a_page_that_is_added_too_late_fails_loudly(tmp_path: Path, monkey
         visits.add_page(app, "GET", "/late", late)
 
     monkeypatch.setattr(visits, "refuse_all_else", complete_and_add)
-    with pytest.raises(RuntimeError, match="/late would never be reached"):
-        async with open_world(tmp_path / "data", UNLIMITED):
-            pass
+    async with open_world(tmp_path / "data", UNLIMITED) as world:
+        with pytest.raises(RuntimeError, match="/late would never be reached"):
+            await world.app[FOR_BROWSERS].prepare()
 
 
 def test_all_templates_are_compiled_before_somebody_opens_a_page() -> None:
