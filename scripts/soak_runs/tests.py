@@ -11,6 +11,8 @@ from tests.support.forked import ROOT
 
 LONGER: Final = (
     *("tests/browser/test_every_page.py", "tests/browser/test_guide.py"),
+    *(f"tests/interfaces/cli/test_{each}.py" for each in ("killed_backups", "killed_changes")),
+    "tests/interfaces/cli/test_import_beside_writes.py",
     *(f"tests/{room}/test_serial_orders.py" for room in ("receptions", "returns")),
 )
 ASKS_AT_RANDOM: Final = "from hypothesis import"

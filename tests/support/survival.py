@@ -16,11 +16,16 @@ from tests.support.backups import back_up
 from tests.support.command import Home, first_day
 from tests.support.forked import LONGEST
 from tests.support.injected import killed_at
+from tests.support.thorough import IS_THOROUGH
 from wmsd.db.sqlite import connect_as_it_is
 from wmsd.interfaces.cli.examining import ONLY_WARNINGS
 
+STRIDE: Final = 1 if IS_THOROUGH else 3
 COMPANIES: Final = ("ACME", "OTHER")
 ARTICLES: Final = 2000
+"""So many that a kill at any moment meets the work, and not only its beginning and its end."""
+FEW_ARTICLES: Final = 50
+"""For kills at each step, which a trace of every system call makes slow."""
 MARK: Final = "SELECT count(*) FROM articles WHERE code = 'AFTER'"
 AFTER: Final = "code,name\nAFTER,made after the backup\n"
 
@@ -65,10 +70,10 @@ class Drill:
             self.home.ok("import", "articles", "-", "--company", code, stdin=AFTER)
 
 
-def prepared(home: Home) -> Drill:
+def prepared(home: Home, number: int = ARTICLES) -> Drill:
     first_day(home)
     home.ok("company", "create", COMPANIES[1], "--name", "Other", "--all-modules")
-    articles = "code,name\n" + "".join(f"A{number},Article {number}\n" for number in range(ARTICLES))
+    articles = "code,name\n" + "".join(f"A{each},Article {each}\n" for each in range(number))
     for code in COMPANIES:
         home.ok("import", "articles", "-", "--company", code, stdin=articles)
     drill = Drill(home, back_up(home, home.folder / "kept.tar.gz"))
@@ -79,14 +84,14 @@ def prepared(home: Home) -> Drill:
 def killed_at_each(
     home: Home, calls: Sequence[str], command: Callable[[], Sequence[str | Path]]
 ) -> Iterator[tuple[str, int]]:
-    """Runs the command again and again, and kills it at the first, second, … of each of these system calls,
-    until it meets that call no more often. Yields after each kill.
+    """Runs the command again and again, and kills it at the first, fourth, … of each of these system calls, until
+    it meets that call no more often; when it is THOROUGH, at each. Yields after each kill.
     """
     for call in calls:
         number = 1
         while _is_killed(home, call, number, *command()):
             yield call, number
-            number += 1
+            number += STRIDE
 
 
 def _is_killed(home: Home, call: str, number: int, *command: str | Path) -> bool:
