@@ -1,6 +1,8 @@
 """Deliveries whose credentials cannot be opened wait, and go out in their order once they are set again."""
 
+import asyncio
 import json
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.receivers import Received
-from tests.webhooks.hooks import SECRET, Hooks
+from tests.webhooks.hooks import LONGEST, SECRET, Hooks
 from wmsd.app.today.figures import read as read_figures
 from wmsd.base.validation import check
 from wmsd.base.vault import Vault
@@ -34,6 +36,14 @@ async def seal_with_lost_key(hooks: Hooks, id: int = 1) -> None:
     await hooks.settled()
 
 
+async def is_noticed(hooks: Hooks) -> None:
+    """Waits until the sender has met what it cannot open."""
+    end = time.monotonic() + LONGEST
+    while (await hooks.subscription())["credentials_missing_since"] is None:
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)
+
+
 def told(received: list[Received]) -> dict[int, list[str]]:
     """The events of each record, in the order in which they came."""
     found: dict[int, list[str]] = {}
@@ -50,6 +60,7 @@ async def test_deliveries_wait_use_no_attempt_and_go_out_in_order(hooks: Hooks) 
     await hooks.subscribe("sales_order.created", "sales_order.status_changed")
     await seal_with_lost_key(hooks)
     orders = [await order_in_work(hooks) for _ in range(3)]
+    await is_noticed(hooks)
     await hooks.later(86_400 * 6)
     assert not hooks.received
     log = await hooks.log()
