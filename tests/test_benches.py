@@ -16,8 +16,9 @@ from benchmarks.executable import EXECUTABLE, OF_PACKAGE
 from benchmarks.figures import GOALS, PAGE_AGAINST_API
 from benchmarks.pages import PAIRS
 from tests.support.executable import NAMED
-from tests.support.forked import ROOT
-from tests.support.programs import program
+from tests.support.forked import ROOT, Program
+from tests.support.guide_console import FORKED
+from tests.support.programs import program as require
 
 pytestmark = pytest.mark.long
 
@@ -39,12 +40,14 @@ def promised(module: ModuleType) -> set[str]:
     return names.union(*map(promised, others))
 
 
-def bench(*arguments: str, scratch: Path) -> "subprocess.CompletedProcess[str]":
+def bench(program: Program, *arguments: str, scratch: Path) -> "subprocess.CompletedProcess[str]":
     """At the tiny size. What it leaves behind is in the folder `scratch`."""
+    forks = {"BENCH_FORKED": str(FORKED), "FORKS": str(program.requests)}
     return subprocess.run(
         [sys.executable, "-m", "benchmarks", "--tiny", *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "scripts"), "TMPDIR": str(scratch)},
+        env={**os.environ, **forks, "PYTHONPATH": str(ROOT / "scripts"), "TMPDIR": str(scratch)},
+        pass_fds=(program.requests,),
         text=True,
         capture_output=True,
         timeout=LONGEST,
@@ -56,14 +59,14 @@ def test_every_goal_is_of_a_part() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_part_measures_all_that_it_promises(part: str, tmp_path: Path) -> None:
+def test_a_part_measures_all_that_it_promises(program: Program, part: str, tmp_path: Path) -> None:
     if part in NEEDS_WRK:
-        program("wrk")
+        require("wrk")
     if part == "executable" and not (NAMED and EXECUTABLE.exists() and OF_PACKAGE.exists()):
         pytest.skip("scripts/smoke runs it, after scripts/build")
     found, scratch = tmp_path / "figures.json", tmp_path / "scratch"
     scratch.mkdir()
-    done = bench("--only", part, "--json", str(found), scratch=scratch)
+    done = bench(program, "--only", part, "--json", str(found), scratch=scratch)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr[-3000:]
     measured = {row["figure"] for row in json.loads(found.read_text()) if row["wmsd"] is not None}
     assert promised(module_of(part)) - measured == set()
@@ -71,8 +74,8 @@ def test_a_part_measures_all_that_it_promises(part: str, tmp_path: Path) -> None
     assert [*scratch.iterdir()] == []
 
 
-def test_a_comparison_with_a_revision_measures_every_request(tmp_path: Path) -> None:
-    done = bench("--against", "HEAD", scratch=tmp_path)
+def test_a_comparison_with_a_revision_measures_every_request(program: Program, tmp_path: Path) -> None:
+    done = bench(program, "--against", "HEAD", scratch=tmp_path)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr[-3000:]
     rows = [line.split("  ")[0] for line in done.stdout.splitlines()]
     for setup in SETUPS:

@@ -17,6 +17,10 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 WMSD: Final = ROOT / ".venv" / "bin" / "wmsd"
+FORKED: Final = os.environ.get("BENCH_FORKED", "")
+"""The script that stands for `wmsd` where a command is not measured, in the tests of the benches: most of what
+these take is Python's start.
+"""
 HOST: Final = "127.0.0.1"
 SCHEDULER_CLOCK: Final = 2
 """The kind of a process's clock, in the number of the clock: CPUCLOCK_SCHED of the kernel."""
@@ -99,7 +103,12 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def run(command: Sequence[str | Path], cwd: Path, stdin: str = "") -> str:
     """Standard output of a command that must succeed."""
-    done = subprocess.run(command, cwd=cwd, env=environment(), input=stdin, text=True, capture_output=True)
+    kept: tuple[int, ...] = ()
+    if FORKED and command[0] == WMSD:
+        command, kept = [sys.executable, "-I", "-S", FORKED, *command[1:]], (int(os.environ["FORKS"]),)
+    done = subprocess.run(
+        command, cwd=cwd, env=environment(), input=stdin, text=True, capture_output=True, pass_fds=kept
+    )
     if done.returncode:
         raise Failed(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-2000:]}")
     return done.stdout
