@@ -115,7 +115,7 @@ class Walk:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[tuple[World, TwoTenants]]:
+async def house(whole_processor: None, tmp_path: Path) -> AsyncIterator[tuple[World, TwoTenants]]:
     limits = {**UNLIMITED["limits"], "pages_per_minute": 10**6, "auth_per_minute": 10**6}
     async with open_world(tmp_path / "data", {**UNLIMITED, "limits": limits}) as world:
         own, _ = await open_premises(world, 5)

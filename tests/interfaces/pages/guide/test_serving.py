@@ -29,6 +29,7 @@ async def best(visitor: Visitor, query: str) -> tuple[str, str]:
     return found[1], re.sub(r"</?mark>", "", found[2])
 
 
+@pytest.mark.usefixtures("whole_processor")
 async def test_every_name_is_found_where_it_is_explained(world: World) -> None:
     visitor = Visitor(world)
     for code in STATUS_OF_CODE:
