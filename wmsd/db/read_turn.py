@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import Final
 
 LONG_SECONDS: Final = 0.01
-"""What a read waits for a turn, once turns are long: lists for 32 clients at once take less."""
+"""Turns are long when a read has waited longer for one. Lists for 32 clients at once make shorter ones."""
 AT_ONCE_SECONDS: Final = 0.002
 
 
