@@ -93,7 +93,7 @@ def _of_list(call: Call, listed: Listed, links: str | None) -> Reply:
         return Reply(200, body, {})
     headers = {} if links is None else {"Link": links}
     if len(body) <= SHORT:
-        headers |= {"ETag": f"W/{preconditions.etag(listed.before)}", **REVALIDATED}
+        headers |= {"ETag": preconditions.weak_etag(listed.before), **REVALIDATED}
     return Reply(200, body, headers)
 
 
