@@ -1,12 +1,17 @@
 """The Link header of lists (RFC 8288): where the pages beside this one are."""
 
-from urllib.parse import quote, urlencode
+import re
+from typing import Final
+from urllib.parse import quote, quote_plus
 
 from wmsd.app.call import Call
 from wmsd.base.listing import PageQuery
 
 LONGEST = 500
-"""The longest query, in characters, that is written out."""
+"""The longest query, in characters and without the page, that is written out."""
+PLAIN: Final = re.compile(r"[\w.~-]*", re.ASCII)
+"""What stands in an address as it is. Most does, and quoting it costs as much as the rest of the header."""
+PLAIN_PATH: Final = re.compile(r"[\w.~/-]*", re.ASCII)
 
 
 def last_page_of(total: int, query: PageQuery) -> int:
@@ -27,8 +32,13 @@ def cursor_links(call: Call, next_cursor: str | None) -> str | None:
 def _links(call: Call, parameter: str, values: dict[str, int] | dict[str, str]) -> str | None:
     if not call.has_headers:
         return None
-    others = urlencode({name: value for name, value in call.query.items() if name != parameter})
-    if len(others) > LONGEST:
+    others = [f"{_quoted(name)}={_quoted(value)}" for name, value in call.query.items() if name != parameter]
+    query = "&".join([*others, f"{parameter}="])
+    if len(query) > LONGEST:
         return None
-    address = f"{quote(call.target)}?{others}{'&' if others else ''}{parameter}="
-    return ", ".join(f'<{address}{value}>; rel="{name}"' for name, value in values.items())
+    path = call.target if PLAIN_PATH.fullmatch(call.target) else quote(call.target)
+    return ", ".join([f'<{path}?{query}{value}>; rel="{name}"' for name, value in values.items()])
+
+
+def _quoted(text: str) -> str:
+    return text if PLAIN.fullmatch(text) else quote_plus(text)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -22,6 +23,12 @@ MANY_AT_ONCE: Final = 500
 FEW_AT_ONCE: Final = 50
 """For records that can be large, such as documents of a thousand lines."""
 FEW: Final = 2000
+SLICE: Final = "LIMIT :limit + 0 OFFSET :offset + 0"
+"""With a bare parameter as LIMIT, SQLite plans the statement again for every value, which costs as much as running
+it. The `+ 0` hides the parameter from the planner.
+"""
+STATEMENTS: Final = 256
+"""So many are kept: putting thousands of characters together takes as long as reading a few rows."""
 NEAR: Final = 20
 """How many pages of rows are searched for one page of recent ones."""
 
@@ -178,27 +185,18 @@ class Listing:
         return _together(found, separator)._replace(is_cut=is_cut)
 
     def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
-        """The SELECT of records and their positions, in order, and its parameters.
-
-        With a bare parameter as LIMIT, SQLite plans the statement again for every value, which costs as much as
-        running it. The `+ 0` hides the parameter from the planner.
-        """
+        """The SELECT of records and their positions, in order, and its parameters."""
         branches = list(self._branches(values, beyond))
-        slice_of = "LIMIT :limit + 0 OFFSET :offset + 0"
         if len(branches) == 1:
             ((where, parameters),) = branches
-            chosen = (
-                f"SELECT {record} AS record, {self.order} AS place FROM {self.source}{where} "
-                f"ORDER BY {self._key}{self.direction} {slice_of}"
-            )
-            return chosen, dict(parameters)
+            return _select(record, self.order, f"{self.source}{where}", self._key + self.direction), parameters
         # Each branch is read from its index in order, and SQLite merges them without sorting.
         places = " UNION ALL ".join(
             f"SELECT {self._key} AS sort_key FROM {self.source}{where}" for where, _ in branches
         )
         in_order = f"ORDER BY sort_key{self.direction}"
         chosen = (
-            f"SELECT {record} AS record, {self.order} AS place FROM ({places} {in_order} {slice_of}) "
+            f"SELECT {record} AS record, {self.order} AS place FROM ({places} {in_order} {SLICE}) "
             f"CROSS JOIN {self.source} ON {self._key} = sort_key {in_order}"
         )
         return chosen, {name: value for _, given in branches for name, value in given.items()}
@@ -213,8 +211,10 @@ class Listing:
         rows are sorted too.
         """
         recent = next((name for name in RECENT if name in values), None)
+        if recent is None:
+            return self
         branches = list(self._branches(values))
-        if recent is None or len(branches) > 1:
+        if len(branches) > 1:
             return self
         ((_, given),) = branches
         condition = self.filters[recent]
@@ -269,6 +269,21 @@ class Listing:
         return f" WHERE {' AND '.join(every)}" if every else ""
 
 
+@lru_cache(STATEMENTS)
+def _select(record: str, position: str, source: str, order: str) -> str:
+    """The SELECT of records and their positions, in order."""
+    return f"SELECT {record} AS record, {position} AS place FROM {source} ORDER BY {order} {SLICE}"
+
+
+@lru_cache(STATEMENTS)
+def _aggregate(chosen: str) -> str:
+    """The SELECT of a `Joined`. The aggregates take the order of the subquery. This SQLite version is pinned, and
+    the tests of every list check it.
+    """
+    columns = "group_concat(record, :separator), max(place), count(*), group_concat(place, ',')"
+    return f"SELECT {columns} FROM ({chosen})"
+
+
 def _shown(tx: Transaction, record: str) -> str:
     """The SQL of a record in the form that is asked for."""
     if not isinstance(record, RecordSql):
@@ -281,12 +296,8 @@ def _shown(tx: Transaction, record: str) -> str:
 def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joined:
     """Reads the records in one step of SQLite. Fifty steps for a page, each of which releases Python's lock, cost
     more than the page.
-
-    The aggregates take the order of the subquery. This SQLite version is pinned, and the tests of every list check
-    it.
     """
-    columns = "group_concat(record, :separator), max(place), count(*), group_concat(place, ',')"
-    row = tx.row(f"SELECT {columns} FROM ({chosen})", parameters)
+    row = tx.row(_aggregate(chosen), parameters)
     assert row is not None
     return Joined(row[0] or "", row[1] or 0, row[2], row[3] or "")
 

@@ -42,7 +42,7 @@ class DirectoryKind:
     def record(self) -> str:
         return record_sql(self.model)
 
-    @property
+    @cached_property
     def listing(self) -> Listing:
         return Listing(self.table, "id", conditions(self.filters), self.table)
 
