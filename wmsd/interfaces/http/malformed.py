@@ -10,6 +10,7 @@ from wmsd.app.measuring.counting import OTHER
 from wmsd.app.refusals import broken_off
 from wmsd.base.problems import Problem
 from wmsd.base.shortages import is_shortage
+from wmsd.interfaces.http.plain_routes import PlainRoutes
 from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
 from wmsd.interfaces.http.web import web
 
@@ -61,10 +62,16 @@ class RequestHandler(web.RequestHandler):
         return Problem("VALIDATION_FAILED", f"{UNREADABLE}{reason_of(message)}.", status=status)
 
 
-def answering_all(installation: Installation, log: RequestLog, handle: Answering) -> Answering:
-    """Refuses what has no path too, such as `OPTIONS *` and CONNECT: it meets no route, not even the last."""
+def answering_all(installation: Installation, log: RequestLog, plain: PlainRoutes, handle: Answering) -> Answering:
+    """Has the plain routes answer what they know, and `handle` the rest. Refuses what has no path too, such as
+    `OPTIONS *` and CONNECT: it meets no route, not even the last.
+    """
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        assert isinstance(request, web.Request)
+        found = plain.find(request)
+        if found is not None:
+            return await found(request)
         try:
             return await handle(request)
         except web.HTTPException as error:

@@ -23,12 +23,14 @@ from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.shortages import is_shortage
 from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import bare_page, connections, request_history, requests
+from wmsd.interfaces.http.answers import Answer
 from wmsd.interfaces.http.bare_page import reads_pages
 from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
 from wmsd.interfaces.http.cross_origin import allow, options
 from wmsd.interfaces.http.listening import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
 from wmsd.interfaces.http.malformed import SAFE_METHODS, RequestHandler, answering_all
 from wmsd.interfaces.http.occupancy import Occupancy
+from wmsd.interfaces.http.plain_routes import PlainRoutes
 from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.turns import NOBODY, Turns
@@ -43,6 +45,7 @@ FAILED: Final = 500
 BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
 """The answer whose head is sent."""
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
+PLAIN_ROUTES: Final = web.AppKey("plain_routes", PlainRoutes)
 TURNS: Final = web.AppKey("turns", Turns)
 ANY: Final = "/{anything:(?s:.*)}"
 OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)}"
@@ -59,9 +62,10 @@ def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) ->
     app = web.Application()
     app.on_response_prepare.append(note_begun)
     app[INSTALLATION], app[JOBS], app[REQUEST_LOG], app[TURNS] = installation, jobs, log, Turns()
+    plain = app[PLAIN_ROUTES] = PlainRoutes()
     handler: MakeHandler = partial(RequestHandler, installation, log, **log.for_aiohttp())
     app[REQUEST_HANDLER] = handler
-    app[ANSWERING_ALL] = lambda handle: answering_all(installation, log, handle)
+    app[ANSWERING_ALL] = lambda handle: answering_all(installation, log, plain, handle)
     app.on_cleanup.append(log.close)
     methods: dict[str, list[str]] = {}
     for route in routes:
@@ -79,7 +83,9 @@ def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
     installation = app[INSTALLATION]
     answer = partial(_answer, installation, app[REQUEST_LOG], app[TURNS], installation.measures.of(path), handler)
     for each in with_head([method]):
-        app.router.add_route(each, path, answer, expect_handler=_expected)
+        route = app.router.add_route(each, path, answer, expect_handler=_expected)
+        if PLAIN_ROUTES in app:
+            app[PLAIN_ROUTES].add(path, route)
 
 
 def with_head(methods: Iterable[str]) -> list[str]:
@@ -230,9 +236,7 @@ def response(reply: Reply) -> web.Response:
         return web.Response(status=204, headers=reply.headers)
     if reply.status != 304:
         reply.headers.setdefault("Content-Type", "application/json")
-    return web.Response(
-        status=reply.status, body=reply.body, headers=reply.headers, zlib_executor_size=LONGEST_AT_ONCE
-    )
+    return Answer(status=reply.status, body=reply.body, headers=reply.headers, zlib_executor_size=LONGEST_AT_ONCE)
 
 
 async def _answer(

@@ -3,8 +3,16 @@
 from wmsd.base.certificates import left_unread
 
 with left_unread():
-    from aiohttp import web
-    from aiohttp.abc import AbstractAccessLogger
+    from aiohttp import HttpVersion11, web
+    from aiohttp.abc import AbstractAccessLogger, AbstractStreamWriter
+    from aiohttp.helpers import rfc822_formatted_time
     from aiohttp.http_exceptions import HttpProcessingError
 
-__all__ = ["AbstractAccessLogger", "HttpProcessingError", "web"]
+__all__ = [
+    "AbstractAccessLogger",
+    "AbstractStreamWriter",
+    "HttpProcessingError",
+    "HttpVersion11",
+    "rfc822_formatted_time",
+    "web",
+]

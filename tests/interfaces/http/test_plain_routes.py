@@ -1,0 +1,65 @@
+"""What is found in the dict is what aiohttp's router finds."""
+
+from aiohttp.test_utils import make_mocked_request
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wmsd.interfaces.http.plain_routes import PlainRoutes
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.service import SERVED
+
+OTHERS = ("/api/a/{one}/c", "/api/a/b/{two}", "/api/{three}/b/c", "/api/a/{four}", "/")
+PATHS = sorted({route.path for route in SERVED} | {*OTHERS})
+PARTS = sorted({part for path in PATHS for part in path.split("/")})
+METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE")
+
+
+async def _nothing(_: web.Request) -> web.Response:
+    raise AssertionError
+
+
+ROUTER, PLAIN = web.UrlDispatcher(), PlainRoutes()
+for _path in PATHS:
+    for _method in METHODS:
+        if not (_path in OTHERS and _method == "PATCH"):
+            PLAIN.add(_path, ROUTER.add_route(_method, _path, _nothing))
+
+
+async def found_by_aiohttp(request: web.Request) -> tuple[web.AbstractRoute, dict[str, str]] | None:
+    found = await ROUTER.resolve(request)
+    return None if found.http_exception is not None else (found.route, dict(found))
+
+
+def found_here(request: web.Request) -> tuple[web.AbstractRoute, dict[str, str]] | None:
+    request._match_info = None
+    handler = PLAIN.find(request)
+    if handler is None:
+        return None
+    assert handler is request.match_info.handler
+    return request.match_info.route, dict(request.match_info)
+
+
+async def test_each_route_is_found() -> None:
+    for path in PATHS:
+        for method in METHODS:
+            request = make_mocked_request(method, path.replace("{", "").replace("}", ""))
+            assert found_here(request) == await found_by_aiohttp(request)
+            assert (found_here(request) is None) == (path in OTHERS and method == "PATCH")
+
+
+@given(
+    st.sampled_from(METHODS),
+    st.lists(
+        st.sampled_from(PARTS) | st.sampled_from(("", "7", "a b", "%2F", "%", "ä", ".", "..", "{", "a;b", "*"))
+    ),
+    st.sampled_from(("", "?a=b", "/", "//")),
+)
+async def test_what_is_found_is_what_aiohttp_finds(method: str, parts: list[str], end: str) -> None:
+    request = make_mocked_request(method, "/" + "/".join(parts) + end)
+    found = found_here(request)
+    assert found is None or found == await found_by_aiohttp(request)
+
+
+async def test_what_must_be_decoded_or_continued_is_left_to_aiohttp() -> None:
+    for path, headers in (("/api/articles/%2F", {}), ("/api/articles/1", {"Expect": "100-continue"})):
+        assert found_here(make_mocked_request("GET", path, headers=headers)) is None

@@ -1,0 +1,39 @@
+"""Answers whose bytes are there: their head and body are sent together."""
+
+from typing import Final
+
+from wmsd.interfaces.http.web import AbstractStreamWriter, HttpVersion11, rfc822_formatted_time, web
+
+NO_CONTENT: Final = 204
+UNCHANGED: Final = 304
+
+
+class Answer(web.Response):
+    """Sends itself, without what aiohttp does for answers that have cookies, have no length yet, or end their
+    connection. Those, and others that are rare, are left to aiohttp.
+    """
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        body = self.body
+        if self.prepared or not isinstance(body, bytes) or not self._is_plain(request):
+            return await super().prepare(request)
+        headers, writer = self.headers, request.writer
+        if self.status != UNCHANGED:
+            headers["Content-Length"] = str(len(body))
+        headers["Date"] = rfc822_formatted_time()
+        await writer.write_headers(f"HTTP/1.1 {self.status} {self.reason}", headers)
+        await writer.write_eof(body)
+        self._keep_alive = self._eof_sent = True
+        return writer
+
+    def _is_plain(self, request: web.BaseRequest) -> bool:
+        return (
+            request.version == HttpVersion11
+            and request.keep_alive
+            and self.keep_alive is not False
+            and request.method != "HEAD"
+            and self.status != NO_CONTENT
+            and not self.compression
+            and not self.chunked
+            and self._cookies is None
+        )
