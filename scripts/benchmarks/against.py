@@ -28,6 +28,7 @@ ROUND_SECONDS: Final = sized(0.3, 0.01)
 """Of the server's processor: what a round of a row is to take."""
 ARTICLES: Final = sized(2_000, 60)
 PAGES: Final = ARTICLES // 50
+SPELLINGS: Final = 13
 PARTNERS: Final = sized(100, 5)
 ORDERS: Final = sized(200, 16)
 AT_ONCE: Final = sized((1, 32), (1, 2))
@@ -49,6 +50,8 @@ class Filled:
     checkout: Checkout
     data: Path
     token: str
+    cursors: Sequence[str] = ("",)
+    """Of pages of stock."""
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -67,7 +70,7 @@ class Side(NamedTuple):
 
     def exchange(self, kind: "Kind", connections: int, number: int) -> list[float]:
         """Until the deliveries have arrived too."""
-        requests = map(kind.make, self.filled.numbers)
+        requests = (kind.make(number, self.filled) for number in self.filled.numbers)
         if self.receiver is not None:
             self.receiver.forget()
         seconds = exchange(self.server.port, requests, self.filled.headers, connections, number, self.over_tls)
@@ -77,10 +80,27 @@ class Side(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of request. `make` takes a number that no other request of the server has."""
+    """A kind of request. `make` takes a number that no other request of the server has, and what is asked."""
 
     name: str
-    make: Callable[[int], Request]
+    make: Callable[[int, Filled], Request]
+
+
+def _of_pages(number: int) -> tuple[int, str]:
+    """The number of a page, and the parameter for fifty records in many spellings: no list is asked for again as
+    long as its page may be kept.
+    """
+    return number % PAGES + 1, f"per_page={'0' * (number // PAGES % SPELLINGS)}50"
+
+
+def _articles(number: int, _: Filled) -> Request:
+    page, per_page = _of_pages(number)
+    return Request("GET", f"/api/articles?{per_page}&page={page}")
+
+
+def _stock(number: int, filled: Filled) -> Request:
+    page, per_page = _of_pages(number)
+    return Request("GET", f"/api/v2/stock?{per_page}{filled.cursors[page % len(filled.cursors)]}")
 
 
 def _order(number: int) -> dict[str, object]:
@@ -93,11 +113,11 @@ def _json(document: object) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-def _created(number: int) -> Request:
+def _created(number: int, _: Filled) -> Request:
     return Request("POST", "/api/v2/sales-orders", _json(_order(number)), {"Idempotency-Key": f"key-{number}"})
 
 
-def _batch(number: int) -> Request:
+def _batch(number: int, _: Filled) -> Request:
     single = [
         {"method": "POST", "path": "/api/v2/sales-orders", "body": _order(number * IN_A_BATCH + place)}
         for place in range(IN_A_BATCH)
@@ -105,26 +125,24 @@ def _batch(number: int) -> Request:
     return Request("POST", "/api/v2/batch", _json({"requests": single}), {"Idempotency-Key": f"batch-{number}"})
 
 
-def _moved(number: int) -> Request:
+def _moved(number: int, _: Filled) -> Request:
     """To and fro: each order in its turn."""
     status = ("IN_LUCRU", "CREAT")[number // ORDERS % 2]
     return Request("PATCH", f"/api/sales-orders/{number % ORDERS + 1}", _json({"status": status}))
 
 
 ORDER: Final = Kind("order of three lines with a key", _created)
-ARTICLE: Final = Kind("one article", lambda number: Request("GET", f"/api/articles/{number % ARTICLES + 1}"))
+ARTICLE: Final = Kind("one article", lambda number, _: Request("GET", f"/api/articles/{number % ARTICLES + 1}"))
 KINDS: Final = (
     ARTICLE,
-    Kind(
-        "list of 50 articles",
-        lambda number: Request("GET", f"/api/articles?per_page=50&page={number % PAGES + 1}"),
-    ),
-    Kind("v2 stock of 50", lambda _: Request("GET", "/api/v2/stock?per_page=50")),
-    Kind("sync page of 500", lambda _: Request("GET", "/api/articles/sync?per_page=500")),
+    Kind("list of 50 articles", _articles),
+    Kind("v2 stock of 50", _stock),
+    Kind("the same list of 50 articles", lambda *_: Request("GET", "/api/articles?per_page=50")),
+    Kind("sync page of 500", lambda *_: Request("GET", "/api/articles/sync?per_page=500")),
     ORDER,
     Kind("status move", _moved),
     Kind("batch of 50 orders", _batch),
-    Kind("GraphQL of 50 orders", lambda _: Request("POST", "/api/graphql", _json({"query": GRAPHQL}))),
+    Kind("GraphQL of 50 orders", lambda *_: Request("POST", "/api/graphql", _json({"query": GRAPHQL}))),
 )
 
 
@@ -203,11 +221,22 @@ def _rows_of(setup: Setup, filled: Sequence[Filled]) -> Iterator[Row]:
 
 def _side(filled: Filled, setup: Setup, stack: ExitStack) -> Side:
     server = stack.enter_context(filled.checkout.serving(filled.data, setup.settings))
+    if not setup.over_tls:
+        filled.cursors = list(_cursors(server, filled))
     if not setup.is_subscribed:
         return Side(filled, server, setup.over_tls)
     receiver = stack.enter_context(receiving(filled.data.parent))
     subscribe(server, Company(1, "ACME", filled.token), receiver.url("orders"), CREATED)
     return Side(filled, server, setup.over_tls, receiver)
+
+
+def _cursors(server: Server, filled: Filled) -> Iterator[str]:
+    """The parameters of the pages of stock."""
+    cursor = ""
+    for _ in range(PAGES):
+        yield cursor
+        page = json.loads(server.get(f"/api/v2/stock?per_page=50{cursor}", filled.headers))
+        cursor = f"&cursor={page['end_cursor']}"
 
 
 def _fill(checkout: Checkout, where: Path) -> Filled:

@@ -304,18 +304,24 @@ async def open_world(
     settings: dict[str, Any] | None = None,
     hasher: PasswordHasher = QUICK_HASHER,
     started: Callable[[Installation], Started] | None = None,
+    alone: bool = False,
 ) -> AsyncIterator[World]:
     """A new installation has one company, ACME, and an admin's token for it; one that is there opens as it is.
-    `started`: what works beside it.
+    `started`: what works beside it. `alone`: whether no other process may open the companies' files, as in a
+    server that people start.
     """
     data, beginning = DataFolder(folder), await _beginning()
     if data.is_made:
-        opening = _opened(data, settings or {}, CountedIds(), beginning.contract, hasher=hasher, started=started)
+        opening = _opened(
+            data, settings or {}, CountedIds(), beginning.contract, hasher=hasher, started=started, alone=alone
+        )
     else:
         beginning.lay_down(data)
         ids = CountedIds(beginning.ids)
         made = beginning.company, beginning.token
-        opening = _opened(data, settings or {}, ids, beginning.contract, *made, hasher=hasher, started=started)
+        opening = _opened(
+            data, settings or {}, ids, beginning.contract, *made, hasher=hasher, started=started, alone=alone
+        )
     async with opening as world:
         yield world
 
@@ -330,12 +336,13 @@ async def _opened(
     token: str = "",
     hasher: PasswordHasher = QUICK_HASHER,
     started: Callable[[Installation], Started] | None = None,
+    alone: bool = False,
 ) -> AsyncIterator[World]:
     data.open()
     clock = SteeredClock()
     chosen = Settings.model_validate(settings)
     async with open_installation(
-        chosen, data, clock=clock, ids=ids, passwords=Passwords(clock, hasher)
+        chosen, data, clock=clock, ids=ids, passwords=Passwords(clock, hasher), alone=alone
     ) as installation:
         app, jobs = service(installation, COMMANDS, Started() if started is None else started(installation))
         plain = aiohttp.ClientSession(auto_decompress=False, skip_auto_headers=["Accept-Encoding"])

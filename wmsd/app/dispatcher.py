@@ -21,6 +21,7 @@ from wmsd.app.costs import Costs
 from wmsd.app.cursor_walks import walk
 from wmsd.app.decoding import decode, may_have_more, path_inputs, settable, with_references
 from wmsd.app.freezes import Freezes
+from wmsd.app.kept_lists import KeptLists, Place, place_of
 from wmsd.app.large_bodies import MEBIBYTE, LargeBodies
 from wmsd.app.limits import Limiter
 from wmsd.app.page_writes import PageWrites
@@ -49,12 +50,12 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class PendingCall:
-    """A call whose unit of work is under way, or that was refused before."""
+    """A call whose unit of work is under way, or whose answer is known without one."""
 
     call: Call
     headers: dict[str, str]
     pending: Awaitable[Reply] | None = None
-    refused: Reply | None = None
+    reply: Reply | None = None
 
     def give_up(self) -> None:
         """Nobody waits any more: cancels a unit of work that has not begun. One that has runs to its end."""
@@ -96,6 +97,7 @@ class Dispatcher:
         self.costs = Costs(clock)
         self.work = WorkAdmission(clock, self.costs)
         self.page_writes = PageWrites(clock)
+        self._kept_lists = KeptLists()
         self.answered = 0
 
     def add_service(self, service: object) -> None:
@@ -121,9 +123,13 @@ class Dispatcher:
             pending_call.headers = self.admission.take(call, caller, company)
             if call.is_of_page and call.operation.writes and caller is not None:
                 caller, company = await self._in_turn(call, caller, company)
-            pending_call.pending = await self._start(call, caller, company)
+            place = None if company is None else place_of(call, company.id)
+            if place is None or company is None:
+                pending_call.pending = await self._start(call, caller, company)
+            else:
+                await self._start_list(pending_call, place, caller, company)
         except Exception as error:  # every refusal is an answer
-            pending_call.refused = self._refusals.reply(call, error)
+            pending_call.reply = self._refusals.reply(call, error)
         return pending_call
 
     async def _in_turn(
@@ -141,7 +147,7 @@ class Dispatcher:
 
     async def end(self, pending_call: PendingCall) -> Reply:
         """The answer of a call that was begun."""
-        reply = pending_call.refused
+        reply = pending_call.reply
         if pending_call.pending is not None:
             try:
                 reply = await pending_call.pending
@@ -169,6 +175,19 @@ class Dispatcher:
     def count_open(self, address: str) -> None:
         """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
         self.admission.count_open(address)
+
+    async def _start_list(
+        self, pending_call: PendingCall, place: Place, caller: Caller | None, company: Company
+    ) -> None:
+        """As `_start`, unless the list is known. `place`: where it is kept."""
+        call = pending_call.call
+        state = (await self._files.get(company.id)).state
+        pending_call.reply = self._kept_lists.find(place, state)
+        if pending_call.reply is None:
+            reading = await self._start(call, caller, company)
+            pending_call.pending = reading if state is None else self._kept_lists.keep(place, state, reading)
+        else:
+            check_is_on(call.operation, company)
 
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
         """Decodes the request and passes the unit of work to the company's file."""

@@ -7,9 +7,10 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
@@ -38,6 +39,8 @@ MOST_LOG_BYTES = 256 * 1024 * 1024
 LOOK_AT_LOG_SECONDS = 1.0
 PATIENCE_SECONDS = 10.0
 """How long a file that is to be opened anew waits for those who copy it."""
+STATES: Final = count()
+"""Of all files."""
 
 
 class Database:
@@ -110,6 +113,7 @@ class Database:
         self._is_retired = False
         self.last_used = 0.0
         self.writes = Writes()
+        self._state = next(STATES)
 
     def write(
         self,
@@ -252,7 +256,18 @@ class Database:
             and all(queue.is_idle for queue in self._queues())
         )
 
+    @property
+    def state(self) -> int | None:
+        """A number for the content of the file: as long as it stays, whatever is read stays the same. None while
+        something is written, or another process may write. Raises FileMoved, and FileOverwritten.
+        """
+        if self._writer is None or not self._writer.is_idle or not self._alone or self._is_shared:
+            return None
+        self.standing.check_file()
+        return self._state
+
     def _committed(self, group: list[Work]) -> None:
+        self._state = next(STATES)  # before anybody is told of the commit
         self.writes.note(group, self._clock.now())
         if self._moved is not None and self.standing.moved is not None:
             self._moved(self.standing.moved)
@@ -394,6 +409,7 @@ class Database:
             raise FileMoved(self.path)
         alone = self._alone and not self._is_shared
         if not self.is_open:
+            self._state = next(STATES)
             self.standing.begin(alone)
         return alone
 

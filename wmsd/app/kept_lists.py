@@ -1,0 +1,72 @@
+"""Pages of lists, kept until something is written to the company's file. Most who ask for a list again ask whether
+anything has changed.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable
+from typing import Final, NamedTuple
+
+from wmsd.app.call import Call, Reply
+from wmsd.app.replies import SHORT
+from wmsd.base.operation import CONTEXT
+
+MOST_BYTES: Final = 4 * 1024 * 1024
+"""Of all companies together."""
+OVERHEAD: Final = 1000
+"""About how many bytes a page takes beside its body and its address."""
+Place = tuple[object, ...]
+"""What an answer depends on, beside the content of the file."""
+
+
+class _Kept(NamedTuple):
+    state: int
+    """Of the file, when the page was read."""
+    body: bytes
+    headers: dict[str, str]
+    size: int
+
+
+def place_of(call: Call, company_id: int) -> Place | None:
+    """None for what is no list that a program asks for, or that is not of the company's file alone."""
+    operation = call.operation
+    if operation.answer not in ("page", "cursor") or operation.scope != "company" or operation.needs is not None:
+        return None
+    if not operation.takes.isdisjoint(CONTEXT) or not call.has_headers:
+        return None
+    if call.is_long or call.is_brief or call.wants_cursors:
+        return None
+    return (company_id, operation.name, call.target, *call.query.items())
+
+
+class KeptLists:
+    """Those that were asked for last. A page that is out of date stays until there is a new one, or no room."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[Place, _Kept] = OrderedDict()
+        self._bytes = 0
+
+    def find(self, place: Place, state: int | None) -> Reply | None:
+        """The answer as it was, if the file is in the state in which it was read."""
+        kept = self._kept.get(place)
+        if kept is None or kept.state != state:
+            return None
+        self._kept.move_to_end(place)
+        return Reply(200, kept.body, kept.headers)
+
+    async def keep(self, place: Place, state: int, reading: Awaitable[Reply]) -> Reply:
+        """The answer, once it is read. It is kept if it is a short list. `state`: that of the file before."""
+        reply = await reading
+        if reply.status == 200 and len(reply.body) <= SHORT:
+            size = len(reply.body) + sum(len(part) for part in place if isinstance(part, str)) + OVERHEAD
+            self._forget(place)
+            self._kept[place] = _Kept(state, reply.body, reply.headers, size)
+            self._bytes += size
+            while self._bytes > self._most_bytes:
+                self._forget(next(iter(self._kept)))
+        return reply
+
+    def _forget(self, place: Place) -> None:
+        kept = self._kept.pop(place, None)
+        if kept is not None:
+            self._bytes -= kept.size
