@@ -9,7 +9,7 @@ import pytest
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, Answer, World, open_world
 from wmsd.app.call import Call, Reply
-from wmsd.app.kept_lists import KeptLists, place_of
+from wmsd.app.kept_lists import KeptLists, Place, place_of
 from wmsd.app.replies import SHORT
 from wmsd.base.route import Route
 from wmsd.interfaces.service import SERVED
@@ -40,35 +40,38 @@ def kept(world: World) -> int:
     return len(world.installation.dispatcher._kept_lists._kept)
 
 
-async def reply(body: bytes, status: int = 200) -> Reply:
-    return Reply(status, body, {"ETag": "1"})
+async def keep(lists: KeptLists, place: Place, state: int, body: bytes, status: int = 200) -> None:
+    reading = asyncio.get_running_loop().create_future()
+    lists.keep(place, state, reading)
+    reading.set_result(Reply(status, body, {"ETag": "1"}))
+    await asyncio.sleep(0)
 
 
 async def test_a_page_is_found_as_long_as_the_file_is_in_its_state() -> None:
     lists = KeptLists()
     assert lists.find(PLACE, 7) is None
-    await lists.keep(PLACE, 7, reply(b"page"))
+    await keep(lists, PLACE, 7, b"page")
     assert lists.find(PLACE, 7) == Reply(200, b"page", {"ETag": "1"})
     assert [lists.find(PLACE, 8), lists.find(PLACE, None), lists.find((2, *PLACE[1:]), 7)] == [None] * 3
-    await lists.keep(PLACE, 8, reply(b"other"))
+    await keep(lists, PLACE, 8, b"other")
     assert lists.find(PLACE, 7) is None
 
 
 async def test_a_refusal_and_a_long_list_are_not_kept() -> None:
     lists = KeptLists()
-    await lists.keep(PLACE, 7, reply(b"", 403))
-    await lists.keep(PLACE, 7, reply(b"x" * (SHORT + 1)))
+    await keep(lists, PLACE, 7, b"", 403)
+    await keep(lists, PLACE, 7, b"x" * (SHORT + 1))
     assert lists.find(PLACE, 7) is None
 
 
 async def test_those_that_were_asked_for_last_are_kept_within_the_bytes() -> None:
     lists = KeptLists(most_bytes=50_000)
     for number in range(30):
-        await lists.keep((number, "list"), 7, reply(b"x" * 9_000))
+        await keep(lists, (number, "list"), 7, b"x" * 9_000)
         assert lists.find((0, "list"), 7) is not None, "it is asked for all the time"
     there = [number for number in range(30) if lists.find((number, "list"), 7) is not None]
     assert there == [0, 27, 28, 29]
-    await lists.keep((30, "x" * 60_000), 7, reply(b""))
+    await keep(lists, (30, "x" * 60_000), 7, b"")
     assert not lists._kept, "an address counts too"
     assert lists._bytes == 0
 

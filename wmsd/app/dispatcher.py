@@ -164,8 +164,7 @@ class Dispatcher:
         if call.method == "GET" and (unchanged := preconditions.unchanged(call.if_none_match, reply)) is not None:
             headers = self.admission.unchanged(call)
             reply = unchanged
-        reply.headers = {**call.route_headers, **headers, **reply.headers}
-        return reply
+        return Reply(reply.status, reply.body, {**call.route_headers, **headers, **reply.headers})
 
     def _charge_thread(self, call: Call) -> None:
         tenant, caller = call.tenant, call.caller
@@ -184,8 +183,9 @@ class Dispatcher:
         state = (await self._files.get(company.id)).state
         pending_call.reply = self._kept_lists.find(place, state)
         if pending_call.reply is None:
-            reading = await self._start(call, caller, company)
-            pending_call.pending = reading if state is None else self._kept_lists.keep(place, state, reading)
+            pending_call.pending = await self._start(call, caller, company)
+            if state is not None:
+                self._kept_lists.keep(place, state, pending_call.pending)
         else:
             check_is_on(call.operation, company)
 

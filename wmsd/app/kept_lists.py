@@ -2,8 +2,10 @@
 anything has changed.
 """
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable
+from functools import partial
 from typing import Final, NamedTuple
 
 from wmsd.app.call import Call, Reply
@@ -54,9 +56,15 @@ class KeptLists:
         self._kept.move_to_end(place)
         return Reply(200, kept.body, kept.headers)
 
-    async def keep(self, place: Place, state: int, reading: Awaitable[Reply]) -> Reply:
-        """The answer, once it is read. It is kept if it is a short list. `state`: that of the file before."""
-        reply = await reading
+    def keep(self, place: Place, state: int, reading: Awaitable[Reply]) -> None:
+        """Keeps what is read, once it is, if it is a short list and no search. `state`: of the file before."""
+        if isinstance(reading, asyncio.Future):
+            reading.add_done_callback(partial(self._keep, place, state))
+
+    def _keep(self, place: Place, state: int, reading: "asyncio.Future[Reply]") -> None:
+        if reading.cancelled() or reading.exception() is not None:
+            return
+        reply = reading.result()
         if reply.status == 200 and len(reply.body) <= SHORT:
             size = len(reply.body) + sum(len(part) for part in place if isinstance(part, str)) + OVERHEAD
             self._forget(place)
@@ -64,7 +72,6 @@ class KeptLists:
             self._bytes += size
             while self._bytes > self._most_bytes:
                 self._forget(next(iter(self._kept)))
-        return reply
 
     def _forget(self, place: Place) -> None:
         kept = self._kept.pop(place, None)
