@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import Home, Server, Tenant
+from tests.support.command import Server, Tenant
 from tests.support.forked import LONGEST
 from tests.support.survival import killed_at_each
 from wmsd.db.sqlite import connect, sqlite3
@@ -32,14 +32,15 @@ STATE_OF_STOCK = """
 
 
 @pytest.fixture
-def server(shared: Home, tenant: Tenant) -> Iterator[Server]:
-    with shared.serving() as server:
+def server(tenant: Tenant) -> Iterator[Server]:
+    with tenant.home.serving() as server:
         yield server
 
 
 @pytest.fixture
-def company(shared: Home, tenant: Tenant) -> int:
-    (found,) = [each["id"] for each in shared.ok("company", "list", "--json").json if each["code"] == tenant.code]
+def company(tenant: Tenant) -> int:
+    companies = tenant.home.ok("company", "list", "--json").json
+    (found,) = [each["id"] for each in companies if each["code"] == tenant.code]
     assert isinstance(found, int)
     return found
 

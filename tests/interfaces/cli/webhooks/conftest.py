@@ -14,9 +14,9 @@ def mailbox() -> Iterator[Mailbox]:
 
 
 @pytest.fixture
-def installation(shared: Home) -> Home:
-    shared.environment |= ALLOWED
-    return shared
+def installation(tenant: Tenant) -> Home:
+    tenant.home.environment |= ALLOWED
+    return tenant.home
 
 
 @pytest.fixture
