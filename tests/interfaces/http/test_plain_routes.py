@@ -4,7 +4,7 @@ from aiohttp.test_utils import make_mocked_request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.interfaces.http.plain_routes import PlainRoutes
+from wmsd.interfaces.http.plain_routes import Handler, PlainRoutes, parts_of
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.service import SERVED
 
@@ -14,29 +14,34 @@ PARTS = sorted({part for path in PATHS for part in path.split("/")})
 METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE")
 
 
-async def _nothing(_: web.Request) -> web.Response:
-    raise AssertionError
+def _handler() -> Handler:
+    async def answer(_: web.Request) -> web.Response:
+        raise AssertionError
+
+    return answer
 
 
 ROUTER, PLAIN = web.UrlDispatcher(), PlainRoutes()
 for _path in PATHS:
     for _method in METHODS:
         if not (_path in OTHERS and _method == "PATCH"):
-            PLAIN.add(_path, ROUTER.add_route(_method, _path, _nothing))
+            PLAIN.add(_path, ROUTER.add_route(_method, _path, _handler()))
 
 
-async def found_by_aiohttp(request: web.Request) -> tuple[web.AbstractRoute, dict[str, str]] | None:
+Found = tuple[web.AbstractRoute, dict[str, str]]
+
+
+async def found_by_aiohttp(request: web.Request) -> Found | None:
     found = await ROUTER.resolve(request)
     return None if found.http_exception is not None else (found.route, dict(found))
 
 
-def found_here(request: web.Request) -> tuple[web.AbstractRoute, dict[str, str]] | None:
-    request._match_info = None
+def found_here(request: web.Request) -> Found | None:
     handler = PLAIN.find(request)
     if handler is None:
         return None
-    assert handler is request.match_info.handler
-    return request.match_info.route, dict(request.match_info)
+    (route,) = [each for each in ROUTER.routes() if each.handler is handler]
+    return route, dict(parts_of(request))
 
 
 async def test_each_route_is_found() -> None:

@@ -9,13 +9,19 @@ UNCHANGED: Final = 304
 
 
 class Answer(web.Response):
-    """Sends itself, without what aiohttp does for answers that have cookies, have no length yet, or end their
-    connection. Those, and others that are rare, are left to aiohttp.
+    """Sends itself, without what aiohttp does for answers that have cookies, are compressed or end their connection.
+    Those, and others that are rare, are left to aiohttp.
     """
+
+    is_sent = False
+
+    @property
+    def keep_alive(self) -> bool | None:
+        return True if self.is_sent else super().keep_alive
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
         body = self.body
-        if self.prepared or not isinstance(body, bytes) or not self._is_plain(request):
+        if not isinstance(body, bytes) or not self._is_plain(request):
             return await super().prepare(request)
         headers, writer = self.headers, request.writer
         if self.status != UNCHANGED:
@@ -23,8 +29,12 @@ class Answer(web.Response):
         headers["Date"] = rfc822_formatted_time()
         await writer.write_headers(f"HTTP/1.1 {self.status} {self.reason}", headers)
         await writer.write_eof(body)
-        self._keep_alive = self._eof_sent = True
+        self.is_sent = True
         return writer
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        if not self.is_sent:
+            await super().write_eof(data)
 
     def _is_plain(self, request: web.BaseRequest) -> bool:
         return (
@@ -34,6 +44,5 @@ class Answer(web.Response):
             and request.method != "HEAD"
             and self.status != NO_CONTENT
             and not self.compression
-            and not self.chunked
-            and self._cookies is None
+            and not self.cookies
         )

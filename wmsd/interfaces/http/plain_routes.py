@@ -1,7 +1,7 @@
 """Finds the route of an address in a dict. aiohttp tries several, and makes objects for what wmsd has none of."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
 from wmsd.interfaces.http.web import web
@@ -12,10 +12,19 @@ PLAIN: Final = re.compile(r"[\w/.,:;=@!$&'()*+~-]*", re.ASCII)
 ANYTHING: Final = "{}"
 
 
+PARTS: Final = web.RequestKey("parts", dict[str, str])
+
+
 class Known(NamedTuple):
     route: web.AbstractRoute
     names: tuple[str, ...]
     """Of its parameters."""
+
+
+def parts_of(request: web.Request) -> Mapping[str, str]:
+    """The parts of the address by name."""
+    found = request.get(PARTS)
+    return request.match_info if found is None else found
 
 
 class PlainRoutes:
@@ -45,7 +54,7 @@ class PlainRoutes:
             known.sort(reverse=True, key=lambda each: [*each, len(parts)])
 
     def find(self, request: web.Request) -> Handler | None:
-        """What answers the request, which then has its `match_info`; None when aiohttp is to find it."""
+        """What answers the request, of which `parts_of` then knows the parts; None when aiohttp is to find it."""
         path = request.rel_url.raw_path
         if not PLAIN.fullmatch(path) or "Expect" in request.headers:
             return None
@@ -59,8 +68,6 @@ class PlainRoutes:
                 values = [parts[place] for place in places]
                 if "" in values:
                     return None
-                request._match_info = web.UrlMappingMatchInfo(
-                    dict(zip(found.names, values, strict=True)), found.route
-                )
+                request[PARTS] = dict(zip(found.names, values, strict=True))
                 return found.route.handler
         return None

@@ -30,7 +30,7 @@ from wmsd.interfaces.http.cross_origin import allow, options
 from wmsd.interfaces.http.listening import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
 from wmsd.interfaces.http.malformed import SAFE_METHODS, RequestHandler, answering_all
 from wmsd.interfaces.http.occupancy import Occupancy
-from wmsd.interfaces.http.plain_routes import PlainRoutes
+from wmsd.interfaces.http.plain_routes import PlainRoutes, parts_of
 from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.turns import NOBODY, Turns
@@ -188,7 +188,7 @@ async def _handle(
         return response(refusal(problem))
     call = call_of(request, trusted, route.operation)
     call.route_headers = route.headers
-    call.path = {name: printable(value) for name, value in request.match_info.items()}
+    call.path = {name: printable(value) for name, value in parts_of(request).items()}
     call.query = query
     call.load_body = partial(requests.json_body, request, call, installation.dispatcher.bodies)
     reply = await installation.dispatcher.dispatch(call)
@@ -307,7 +307,7 @@ def _cost_of_company(costs: Costs, request: web.Request) -> float:
     refused, which costs little. One that nobody has used yet counts as none: whoever makes names up comes last.
     """
     named = request.headers.get("X-Company-Id") if is_of_the_api(request) else None
-    weight = costs.weight("company", named or request.match_info.get("company", ""))
+    weight = costs.weight("company", named or parts_of(request).get("company", ""))
     return NOBODY if weight is None else weight
 
 
