@@ -9,7 +9,7 @@ import pytest
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, Answer, World, open_world
 from wmsd.app.call import Call, Reply
-from wmsd.app.kept_lists import KeptLists, Place, place_of
+from wmsd.app.kept_lists import MOST_ASKED, KeptLists, Place, place_of
 from wmsd.app.replies import SHORT
 from wmsd.base.route import Route
 from wmsd.interfaces.service import SERVED
@@ -40,11 +40,17 @@ def kept(world: World) -> int:
     return len(world.installation.dispatcher._kept_lists._kept)
 
 
-async def keep(lists: KeptLists, place: Place, state: int, body: bytes, status: int = 200) -> None:
+async def read(lists: KeptLists, place: Place, state: int, body: bytes, status: int = 200) -> None:
     reading = asyncio.get_running_loop().create_future()
     lists.keep(place, state, reading)
     reading.set_result(Reply(status, body, {"ETag": "1"}))
     await asyncio.sleep(0)
+
+
+async def keep(lists: KeptLists, place: Place, state: int, body: bytes, status: int = 200) -> None:
+    """What is asked for twice."""
+    for _ in range(2):
+        await read(lists, place, state, body, status)
 
 
 async def test_a_page_is_found_as_long_as_the_file_is_in_its_state() -> None:
@@ -55,6 +61,16 @@ async def test_a_page_is_found_as_long_as_the_file_is_in_its_state() -> None:
     assert [lists.find(PLACE, 8), lists.find(PLACE, None), lists.find((2, *PLACE[1:]), 7)] == [None] * 3
     await keep(lists, PLACE, 8, b"other")
     assert lists.find(PLACE, 7) is None
+
+
+async def test_what_nobody_asks_for_again_is_not_kept() -> None:
+    lists = KeptLists()
+    for number in range(MOST_ASKED + 1):
+        await read(lists, (number, "list"), 7, b"page")
+    await read(lists, (0, "list"), 7, b"page")
+    assert not lists._kept, "it was too long ago"
+    await read(lists, (MOST_ASKED, "list"), 7, b"page")
+    assert list(lists._kept) == [(MOST_ASKED, "list")]
 
 
 async def test_a_refusal_and_a_long_list_are_not_kept() -> None:
@@ -94,7 +110,7 @@ async def test_what_a_list_shows_follows_from_the_file_alone(shop: Shop, route: 
     answers = list[Answer]()
     for _ in range(2):
         forget(shop.world)
-        answers += [await shop.world.call("GET", path), await shop.world.call("GET", path)]
+        answers += [await shop.world.call("GET", path) for _ in range(3)]
         assert kept(shop.world) == 1
         shop.world.clock.advance(30 * 24 * 3600)
     assert len({answer.raw for answer in answers}) == 1
@@ -105,7 +121,7 @@ async def test_what_a_list_shows_follows_from_the_file_alone(shop: Shop, route: 
 async def test_each_write_is_in_the_next_answer(shop: Shop) -> None:
     for number in range(20):
         await shop.world.send("PATCH", "/api/articles/1", {"name": f"name {number}"})
-        for _ in range(2):
+        for _ in range(3):
             shown = (await shop.world.call("GET", "/api/articles")).body["data"][0]
             assert shown["name"] == f"name {number}"
 
@@ -136,12 +152,23 @@ async def test_each_has_the_answer_to_what_was_asked(shop: Shop) -> None:
     asked = ["/api/articles", "/api/articles?per_page=1", "/api/articles?per_page=1&page=2", "/api/stock"]
     first = [(await shop.world.call("GET", path)).raw for path in asked]
     assert len(set(first)) == len(first)
-    assert [(await shop.world.call("GET", path)).raw for path in asked] == first
+    for _ in range(2):
+        assert [(await shop.world.call("GET", path)).raw for path in asked] == first
     assert (await shop.world.call("GET", "/api/articles", company=other)).body["data"] == []
 
 
+async def test_a_file_that_is_gone_has_no_pages(shop: Shop) -> None:
+    for _ in range(3):
+        await shop.world.call("GET", "/api/articles")
+    file = (await shop.world.database()).path
+    file.rename(file.with_name("aside.db"))
+    assert (await shop.world.send("GET", "/api/articles")).status == 503
+    file.with_name("aside.db").rename(file)
+
+
 async def test_a_kept_page_is_refused_as_any_other(shop: Shop) -> None:
-    await shop.world.call("GET", "/api/articles")
+    for _ in range(3):
+        await shop.world.call("GET", "/api/articles")
     assert kept(shop.world) == 1
     await shop.world.call("GET", "/api/articles", token="", status=401)
     stranger = await shop.world.new_token("admin@example.com", ["stock:read"])

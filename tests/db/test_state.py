@@ -11,7 +11,6 @@ import pytest
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.db.database import Database
-from wmsd.db.failures import FileMoved
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import connect
 from wmsd.db.transaction import Transaction
@@ -97,10 +96,3 @@ async def test_two_files_have_none_in_common(database: Database, tmp_path: Path)
     assert other.state != database.state
     await other.close()
     workers.close()
-
-
-async def test_a_file_that_was_replaced_in_use_is_noticed(database: Database) -> None:
-    assert database.state is not None
-    database.path.replace(database.path.with_name("aside.db"))
-    with pytest.raises(FileMoved):
-        _ = database.state

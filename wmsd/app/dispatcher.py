@@ -179,15 +179,16 @@ class Dispatcher:
         self, pending_call: PendingCall, place: Place, caller: Caller | None, company: Company
     ) -> None:
         """As `_start`, unless the list is known. `place`: where it is kept."""
-        call = pending_call.call
-        state = (await self._files.get(company.id)).state
+        call, database = pending_call.call, await self._files.get(company.id)
+        state = database.state
         pending_call.reply = self._kept_lists.find(place, state)
-        if pending_call.reply is None:
-            pending_call.pending = await self._start(call, caller, company)
-            if state is not None:
-                self._kept_lists.keep(place, state, pending_call.pending)
-        else:
+        if pending_call.reply is not None:
             check_is_on(call.operation, company)
+            database.standing.check_file()
+            return
+        pending_call.pending = await self._start(call, caller, company)
+        if state is not None:
+            self._kept_lists.keep(place, state, pending_call.pending)
 
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
         """Decodes the request and passes the unit of work to the company's file."""

@@ -16,6 +16,8 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 """Of all companies together."""
 OVERHEAD: Final = 1000
 """About how many bytes a page takes beside its body and its address."""
+MOST_ASKED: Final = 256
+"""So many addresses are remembered that were asked for last."""
 Place = tuple[object, ...]
 """What an answer depends on, beside the content of the file."""
 
@@ -41,12 +43,16 @@ def place_of(call: Call, company_id: int) -> Place | None:
 
 
 class KeptLists:
-    """Those that were asked for last. A page that is out of date stays until there is a new one, or no room."""
+    """Those that were asked for again, the last of them. A page that is out of date stays until there is a new one
+    or no room. One that nobody has asked for before is not kept: who reads page after page would pay a tenth more.
+    """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._kept: OrderedDict[Place, _Kept] = OrderedDict()
         self._bytes = 0
+        self._asked: OrderedDict[int, None] = OrderedDict()
+        """The hashes of places. Where two have the same, a page is kept that need not be."""
 
     def find(self, place: Place, state: int | None) -> Reply | None:
         """The answer as it was, if the file is in the state in which it was read."""
@@ -57,9 +63,20 @@ class KeptLists:
         return Reply(200, kept.body, kept.headers)
 
     def keep(self, place: Place, state: int, reading: Awaitable[Reply]) -> None:
-        """Keeps what is read, once it is, if it is a short list and no search. `state`: of the file before."""
-        if isinstance(reading, asyncio.Future):
+        """Keeps what is read, once it is, if it was asked for before and is a short list and no search. `state`: that
+        of the file before.
+        """
+        if self._is_asked_again(place) and isinstance(reading, asyncio.Future):
             reading.add_done_callback(partial(self._keep, place, state))
+
+    def _is_asked_again(self, place: Place) -> bool:
+        asked, name = self._asked, hash(place)
+        is_known = name in asked
+        asked[name] = None
+        asked.move_to_end(name)
+        if len(asked) > MOST_ASKED:
+            asked.popitem(last=False)
+        return is_known
 
     def _keep(self, place: Place, state: int, reading: "asyncio.Future[Reply]") -> None:
         if reading.cancelled() or reading.exception() is not None:

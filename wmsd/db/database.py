@@ -259,11 +259,10 @@ class Database:
     @property
     def state(self) -> int | None:
         """A number for the content of the file: as long as it stays, whatever is read stays the same. None while
-        something is written, or another process may write. Raises FileMoved, and FileOverwritten.
+        something is written, or another process may write. That the file is still there is not looked at.
         """
         if self._writer is None or not self._writer.is_idle or not self._alone or self._is_shared:
             return None
-        self.standing.check_file()
         return self._state
 
     def _committed(self, group: list[Work]) -> None:
