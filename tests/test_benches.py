@@ -75,11 +75,14 @@ def test_a_part_measures_all_that_it_promises(program: Program, part: str, tmp_p
 
 
 def test_a_comparison_with_a_revision_measures_every_request(program: Program, tmp_path: Path) -> None:
-    done = bench(program, "--against", "HEAD", scratch=tmp_path)
+    kept = tmp_path / "kept.md"
+    done = bench(program, "--against", "HEAD", "--table", str(kept), scratch=tmp_path)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr[-3000:]
     rows = [line.split("  ")[0] for line in done.stdout.splitlines()]
     for setup in SETUPS:
         for kind in setup.kinds:
             named = re.compile(rf"{kind.name}, \d+ at once{setup.suffix}")
             assert len([*filter(named.fullmatch, rows)]) == len(AT_ONCE), named
+    assert kept.read_text(encoding="utf-8").count("\n| ") == len(rows)
+    kept.unlink()
     assert [*tmp_path.iterdir()] == []

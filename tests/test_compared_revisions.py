@@ -8,7 +8,7 @@ import pytest
 from benchmarks import revisions
 from benchmarks.against import LIMIT, Row, table
 from benchmarks.processes import Failed
-from benchmarks.revisions import LOCK, Checkout, checked_out
+from benchmarks.revisions import LOCK, Checkout, checked_out, last_release
 
 
 @pytest.fixture
@@ -65,6 +65,21 @@ def test_one_whose_server_does_not_start(tmp_path: Path) -> None:
         pass
     with pytest.raises(Failed, match="wmsd company list of HEAD~9 ended with 1"):
         other.wmsd(tmp_path / "data", "company", "list")
+
+
+def test_the_last_release_is_found_by_its_version(repository: Path) -> None:
+    changes = "# Changes\n\n## 1.0.0 \N{EN DASH} 2026-11-23\n\n## 0.9.0 \N{EN DASH} 2026-11-20\n"
+    for version in ("0.9.0", "1.0.0"):
+        commit(repository, {"CHANGELOG.md": changes, "wmsd/__init__.py": f'__version__ = "{version}"\n'})
+    cut = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repository, text=True, capture_output=True, check=True)
+    commit(repository, {"CHANGELOG.md": f"## Unreleased\n\n{changes}"})
+    assert cut.stdout.startswith(last_release())
+
+
+def test_a_repository_without_a_release(repository: Path) -> None:
+    commit(repository, {"CHANGELOG.md": "# Changes\n\n## Unreleased\n"})
+    with pytest.raises(Failed, match="There is no release in this repository yet"):
+        last_release()
 
 
 def test_the_table_says_what_is_dearer_and_what_nobody_can_say() -> None:

@@ -35,6 +35,7 @@ from benchmarks import (
 from benchmarks.figures import Figure, table
 from benchmarks.load import has_wrk
 from benchmarks.processes import Failed
+from benchmarks.revisions import RELEASE
 from benchmarks.size import FLAG, IS_TINY, TINY
 
 PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
@@ -61,8 +62,10 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
 }
 AGAINST: Final = (
     "measure what each request costs here and at that revision, and nothing else: 1 when one got dearer than "
-    f"{against.LIMIT:.2f} times, 2 when the machine is too noisy to say so"
+    f"{against.LIMIT:.2f} times, 2 when the machine is too noisy to say so; {RELEASE}: at the last release"
 )
+TABLE: Final = "write the table of --against there too, as Markdown"
+FLAMES: Final = "draw a flame graph of each request of --against into this folder"
 NEEDS_WRK: Final = {"articles", "orders", "webhooks", "graphql", "pages", "downloads", "survival"}
 ONLY: Final = (
     "measure this part; repeat it for others. import: how fast an import is. import-waits: how long a small write "
@@ -82,7 +85,7 @@ def main() -> int:
     if options.tiny:
         os.environ[TINY] = "1"
     if options.against:
-        return _against(options.against)
+        return _against(options)
     chosen = options.only or list(PARTS)
     if not NEEDS_WRK.isdisjoint(chosen) and not has_wrk():
         print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
@@ -104,10 +107,10 @@ def main() -> int:
     return int(failed or (not IS_TINY and any(figure.met is False for figure in figures)))
 
 
-def _against(revision: str) -> int:
+def _against(options: argparse.Namespace) -> int:
     """0 when no request got dearer, 1 when one did, 2 when that cannot be said. At the tiny size 0 when it ran."""
     try:
-        status = against.measure(revision)
+        status = against.measure(options.against, options.table, options.flames)
         return 0 if IS_TINY else status
     except Failed as error:
         print(f"bench: {error}", file=sys.stderr)
@@ -120,6 +123,8 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--only", action="append", choices=list(PARTS), help=ONLY)
     parser.add_argument("--against", metavar="REVISION", help=AGAINST)
+    parser.add_argument("--table", type=Path, metavar="FILE", help=TABLE)
+    parser.add_argument("--flames", type=Path, metavar="FOLDER", help=FLAMES)
     parser.add_argument(FLAG, action="store_true", help=TINY_SIZE)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser.parse_args()

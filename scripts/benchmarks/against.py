@@ -7,7 +7,11 @@ difference is noise: a row that is off by more than half the limit says nothing.
 
 import itertools
 import json
+import re
+import signal
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -16,7 +20,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from benchmarks.exchanges import Request, exchange
-from benchmarks.processes import Server, folder, progress
+from benchmarks.processes import Failed, Server, folder, progress
 from benchmarks.revisions import Checkout, checked_out, this_tree
 from benchmarks.site import ADMIN, PASSWORD, Company, articles_csv
 from benchmarks.size import sized
@@ -24,6 +28,8 @@ from benchmarks.webhooks import CREATED, LOOPBACK, Receiver, receiving, subscrib
 
 LIMIT: Final = 1.05
 ROUNDS: Final = sized(9, 1)
+FLAME_SECONDS: Final = sized(3.0, 0.05)
+FILE_NAME: Final = re.compile(r"[^a-z0-9]+", re.IGNORECASE)
 ROUND_SECONDS: Final = sized(0.3, 0.01)
 """Of the server's processor: what a round of a row is to take."""
 ARTICLES: Final = sized(2_000, 60)
@@ -192,22 +198,26 @@ class Row:
         return "dearer" if self.ratio > LIMIT else ""
 
 
-def measure(revision: str) -> int:
-    """Prints the table. 1 when something got dearer, 2 when a row says nothing. Raises Failed."""
+def measure(revision: str, kept: Path | None = None, flames: Path | None = None) -> int:
+    """Prints the table. 1 when something got dearer, 2 when a row says nothing. `kept`: the file that gets it as
+    Markdown. `flames`: the folder that gets a flame graph of each kind of request. Raises Failed.
+    """
     rows: list[Row] = []
     with folder() as scratch, checked_out(revision, scratch) as other:
         here = this_tree()
         filled = [_fill(each, scratch / f"side-{place}") for place, each in enumerate((here, here, other))]
         for setup in SETUPS:
-            rows += _rows_of(setup, filled)
+            rows += _rows_of(setup, filled, flames)
         rows.append(_starts(filled))
         rows.append(_imports(filled))
-    print(table(rows, revision))
+    print(table(rows, other.name))
+    if kept is not None:
+        kept.write_text(markdown(rows, other.name), encoding="utf-8")
     verdicts = {row.verdict for row in rows}
     return 1 if "dearer" in verdicts else 2 if "too noisy" in verdicts else 0
 
 
-def _rows_of(setup: Setup, filled: Sequence[Filled]) -> Iterator[Row]:
+def _rows_of(setup: Setup, filled: Sequence[Filled], flames: Path | None) -> Iterator[Row]:
     with ExitStack() as stack:
         sides = [_side(each, setup, stack) for each in filled]
         for side in sides:
@@ -216,6 +226,8 @@ def _rows_of(setup: Setup, filled: Sequence[Filled]) -> Iterator[Row]:
             row = _row(kind, connections, sides, f"{kind.name}, {connections} at once{setup.suffix}")
             progress(f"{row.name}: {row.ratio:.2f} {row.verdict}")
             yield row
+            if flames is not None and connections > 1 and setup is SETUPS[0]:
+                draw(flames / f"{FILE_NAME.sub('-', row.name)}.svg", sides[0], kind, connections)
         yield Row(f"memory after that, MB{setup.suffix}", [side.server.resident_mb() for side in sides])
 
 
@@ -270,6 +282,20 @@ def _row(kind: Kind, connections: int, sides: Sequence[Side], name: str) -> Row:
             cost[place].append(spent / number)
             seconds[place] += found
     return Row(name, [min(each) * 1e6 for each in cost], [_percentiles(each) for each in seconds])
+
+
+def draw(file: Path, side: Side, kind: Kind, connections: int) -> None:
+    """Draws where the time of the server goes meanwhile, as a flame graph. Raises Failed."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    watch = (Path(sys.executable).with_name("py-spy"), "record", "--pid", str(side.server.pid))
+    command: list[str | Path] = [*watch, "--rate", "500", "--nonblocking", "--output", file]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as spy:
+        number = max(connections, _as_many_as_take(FLAME_SECONDS, kind, connections, side))
+        _spent(kind, connections, side, number)
+        spy.send_signal(signal.SIGINT)
+        told, _ = spy.communicate()
+    if not file.exists():
+        raise Failed(f"py-spy could not watch the server: {told.strip()[-500:]}")
 
 
 def _spent(kind: Kind, connections: int, side: Side, number: int) -> tuple[float, list[float]]:
@@ -334,6 +360,15 @@ def table(rows: Sequence[Row], revision: str) -> str:
     shown = ("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines)
     about = f"Microseconds of the processor for a request, here and at {revision}: the least of {ROUNDS} rounds."
     return "\n".join([about, *(line.rstrip() for line in shown)])
+
+
+def markdown(rows: Sequence[Row], revision: str) -> str:
+    """The table as it is kept in the repository."""
+    about = (
+        f"Microseconds of the processor for a request, here and at {revision}: the least of {ROUNDS} rounds.\n\n"
+    )
+    lines = [HEADER, ["---"] * len(HEADER), *map(_cells, rows)]
+    return about + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _cells(row: Row) -> list[str]:

@@ -2,6 +2,7 @@
 
 import filecmp
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,9 @@ from benchmarks.processes import HOST, ROOT, Failed, Server, free_port, progress
 
 MAIN: Final = "from wmsd.interfaces.cli.main import main; main()"
 LOCK: Final = "requirements.txt"
+RELEASE: Final = "release"
+"""Stands for the last release."""
+VERSION: Final = re.compile(r"^## (\d+\.\d+\.\d+) ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,8 @@ def this_tree() -> Checkout:
 @contextmanager
 def checked_out(revision: str, beside: Path) -> Iterator[Checkout]:
     """A clone of the repository at that revision. Raises Failed where there is none, or it cannot be set up."""
+    if revision == RELEASE:
+        revision = last_release()
     commit = _git(ROOT, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
     if not commit:
         raise Failed(f"There is no revision {revision} in this repository: `git log --oneline` lists them.")
@@ -73,6 +79,18 @@ def checked_out(revision: str, beside: Path) -> Iterator[Checkout]:
     python = _python_of(revision, root)
     subprocess.run([python, "-m", "compileall", "-q", root / "wmsd"], check=True)  # as this tree is
     yield Checkout(revision, root, python)
+
+
+def last_release() -> str:
+    """The revision that the newest version of CHANGELOG.md was cut at. Raises Failed."""
+    found = VERSION.search((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    if found is None:
+        raise Failed("There is no release in this repository yet.")
+    version = f'-S__version__ = "{found[1]}"'
+    commits = _git(ROOT, "log", "--reverse", "--format=%h", version, "--", "wmsd/__init__.py").split()
+    if not commits:
+        raise Failed(f"No revision of this repository is version {found[1]}, which CHANGELOG.md names.")
+    return commits[0]
 
 
 def _python_of(revision: str, root: Path) -> Path:
