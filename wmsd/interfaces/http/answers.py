@@ -9,7 +9,7 @@ UNCHANGED: Final = 304
 
 
 class Answer(web.Response):
-    """Sends itself, without what aiohttp does for answers that have cookies, are compressed or end their connection.
+    """Sends itself, without what aiohttp does for answers that have cookies, are compressed or end a connection.
     Those, and others that are rare, are left to aiohttp.
     """
 
