@@ -63,8 +63,8 @@ class KeptLists:
         return Reply(200, kept.body, kept.headers)
 
     def keep(self, place: Place, state: int, reading: Awaitable[Reply]) -> None:
-        """Keeps what is read, once it is, if it was asked for before and is a short list and no search. `state`: of
-        the file before.
+        """Keeps what is read, once it is, if it was asked for before and is a short list and no search. `state`:
+        that of the file before.
         """
         if self._is_asked_again(place) and isinstance(reading, asyncio.Future):
             reading.add_done_callback(partial(self._keep, place, state))
