@@ -29,6 +29,7 @@ from benchmarks.webhooks import CREATED, LOOPBACK, Receiver, receiving, subscrib
 LIMIT: Final = 1.05
 ROUNDS: Final = sized(9, 1)
 FLAME_SECONDS: Final = sized(3.0, 0.05)
+UNKNOWN: Final = re.compile(r"the environment: (\w+) is not a setting")
 FILE_NAME: Final = re.compile(r"[^a-z0-9]+", re.IGNORECASE)
 ROUND_SECONDS: Final = sized(0.3, 0.01)
 """Of the server's processor: what a round of a row is to take."""
@@ -232,7 +233,7 @@ def _rows_of(setup: Setup, filled: Sequence[Filled], flames: Path | None) -> Ite
 
 
 def _side(filled: Filled, setup: Setup, stack: ExitStack) -> Side:
-    server = stack.enter_context(filled.checkout.serving(filled.data, setup.settings))
+    server = _serving(filled, setup.settings, stack)
     if not setup.over_tls:
         filled.cursors = list(_cursors(server, filled))
     if not setup.is_subscribed:
@@ -240,6 +241,18 @@ def _side(filled: Filled, setup: Setup, stack: ExitStack) -> Side:
     receiver = stack.enter_context(receiving(filled.data.parent))
     subscribe(server, Company(1, "ACME", filled.token), receiver.url("orders"), CREATED)
     return Side(filled, server, setup.over_tls, receiver)
+
+
+def _serving(filled: Filled, settings: Mapping[str, str], stack: ExitStack) -> Server:
+    """A server with those of the settings that its revision knows: what it does not know, it cannot do."""
+    try:
+        return stack.enter_context(filled.checkout.serving(filled.data, settings))
+    except Failed as error:
+        unknown = UNKNOWN.search(str(error))
+        if unknown is None:
+            raise
+        left = {name: value for name, value in settings.items() if name != unknown[1]}
+        return _serving(filled, left, stack)
 
 
 def _cursors(server: Server, filled: Filled) -> Iterator[str]:
