@@ -69,6 +69,37 @@ async def test_its_connection_is_lent_while_nothing_runs(path: Path, workers: Wo
     assert queue.connection is None
 
 
+async def test_one_that_gathers_takes_all_of_a_turn_of_the_loop_together(
+    path: Path, workers: WorkerThreads
+) -> None:
+    groups: list[int] = []
+
+    def noted(connection: sqlite3.Connection, group: list[Work]) -> None:
+        groups.append(len(group))
+        run_group(connection, group)
+
+    queue = await ConnectionQueue.open(workers, partial(connect, path), noted)
+    queue.gathers = True
+    for count in (1, 50):
+        several = []
+        for _ in range(count):
+            several.append(queue.submit(where, PROGRAM))
+            assert queue.connection is None, "from the first on"
+            time.sleep(0.001)  # time enough for a thread to begin
+        await asyncio.gather(*several)
+    assert groups == [1, 50]
+    await queue.close()
+
+
+async def test_one_that_gathers_tells_whoever_comes_too_late(path: Path, workers: WorkerThreads) -> None:
+    queue = await opened(path, workers)
+    queue.gathers = True
+    await queue.close()
+    with pytest.raises(ValueError, match="no active connection"):
+        await queue.submit(where, PROGRAM)
+    assert queue.is_idle
+
+
 async def test_two_connections_take_turns_on_one_thread(tmp_path: Path) -> None:
     workers, order = WorkerThreads("test", few=1, most=1), list[str]()
     queues = {}

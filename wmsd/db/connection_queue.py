@@ -112,6 +112,10 @@ class ConnectionQueue:
         self._workers = workers
         self.run_group = run_group
         self.largest_group = LARGEST_GROUP
+        self.gathers = False
+        """Whether it begins when the present turn of the loop is over, with all that is asked for in it: writes that
+        share a commit cost less.
+        """
         self.after_group: Callable[[list[Work]], None] | None = None
         self.before_work: Callable[[sqlite3.Connection], None] | None = None
         """Called on the worker before a group, and before the last work."""
@@ -174,9 +178,19 @@ class ConnectionQueue:
         return work.future
 
     def take(self, work: Work) -> None:
-        """Raises RuntimeError when there can be no thread; the work is not done then."""
+        """Raises RuntimeError when there can be no thread; the work is not done then. One that gathers tells the
+        waiter instead.
+        """
         self._waiting.append(work)
-        if not self._is_running:
+        if self._is_running:
+            return
+        if self.gathers:
+            loop = work.future.get_loop()
+            loop.call_soon(self._start_again, loop)
+            self._group_began = time.monotonic()
+            self._is_running = True
+            self._idle.clear()
+        else:
             try:
                 self._start(work.future.get_loop())
             except BaseException:
@@ -264,6 +278,7 @@ class ConnectionQueue:
         try:
             self._start(loop)
         except Exception as error:
+            self._is_running = False
             while self._waiting:
                 work = self._waiting.popleft()
                 work.error = error

@@ -384,6 +384,7 @@ class Database:
         return CommitGroup(self._clock, self._ids, self._provision, self.standing)
 
     def _begin_to_write(self, writer: ConnectionQueue, commits: CommitGroup) -> ConnectionQueue:
+        writer.gathers = True
         writer.after_group = self._committed
         writer.before_work = self._inline_reader.release
         writer.when_idle = self._inline_reader.go_on
