@@ -113,8 +113,8 @@ class ConnectionQueue:
         self.run_group = run_group
         self.largest_group = LARGEST_GROUP
         self.gathers = False
-        """Whether it begins when the present turn of the loop is over, with all that is asked for in it: writes that
-        share a commit cost less.
+        """Whether it begins when the present turn of the loop is over, with all that is asked for in it, because
+        writes that share a commit cost less.
         """
         self.after_group: Callable[[list[Work]], None] | None = None
         self.before_work: Callable[[sqlite3.Connection], None] | None = None
