@@ -45,6 +45,7 @@ class HonestTenant:
     served: Served
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
     _kept: Opened | None = None
+    _keeps_waiting: bool = False
 
     async def work(self, until: float) -> None:
         """About a request a second, whether or not the one before is answered."""
@@ -98,9 +99,11 @@ class HonestTenant:
     async def _over(
         self, number: int, method: str, path: str, body: Any, headers: dict[str, str]
     ) -> tuple[int, bytes]:
-        """Most over a connection of its own, as scanners do; every fourth over one that is kept."""
+        """Most over a connection of its own, as scanners do; every fourth over one that is kept, unless that still
+        waits for an answer.
+        """
         content = b"" if body is None else as_json(body)
-        if number % 4:
+        if number % 4 or self._keeps_waiting:
             opened = await self._connect()
             try:
                 return await _exchange(opened, request(method, path, content, headers))
@@ -109,7 +112,11 @@ class HonestTenant:
         if self._kept is None or self._kept[0].at_eof() or self._kept[1].is_closing():
             self._kept = await self._connect()
         sent = request(method, path, content, {**headers, "Connection": "keep-alive"})
-        return await _exchange(self._kept, sent)
+        self._keeps_waiting = True
+        try:
+            return await _exchange(self._kept, sent)
+        finally:
+            self._keeps_waiting = False
 
     async def _connect(self) -> Opened:
         return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(self.address, 0))
