@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import revisions
-from benchmarks.against import LIMIT, Row, table
+from benchmarks.compared_rows import LIMIT, Row, table
 from benchmarks.processes import Failed
 from benchmarks.revisions import LOCK, Checkout, checked_out, last_release
 

@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
+from benchmarks.compared_rows import ROUNDS, Row, markdown, table
 from benchmarks.exchanges import Request, exchange
 from benchmarks.processes import Failed, Server, folder, progress
 from benchmarks.revisions import Checkout, checked_out, this_tree
@@ -26,8 +27,6 @@ from benchmarks.site import ADMIN, PASSWORD, Company, articles_csv
 from benchmarks.size import sized
 from benchmarks.webhooks import CREATED, LOOPBACK, Receiver, receiving, subscribe
 
-LIMIT: Final = 1.05
-ROUNDS: Final = sized(9, 1)
 FLAME_SECONDS: Final = sized(3.0, 0.05)
 UNKNOWN: Final = re.compile(r"the environment: (\w+) is not a setting")
 FILE_NAME: Final = re.compile(r"[^a-z0-9]+", re.IGNORECASE)
@@ -47,7 +46,6 @@ LIMITS: Final = {
 QUIET: Final = {**LIMITS, "WMSD_LOG_LEVEL": "warning", "WMSD_REQUESTS_KEEP": "false"}
 """Without log and history."""
 GRAPHQL: Final = "{ sales_orders(first: 50) { nodes { id code status lines { article_id quantity } } } }"
-Verdict = Literal["", "dearer", "too noisy"]
 
 
 @dataclass
@@ -170,33 +168,6 @@ SETUPS: Final = (
     Setup(", over TLS", {**LIMITS, "WMSD_SERVER_TLS": "lan"}, [ARTICLE], over_tls=True),
     Setup(", with a webhook delivery each", {**LIMITS, **LOOPBACK}, [ORDER], is_subscribed=True),
 )
-
-
-@dataclass
-class Row:
-    """`cost`: microseconds of the processor for a request, the least of all rounds, by side; `latency`: the 50th
-    and the 99th percentile, in milliseconds.
-    """
-
-    name: str
-    cost: list[float]
-    latency: list[tuple[float, float]] = field(default_factory=list)
-
-    @property
-    def noise(self) -> float:
-        here, again, _ = self.cost
-        return max(here, again) / min(here, again)
-
-    @property
-    def ratio(self) -> float:
-        here, again, other = self.cost
-        return min(here, again) / other
-
-    @property
-    def verdict(self) -> Verdict:
-        if self.noise > 1 + (LIMIT - 1) / 2:
-            return "too noisy"
-        return "dearer" if self.ratio > LIMIT else ""
 
 
 def measure(revision: str, kept: Path | None = None, flames: Path | None = None) -> int:
@@ -369,45 +340,3 @@ def _of_turns(name: str, work: Callable[[int], float], sides: int) -> Row:
         for place in range(sides) if turn % 2 else reversed(range(sides)):
             found[place].append(work(place))
     return Row(name, [min(each) for each in found])
-
-
-HEADER: Final = ("request", "there", "here", "ratio", "noise", "p50 ms", "p99 ms", "")
-
-
-def table(rows: Sequence[Row], revision: str) -> str:
-    lines = [list(HEADER), *(_cells(row) for row in rows)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(HEADER))]
-    shown = ("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines)
-    about = f"Microseconds of the processor for a request, here and at {revision}: the least of {ROUNDS} rounds."
-    return "\n".join([about, *(line.rstrip() for line in shown)])
-
-
-def markdown(rows: Sequence[Row], revision: str) -> str:
-    """The table as it is kept in the repository."""
-    about = (
-        f"Microseconds of the processor for a request, here and at {revision}: the least of {ROUNDS} rounds.\n\n"
-    )
-    lines = [HEADER, ["---"] * len(HEADER), *map(_cells, rows)]
-    return about + "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _cells(row: Row) -> list[str]:
-    here, again, other = row.cost
-    latency = [f"{ours[which]:.2f} / {theirs[which]:.2f}" for ours, theirs in _latencies(row) for which in (0, 1)]
-    return [
-        row.name,
-        f"{other:.0f}",
-        f"{min(here, again):.0f}",
-        f"{row.ratio:.3f}",
-        f"{row.noise:.3f}",
-        *(latency or ["", ""]),
-        row.verdict,
-    ]
-
-
-def _latencies(row: Row) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    return [(row.latency[0], row.latency[2])] if row.latency else []
-
-
-def as_json(rows: Sequence[Row]) -> list[Mapping[str, object]]:
-    return [{"request": row.name, "cost": row.cost, "ratio": row.ratio, "noise": row.noise} for row in rows]
