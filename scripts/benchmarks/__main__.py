@@ -63,7 +63,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
 }
 AGAINST: Final = (
     "measure what each request costs here and at that revision, and nothing else: 1 when one got dearer than "
-    f"{LIMIT:.2f} times, 2 when the machine is too noisy to say so; {RELEASE}: at the last release"
+    f"{LIMIT:.2f} times, 2 when that cannot be said, as on a noisy machine; {RELEASE}: at the last release"
 )
 TABLE: Final = "write the table of --against there too, as Markdown"
 FLAMES: Final = "draw a flame graph of each request of --against into this folder"
