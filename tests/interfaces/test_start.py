@@ -1,7 +1,10 @@
 """What a start leaves out, because every start would pay for it."""
 
+import json
 import subprocess
 import sys
+
+from wmsd import __version__
 
 
 def run(program: str) -> str:
@@ -33,3 +36,11 @@ ArticleFields(code="A", name="B")
 print(ArticleFields.__pydantic_complete__)
 """
     assert run(program).split() == ["False", "True"]
+
+
+def test_python_starts_it_by_its_name() -> None:
+    command = [sys.executable, "-m", "wmsd", "version", "--json"]
+    assert (
+        json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["version"]
+        == __version__
+    )
