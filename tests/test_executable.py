@@ -34,8 +34,8 @@ from tests.support.executable import (
 )
 from tests.support.receivers import open_receivers
 from wmsd import __version__
-from wmsd.app import third_party
-from wmsd.app.imports.encodings import ENCODINGS
+from wmsd.host import licences as third_party
+from wmsd.imports.encodings import ENCODINGS
 from wmsd.interfaces.cli.main import COMMANDS
 
 pytestmark = pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build")

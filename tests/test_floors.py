@@ -16,7 +16,7 @@ from benchmarks.records import Statement
 from benchmarks.site import Company, Installation
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import Program
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 GOODS = {
     "warehouses": "code,name\nMAIN,Main\n",

@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 NAMED = re.compile(r"(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 OWNERS = {
-    "companies": ("companies", "company_modules", "operators", "audit"),
-    "accounts": (
+    "tenants/companies": ("companies", "company_modules", "operators", "audit"),
+    "tenants/accounts": (
         "users",
         "user_companies",
         "tokens",
@@ -20,11 +20,11 @@ OWNERS = {
         "second_factors",
         "recovery_codes",
     ),
-    "transport_sites": ("sites",),
-    "sign_on": ("sign_on_identities",),
-    "directory": ("clients", "partners", "warehouses"),
-    "articles": ("articles", "article_search"),
-    "stock": (
+    "tenants/sites": ("sites",),
+    "tenants/sign_on": ("sign_on_identities",),
+    "warehouse/directory": ("clients", "partners", "warehouses"),
+    "warehouse/articles": ("articles", "article_search"),
+    "warehouse/stock": (
         "stock",
         "stock_lots",
         "stock_serials",
@@ -33,22 +33,27 @@ OWNERS = {
         "lot_reservations",
         "stock_rules",
     ),
-    "documents": ("document_changes",),
-    "packaging": ("packaging_types", "packaging_movements", "packaging_balances"),
-    "sales_orders": ("sales_orders", "sales_order_lines"),
-    "purchase_orders": ("purchase_orders", "purchase_order_items", "inbound_rules"),
-    "receptions": ("receptions", "reception_items"),
-    "returns": ("returns", "return_lines"),
-    "transports": ("transports", "transport_orders", "transport_packaging"),
+    "warehouse/documents": ("document_changes",),
+    "warehouse/packaging": ("packaging_types", "packaging_movements", "packaging_balances"),
+    "warehouse/sales_orders": ("sales_orders", "sales_order_lines"),
+    "warehouse/purchase_orders": ("purchase_orders", "purchase_order_items", "inbound_rules"),
+    "warehouse/receptions": ("receptions", "reception_items"),
+    "warehouse/returns": ("returns", "return_lines"),
+    "warehouse/transports": ("transports", "transport_orders", "transport_packaging"),
 }
 """The tables of each room. Those of the outbox, which queues for webhooks, and of the application are not here."""
 
 
-def rooms() -> dict[str, int]:
-    """How far down each stands."""
+def rooms() -> dict[str, tuple[int, ...]]:
+    """How far down each stands: its top room, and then within that."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    return {room.removeprefix("wmsd."): place for place, layer in enumerate(layers) for room in layer.split(" | ")}
+    places: dict[str, tuple[int, ...]] = {}
+    for contract in settings["tool"]["importlinter"]["contracts"]:
+        for container in contract.get("containers", ()):
+            above = places.get(container, ())
+            for place, layer in enumerate(contract["layers"]):
+                places |= {f"{container}.{room}": (*above, place) for room in layer.split(" | ")}
+    return {room.removeprefix("wmsd.").replace(".", "/"): place for room, place in places.items()}
 
 
 @pytest.mark.parametrize("room", OWNERS)

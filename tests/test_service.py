@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.executable import EXECUTABLE, IS_THERE
 from tests.support.machine import HAS_SYSTEMD, Machine
-from wmsd.interfaces.cli.examining import ONLY_WARNINGS
+from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 pytestmark = [
     pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build"),

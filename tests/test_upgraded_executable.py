@@ -48,7 +48,7 @@ def newer(newer_build: Path) -> Path:
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One that passes the rehearsal and cannot serve."""
-    patches = {"wmsd/interfaces/cli/serving.py": CANNOT_SERVE}
+    patches = {"wmsd/interfaces/cli/server/serve.py": CANNOT_SERVE}
     return signed(built(newer_wmsd(tmp_path_factory.mktemp("broken") / "tree", patches=patches)) / "wmsd")
 
 

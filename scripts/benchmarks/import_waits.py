@@ -111,7 +111,7 @@ def _floor(site: Installation, company: Company, before: Path, tables: Sequence[
 
 def write_bare(before: Path, after: Path, tables: Sequence[str]) -> float:
     """The least that others have to wait: SQLite writes the same rows, ready made, in one transaction."""
-    from wmsd.db.sqlite import connect
+    from wmsd.db.engine.sqlite import connect
 
     target = connect(before)
     target.execute("ATTACH ? AS after", (str(after),))

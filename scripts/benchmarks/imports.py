@@ -49,11 +49,11 @@ def _round(site: Installation, file: Path, number: int) -> tuple[float, float, f
 
 async def _import(data: Path, company_id: int, file: Path) -> float:
     """The command's own way: the file's lines, put down, checked, and written in one unit of work."""
-    from wmsd.app.csv_rows import decoded
-    from wmsd.app.csv_transfer import KINDS, import_beside
-    from wmsd.app.data_folder import DataFolder
-    from wmsd.app.installation import open_installation
-    from wmsd.app.settings import Settings
+    from wmsd.data_folder.folder import DataFolder
+    from wmsd.imports.csv_rows import decoded
+    from wmsd.imports.file_kinds import KINDS, import_beside
+    from wmsd.installation.open_installation import open_installation
+    from wmsd.settings import Settings
 
     async with open_installation(Settings(), DataFolder(data)) as site:
         staging = (await site.files.get(company_id)).staging()
@@ -69,8 +69,8 @@ async def _import(data: Path, company_id: int, file: Path) -> float:
 
 def _bare(imported: Path, new: Path) -> float:
     """The rows of a company that was imported, into a new file of the same schema and the same durability."""
+    from wmsd.db.engine.sqlite import connect
     from wmsd.db.migrations import COMPANY, create
-    from wmsd.db.sqlite import connect
 
     source = connect(imported)
     sql, rows = insert("articles", records(source, "SELECT * FROM articles ORDER BY id"))

@@ -79,10 +79,10 @@ def _examined(site: Installation, small: Company, large: Company) -> Iterator[Fi
 
 async def _examine(data: Path, company_id: int) -> tuple[int, float]:
     """Raises Failed when anything is found: the history is made so that nothing is."""
-    from wmsd.app.data_folder import DataFolder
-    from wmsd.app.doctor import examine
-    from wmsd.app.installation import open_installation
-    from wmsd.app.settings import Settings
+    from wmsd.data_folder.folder import DataFolder
+    from wmsd.installation.open_installation import open_installation
+    from wmsd.maintenance.file_checks.company_checks import examine
+    from wmsd.settings import Settings
 
     async with open_installation(Settings(), DataFolder(data)) as site:
         findings = await (await site.files.get(company_id)).read_long(examine)

@@ -123,7 +123,7 @@ ENDED: Final = (
 
 def company_with_history(site: Installation, code: str, movements: int) -> Company:
     """A company whose ledger has this many movements, a multiple of CYCLE."""
-    from wmsd.db.sqlite import connect
+    from wmsd.db.engine.sqlite import connect
 
     cycles, rest = divmod(movements, CYCLE)
     if rest:

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.site import ADMIN
-from wmsd.accounts import actions as accounts
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.installation import open_installation
-from wmsd.app.settings import Settings
-from wmsd.base.access import EVERYTHING, MODULES
-from wmsd.companies import actions as companies
-from wmsd.companies.schema import NewCompany
-from wmsd.db.sqlite import connect
-from wmsd.db.transaction import Transaction
+from wmsd.contract.access import EVERYTHING, MODULES
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import open_installation
+from wmsd.settings import Settings
+from wmsd.tenants.accounts import actions as accounts
+from wmsd.tenants.companies import actions as companies
+from wmsd.tenants.companies.schema import NewCompany
 
 LIFETIME: Final = timedelta(days=2)
 GIVE_AWAY: Final = "UPDATE owner SET company_id = ?, code = ?"

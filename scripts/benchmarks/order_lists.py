@@ -52,7 +52,7 @@ def measure() -> Iterator[Figure]:
 
 def company_with_orders(site: Installation, code: str, count: int) -> Company:
     """The orders are written by SQL: only reading is measured."""
-    from wmsd.db.sqlite import connect
+    from wmsd.db.engine.sqlite import connect
 
     company = site.company(code)
     partners = "".join(f"P{number},Partner {number},CLIENT\n" for number in range(1, PARTNERS + 1))

@@ -118,7 +118,7 @@ def total(wmsd: Server, company: Company) -> int:
 
 def _group_size(file: Path) -> float:
     """Orders of one commit have its frozen time; two commits in one millisecond count as one."""
-    from wmsd.db.sqlite import connect
+    from wmsd.db.engine.sqlite import connect
 
     source = connect(file)
     size: float = source.execute(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.records import Record, Statement, by, insert, records
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 MOST_A_SECOND: Final = 10_000
 FIRST_CHANGE: Final = 10**12

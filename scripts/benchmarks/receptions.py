@@ -52,7 +52,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _company(site: Installation) -> Company:
-    from wmsd.db.sqlite import connect
+    from wmsd.db.engine.sqlite import connect
 
     company = site.company("RECEPTIONS")
     site.import_csv("partners", company, "code,name,type\nP1,Supplier,FURNIZOR\n")

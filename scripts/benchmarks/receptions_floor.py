@@ -14,7 +14,7 @@ from typing import Any, Final
 from benchmarks.orders_floor import CHANGES, committed, counted, events_of
 from benchmarks.records import Record, Statement, insert, records
 from benchmarks.size import sized
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 MOST_SECONDS: Final = 60.0
 WARM_UP: Final = sized(10, 1)

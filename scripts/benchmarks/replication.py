@@ -110,7 +110,7 @@ def _until_killed(target: Target, prefix: str) -> None:
 
 
 def _count(file: Path) -> int:
-    from wmsd.db.sqlite import connect
+    from wmsd.db.engine.sqlite import connect
 
     with closing(connect(file)) as connection:
         [count] = connection.execute(COUNT).fetchone()

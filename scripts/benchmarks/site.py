@@ -57,8 +57,8 @@ class Installation:
     @contextmanager
     def borrowed(self, company: Company) -> Iterator[Path]:
         """Its file, which a server that runs lends as it does to commands."""
-        from wmsd.app.data_folder import DataFolder
-        from wmsd.app.lending import beside_a_server
+        from wmsd.data_folder.folder import DataFolder
+        from wmsd.data_folder.lending import beside_a_server
 
         with beside_a_server(DataFolder(self.data)) as loan:
             if loan is not None:
@@ -66,7 +66,7 @@ class Installation:
             yield self.file(company)
 
     def copy(self, company: Company, copy: Path) -> None:
-        from wmsd.db.sqlite import connect
+        from wmsd.db.engine.sqlite import connect
 
         with self.borrowed(company) as file:
             source = connect(file)

@@ -15,9 +15,9 @@ from benchmarks.orders import company_with_goods
 from benchmarks.processes import QUIET, Failed, Server, get, progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
 from benchmarks.size import sized
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.measuring.asked import figures_of
-from wmsd.app.measuring.live import HOLDS_SECONDS
+from wmsd.data_folder.folder import DataFolder
+from wmsd.server.figures.ask import figures_of
+from wmsd.server.figures.live import HOLDS_SECONDS
 
 COMPANIES: Final = sized(1000, 4)
 USED: Final = sized(50, 2)

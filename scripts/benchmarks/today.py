@@ -17,7 +17,7 @@ from benchmarks.pages import SETTINGS, sign_in
 from benchmarks.processes import QUIET, Failed, progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
 from benchmarks.size import sized
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 FEW: Final = sized(10, 1)
 MANY: Final = sized(1000, 3)

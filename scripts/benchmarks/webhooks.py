@@ -27,8 +27,8 @@ from benchmarks.processes import (
 )
 from benchmarks.site import Company, Installation, installation
 from benchmarks.size import sized
-from wmsd.db.sqlite import connect
-from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
+from wmsd.db.engine.sqlite import connect
+from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION
 
 LOOPBACK: Final = {
     "WMSD_WEBHOOKS_ALLOW_NETWORKS": "127.0.0.1/32",

@@ -14,8 +14,8 @@ from typing import Final
 import aiohttp
 import uvloop
 
-from wmsd.db.sqlite import connect
-from wmsd.webhooks.deliveries import BODY
+from wmsd.db.engine.sqlite import connect
+from wmsd.events.webhooks.deliveries.due_store import BODY
 
 BODIES: Final = f"""
     SELECT {BODY} || events.data || '}}'

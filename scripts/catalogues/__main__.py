@@ -7,7 +7,7 @@ from polib import POEntry, POFile, pofile
 from tests.support import finding_texts
 from tests.support.error_sentences import collected
 from tests.support.messages import CATALOGUES
-from wmsd.interfaces.pages.language import ERROR, FINDING
+from wmsd.interfaces.pages.kit.text.language import ERROR, FINDING
 
 UNBROKEN = 1_000_000
 """Columns: each text stands in one line, so that a changed word changes one line."""

@@ -25,24 +25,32 @@ ROOMS: Final = (
     Room("base", ("wmsd/base/*.py",), ("tests/base",)),
     Room(
         "access",
-        ("wmsd/accounts/rules.py", "wmsd/app/access_cache.py"),
+        ("wmsd/tenants/accounts/rules.py", "wmsd/dispatch/access_cache.py"),
         (
             *("tests/accounts/test_rules.py", "tests/app/test_access.py", "tests/app/test_access_cache.py"),
             *("tests/interfaces/kernel/test_token.py", "tests/transports/test_sites.py"),
         ),
     ),
-    Room("kernel-tokens", ("wmsd/accounts/kernel_tokens.py",), ("tests/accounts/test_kernel_tokens.py",)),
-    Room("articles", ("wmsd/articles/rules.py",), ("tests/articles",)),
+    Room("kernel-tokens", ("wmsd/tenants/accounts/kernel_tokens.py",), ("tests/accounts/test_kernel_tokens.py",)),
+    Room("articles", ("wmsd/warehouse/articles/rules.py",), ("tests/articles",)),
     Room(
         "sites",
-        ("wmsd/transport_sites/rules.py",),
+        ("wmsd/tenants/sites/rules.py",),
         ("tests/transports/test_site_bearers.py", "tests/transports/test_sites.py"),
     ),
     Room(
         "documents",
         (
-            *("wmsd/purchase_orders/rules.py", "wmsd/receptions/rules.py", "wmsd/returns/rules.py"),
-            *("wmsd/sales_orders/rules.py", "wmsd/documents/reserving.py", "wmsd/documents/posting.py"),
+            *(
+                "wmsd/warehouse/purchase_orders/rules.py",
+                "wmsd/warehouse/receptions/rules.py",
+                "wmsd/warehouse/returns/rules.py",
+            ),
+            *(
+                "wmsd/warehouse/sales_orders/rules.py",
+                "wmsd/warehouse/documents/document_reservations.py",
+                "wmsd/warehouse/documents/posting.py",
+            ),
         ),
         (
             *("tests/purchase_orders/test_purchase_orders.py", "tests/receptions/test_transitions.py"),
@@ -57,13 +65,13 @@ ROOMS: Final = (
     ),
     Room(
         "transports",
-        ("wmsd/transports/rules.py",),
+        ("wmsd/warehouse/transports/rules.py",),
         ("tests/transports/test_rules.py", "tests/transports/test_transitions.py"),
     ),
-    Room("stock", ("wmsd/stock/rules.py",), ("tests/stock/test_rules.py",)),
+    Room("stock", ("wmsd/warehouse/stock/rules.py",), ("tests/stock/test_rules.py",)),
     Room(
         "ledger",
-        ("wmsd/stock/ledger.py", "wmsd/stock/reservations.py"),
+        ("wmsd/warehouse/stock/stock_ledger.py", "wmsd/warehouse/stock/stock_reservations.py"),
         (
             "tests/stock/test_ledger.py",
             "tests/stock/test_reservations.py",
@@ -73,15 +81,24 @@ ROOMS: Final = (
     ),
     Room(
         "webhooks",
-        ("wmsd/webhooks/rules.py", "wmsd/webhooks/guard.py"),
+        ("wmsd/events/webhooks/rules.py", "wmsd/http_client/guard.py"),
         ("tests/webhooks/test_rules.py", "tests/webhooks/test_guard.py", "tests/webhooks/test_targets.py"),
     ),
-    Room("limits", ("wmsd/app/limits.py",), ("tests/app/test_windows.py", "tests/app/test_limits.py")),
+    Room(
+        "limits",
+        ("wmsd/dispatch/limits/rate_limits.py",),
+        ("tests/app/test_windows.py", "tests/app/test_limits.py"),
+    ),
     Room(
         "door",
         (
-            *("wmsd/app/dispatcher.py", "wmsd/app/admission.py", "wmsd/app/decoding.py", "wmsd/app/refusals.py"),
-            "wmsd/app/idempotency.py",
+            *(
+                "wmsd/dispatch/dispatcher.py",
+                "wmsd/dispatch/admission.py",
+                "wmsd/dispatch/decoding.py",
+                "wmsd/dispatch/refusals.py",
+            ),
+            "wmsd/dispatch/idempotency.py",
         ),
         (
             *("tests/app/test_dispatcher.py", "tests/app/test_dispatcher_failures.py", "tests/app/test_access.py"),
@@ -93,7 +110,7 @@ ROOMS: Final = (
     ),
     Room(
         "units",
-        ("wmsd/db/unit_of_work.py",),
+        ("wmsd/db/engine/unit_of_work.py",),
         (
             *("tests/db/test_commit.py", "tests/db/test_read_units.py", "tests/db/test_unit_of_work.py"),
             "tests/db/test_inline_reader.py",

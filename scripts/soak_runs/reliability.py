@@ -11,7 +11,7 @@ from soak_runs import stolen
 from tests.support.faults import laws
 from tests.support.faults.kills import Killed
 from wmsd import docs
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
 
 if TYPE_CHECKING:
     from soak_runs.faults import Tried

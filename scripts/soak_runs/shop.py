@@ -36,7 +36,7 @@ class Shop:
             yield server, Caller(server.port, self.company.token, self.company.id)
 
     def rows(self, sql: str) -> list[Any]:
-        from wmsd.db.sqlite import connect
+        from wmsd.db.engine.sqlite import connect
 
         with self.site.borrowed(self.company) as file:
             connection = connect(file)

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.world import PASSWORD, World
-from wmsd.accounts import actions
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import PLATFORM, migrate
-from wmsd.db.sqlite import connect
-from wmsd.db.transaction import Transaction
+from wmsd.tenants.accounts import actions
 
 OWNER = "admin@example.com"
 LIST = "/api/articles"

@@ -12,11 +12,11 @@ from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import PASSWORD, World
-from wmsd.accounts import ending_tokens
 from wmsd.base import timestamps
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import PLATFORM, migrate
-from wmsd.db.sqlite import connect
-from wmsd.db.transaction import Transaction
+from wmsd.tenants.accounts import expiring_tokens as ending_tokens
 
 DAY = 86_400
 BEFORE = 16

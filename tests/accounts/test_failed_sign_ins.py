@@ -4,10 +4,10 @@ from typing import Any
 
 from tests.support.steering import SteeredClock
 from tests.support.world import PASSWORD, World
-from wmsd.accounts.failed_sign_ins import MOST_USERS, OTHERS, TOLD_EVERY, FailedSignIns
-from wmsd.accounts.failed_sign_ins import PASSWORD as BY_PASSWORD
-from wmsd.accounts.token_addresses import MOST_ADDRESSES, network_of
-from wmsd.companies import audit_log
+from wmsd.tenants.accounts.failed_sign_ins import MOST_USERS, OTHERS, TOLD_EVERY, FailedSignIns
+from wmsd.tenants.accounts.failed_sign_ins import PASSWORD as BY_PASSWORD
+from wmsd.tenants.accounts.token_addresses import MOST_ADDRESSES, network_of
+from wmsd.tenants.companies import audit_log
 
 ADMIN = "admin@example.com"
 

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 import wmsd
 from tests.support.world import World
-from wmsd.accounts import growing, sessions, store, tokens
-from wmsd.accounts.reach import Companies, Reach, Voucher, covers
-from wmsd.accounts.rules import User, caller_of
-from wmsd.base.access import EVERYTHING, ROLES, Role
-from wmsd.companies.store import insert_company
-from wmsd.db.transaction import Transaction
+from wmsd.contract.access import EVERYTHING, ROLES, Role
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import sessions, store, tokens
+from wmsd.tenants.accounts import user_rights as growing
+from wmsd.tenants.accounts.reach import Companies, Reach, Voucher, covers
+from wmsd.tenants.accounts.rules import User, caller_of
+from wmsd.tenants.companies.store import insert_company
 
 NAMES = ("stock:read", "articles:read", "stock:read,articles:read", EVERYTHING)
 COMPANIES = ((), (1,), (2,), (1, 2), (1, 2, 3))

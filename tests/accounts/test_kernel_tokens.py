@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tests.support.steering import CountedIds, SteeredClock
-from wmsd.accounts import kernel_tokens
-from wmsd.accounts.kernel_tokens import GRACE, PREFIX, Accepted, Made, accepted, is_accepted
 from wmsd.base.clock import OrderedClock
 from wmsd.base.problems import Problem
-from wmsd.db.database import Database
+from wmsd.db.engine.database import Database
 from wmsd.db.migrations import PLATFORM, create
+from wmsd.tenants.accounts import kernel_tokens
+from wmsd.tenants.accounts.kernel_tokens import GRACE, PREFIX, Accepted, Made, accepted, is_accepted
 
 AN_INSTANT = timedelta(milliseconds=1)
 """The least that a stored moment can differ by."""

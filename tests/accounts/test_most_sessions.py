@@ -8,9 +8,9 @@ import pytest
 
 import wmsd
 from tests.support.world import World
-from wmsd.accounts import sessions
-from wmsd.accounts.sessions import MOST_OF_A_USER, hash_of
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import sessions
+from wmsd.tenants.accounts.sessions import MOST_OF_A_USER, hash_of
 
 ADMIN, OTHER = 1, 2
 

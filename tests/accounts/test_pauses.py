@@ -2,7 +2,14 @@
 
 import pytest
 
-from wmsd.accounts.pauses import FORGOTTEN_AFTER, LONGEST_PAUSE, MOST_REMEMBERED, PATIENCE, Pauses, pause_after
+from wmsd.tenants.accounts.sign_in_pauses import (
+    FORGOTTEN_AFTER,
+    LONGEST_PAUSE,
+    MOST_REMEMBERED,
+    PATIENCE,
+    Pauses,
+    pause_after,
+)
 
 ANA = ("ana@example.com", None)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from wmsd.db.engine.sqlite import connect
 from wmsd.db.migrations import PLATFORM, migrate
-from wmsd.db.sqlite import connect
 
 RELEASED = Path(__file__).parents[1] / "released" / "wmsd-1.0.0.tar.gz"
 FIRST = 100

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from wmsd.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
-from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, Role
 from wmsd.base.problems import Problem
+from wmsd.contract.access import ABILITIES, EVERYTHING, READ_ABILITIES, Role
+from wmsd.tenants.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 AN_INSTANT = timedelta(microseconds=1)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.world import PASSWORD
-from wmsd.accounts.strength import password_errors
+from wmsd.tenants.accounts.password_strength import password_errors
 
 EASY = {"password": ["is too easy to guess: choose four words that do not belong together"]}
 LENGTH = {"password": ["must have from 10 to 1024 characters"]}

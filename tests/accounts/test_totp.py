@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from wmsd.accounts import totp
+from wmsd.tenants.accounts import totp
 
 SECRET = base64.b32encode(b"12345678901234567890").decode()
 

@@ -6,11 +6,11 @@ import jwt
 import pytest
 
 from tests.support.world import PASSWORD, World
-from wmsd.accounts import actions as accounts
-from wmsd.accounts import store as accounts_store
-from wmsd.base.access import ABILITIES
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.contract.access import ABILITIES
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import actions as accounts
+from wmsd.tenants.accounts import store as accounts_store
 
 LIST = "/api/articles"
 

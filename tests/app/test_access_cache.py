@@ -11,11 +11,11 @@ import pytest
 from tests.support.planner import new_site
 from tests.support.shop import open_shop
 from tests.support.world import ETSM, KERNEL, PASSWORD, UNLIMITED, World, open_world
-from wmsd.accounts import store as accounts
-from wmsd.app import access_cache
-from wmsd.companies import store as companies
-from wmsd.db.sqlite import connect
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch import access_cache
+from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.companies import store as companies
 
 LIST = "/api/articles"
 TURNS = 8

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.shop import Shop
 from tests.support.world import World
-from wmsd.app import batch
-from wmsd.app.byte_budget import ByteBudget
+from wmsd.dispatch import batch
+from wmsd.dispatch.limits.byte_budget import ByteBudget
 
 READ = {"method": "GET", "path": "/api/v2/articles?per_page=10"}
 

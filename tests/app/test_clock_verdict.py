@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from wmsd.app.clock_verdict import Tokens, wrong_clock
-from wmsd.base.steadiness import Known
+from wmsd.base.clock_trust import Known
+from wmsd.data_folder.clock_verdict import Tokens, wrong_clock
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 A_DAY = timedelta(days=1)

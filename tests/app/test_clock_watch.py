@@ -6,10 +6,10 @@ import pytest
 
 from tests.support.shop import Shop
 from tests.support.world import World
-from wmsd.app import clock_watch
-from wmsd.app.clock_watch import ClockWatch
 from wmsd.base.clock import OrderedClock
-from wmsd.db.sqlite import connect
+from wmsd.data_folder import clock_watch
+from wmsd.data_folder.clock_watch import ClockWatch
+from wmsd.db.engine.sqlite import connect
 
 DAY = 86_400
 KEY = {"Idempotency-Key": "k"}

@@ -8,17 +8,17 @@ from types import ModuleType
 import pytest
 
 import wmsd
-from wmsd.app.contributions import DEPENDENTS, OBSTACLES
-from wmsd.app.csv_transfer import KINDS
-from wmsd.app.doctor import CHECKS
-from wmsd.app.kinds import DOCUMENTS
-from wmsd.app.references import REFERENCES
-from wmsd.base.operation import Operation
-from wmsd.documents.kind import DocumentKind
-from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES
-from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL
+from wmsd.contract.operation import Operation
+from wmsd.imports.file_kinds import KINDS
+from wmsd.interfaces.graphql.over_http import ROUTES as GRAPHQL
+from wmsd.interfaces.graphql.root_fields import COLLECTIONS, MUTATIONS, QUERIES
 from wmsd.interfaces.pages.routes import ASKED
 from wmsd.interfaces.service import SERVED
+from wmsd.maintenance.file_checks.company_checks import CHECKS
+from wmsd.warehouse.contributions import DEPENDENTS, OBSTACLES
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.kind import DocumentKind
+from wmsd.warehouse.references_by_id import REFERENCES
 
 NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS}
 """Every kind has the operation; GraphQL asks for those that other kinds refer to."""
@@ -39,7 +39,7 @@ def modules() -> Iterator[ModuleType]:
 )
 def test_what_rooms_contribute_is_gathered(name: str, gathered: tuple[object, ...]) -> None:
     for module in modules():
-        if not module.__name__.startswith("wmsd.app."):
+        if not module.__name__.startswith("wmsd.dispatch."):
             missing = [each for each in getattr(module, name, ()) if each not in gathered]
             assert missing == [], module.__name__
 

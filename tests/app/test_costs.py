@@ -9,10 +9,10 @@ from tests.interfaces.pages.test_browsing import EMAIL, signed_in
 from tests.support.shop import Shop
 from tests.support.steering import SteeredClock
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.costs import MOST_REMEMBERED, REMEMBERED_SECONDS, Costs, Payers
-from wmsd.app.measuring.costs_now import MOST_NAMED, costs_now
-from wmsd.app.measuring.schema import PayerFigures
-from wmsd.interfaces.http.occupancy import Occupancy
+from wmsd.dispatch.limits.costs import MOST_REMEMBERED, REMEMBERED_SECONDS, Costs, Payers
+from wmsd.interfaces.http.loop_time import Occupancy
+from wmsd.server.figures.schema import PayerFigures
+from wmsd.server.figures.top_costs import MOST_NAMED, costs_now
 
 ACME, ANNA, ADDRESS = "1", "7", "203.0.113.9"
 

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.support.world import World
-from wmsd.accounts.actions import create_token
-from wmsd.accounts.demo_link import EMAIL
-from wmsd.app import demo
-from wmsd.base.access import EVERYTHING
-from wmsd.db.transaction import Transaction
+from wmsd.contract.access import EVERYTHING
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation import demo
+from wmsd.tenants.accounts.actions import create_token
+from wmsd.tenants.one_time_links.demo_link import EMAIL
 
 TOKENS = """
     SELECT tokens.name, revoked_at IS NULL FROM tokens JOIN users ON users.id = user_id WHERE email = ?

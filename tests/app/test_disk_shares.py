@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from tests.support.small_disk import fill, small_disk_at
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.disk_shares import Held
-from wmsd.app.disk_thresholds import MEBIBYTE, SHARED_PERCENT, Disk
-from wmsd.app.storage import MEGABYTE
-from wmsd.base.context import Company
-from wmsd.companies.actions import change_company
-from wmsd.companies.schema import CompanyChanges
+from wmsd.base.machine.disk import MEBIBYTE, SHARED_PERCENT, Disk
+from wmsd.contract.context import Company
+from wmsd.dispatch.limits.disk_shares import Held
+from wmsd.dispatch.limits.growth_limits import MEGABYTE
+from wmsd.tenants.companies.actions import change_company
+from wmsd.tenants.companies.schema import CompanyChanges
 
 ARTICLES = "code,name\n" + "".join(f"L-{number},{'long' * 50}\n" for number in range(20_000))
 NEARLY_FULL = 36 * MEBIBYTE

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.log_lines import keeping
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.disk_thresholds import MEBIBYTE, Disk, Level
-from wmsd.app.disk_watch import DiskWatch
+from wmsd.base.machine.disk import MEBIBYTE, Disk, Level
+from wmsd.data_folder.folder import DataFolder
+from wmsd.server.alerts.disk_watch import DiskWatch
 
 GIB = 1024 * MEBIBYTE
 

@@ -11,11 +11,11 @@ import pytest
 
 from tests.support.dispatching import call_for, creation, performed
 from tests.support.world import World, open_world
-from wmsd.app.call import Loaded
-from wmsd.app.large_bodies import MEBIBYTE
 from wmsd.base.cursor import UNKNOWN
 from wmsd.base.problems import Problem
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch.call import Loaded
+from wmsd.dispatch.large_bodies import MEBIBYTE
 
 LIST, PLATFORM = "/api/v2/stock", "/api/user"
 OTHERS = UNKNOWN

@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.dispatching import creation, performed
 from tests.support.world import World
-from wmsd.app import dispatcher
-from wmsd.app.call import Loaded
-from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch import dispatcher
+from wmsd.dispatch.call import Loaded
 
 NO_DISK = "The server cannot use its disk now; nothing was changed."
 SHORT = "The server is short of memory, threads or open files; nothing was changed. Try again in a moment."

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.goods import LOTTED, SERIAL, Store
 from tests.support.shop import Shop
-from wmsd.app.doctor import CHECKS, Findings, examine
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.transaction import Transaction
+from wmsd.maintenance.file_checks.company_checks import CHECKS, Findings, examine
 
 
 @pytest.fixture

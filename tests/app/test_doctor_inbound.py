@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.dock import LOT, SERIAL, Dock
-from wmsd.app.doctor import Findings, examine
+from wmsd.maintenance.file_checks.company_checks import Findings, examine
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 
 from tests.support.shop import open_shop
 from tests.support.world import UNLIMITED, open_world
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.examination import Examination, Report
-from wmsd.db.sqlite import connect
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.sqlite import connect
+from wmsd.maintenance.doctor.examine import Examination, Report
 
 PAGE = 4096
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.log_lines import Kept, keeping
 from tests.support.shop import Shop
-from wmsd.base.complaints import FLAPPING_SECONDS, SILENT_SECONDS
+from wmsd.base.repeated_failures import FLAPPING_SECONDS, SILENT_SECONDS
 
 PAGE = 4096
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.support.world import World
-from wmsd.app.call import Call
-from wmsd.base.context import Caller
-from wmsd.base.operation import Operation, operation
-from wmsd.db.sqlite import sqlite3
+from wmsd.contract.context import Caller
+from wmsd.contract.operation import Operation, operation
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.dispatch.call import Call
 
 
 class Doorbell:

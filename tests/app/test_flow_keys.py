@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from tests.support.world import UNLIMITED, Answer, World, open_world
-from wmsd.app import idempotency
-from wmsd.app.call import Call, Loaded
-from wmsd.articles.actions import create_article
-from wmsd.articles.schema import Article, ArticleFields
-from wmsd.base.context import Company
-from wmsd.base.operation import Operation, operation
 from wmsd.base.problems import forbidden
-from wmsd.base.results import Record
-from wmsd.db.database import Database
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.contract.context import Company
+from wmsd.contract.operation import Operation, operation
+from wmsd.contract.results import Record
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch import idempotency
+from wmsd.dispatch.call import Call, Loaded
+from wmsd.warehouse.articles.actions import create_article
+from wmsd.warehouse.articles.schema import Article, ArticleFields
 
 ARTICLE = {"code": "A", "name": "Alpha"}
 OUTCOME_UNKNOWN = (

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.support.world import World
-from wmsd.app import freezing
-from wmsd.app.freezing import FREEZE, THAW, Freezer
-from wmsd.app.lending import Session
-from wmsd.companies import store
-from wmsd.db.failures import StorageError
+from wmsd.data_folder.lending import Session
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.company_moves import freeze as freezing
+from wmsd.maintenance.company_moves.freeze import FREEZE, THAW, Freezer
+from wmsd.tenants.companies import store
 
 ASKED = ["ACME", "somebody"]
 

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from tests.support.log_files import lines
 from tests.support.log_lines import keeping
-from wmsd.app import grouped_lines, logs
-from wmsd.app.grouped_lines import REQUESTS, GroupedLines, RequestLine, log_request
-from wmsd.app.logs import HumanFormatter, JsonFormatter
-from wmsd.app.settings import Log
+from wmsd.log import line_writer as grouped_lines
+from wmsd.log import output as logs
+from wmsd.log.line_writer import REQUESTS, GroupedLines, RequestLine, log_request
+from wmsd.log.output import HumanFormatter, JsonFormatter
+from wmsd.settings import Log
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 FIELDS = st.fixed_dictionaries(

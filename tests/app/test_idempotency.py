@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, open_world
-from wmsd.app.idempotency import forget_old, read
+from wmsd.dispatch.idempotency import forget_old, read
 
 ORDER = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 3}]}
 KEY = {"Idempotency-Key": "1c2f4a"}

@@ -10,14 +10,14 @@ import pytest
 
 from tests.support.goods import HEADER, SERIAL, open_store
 from tests.support.world import World
-from wmsd.app.csv_transfer import KINDS, DryRun, import_beside
-from wmsd.app.doctor import examine
-from wmsd.app.imports.record import Recording
-from wmsd.app.imports.undoing import CannotBeUndone, undo_last
-from wmsd.base.importing import CellError, ImportRefused, Outcome, Watch
-from wmsd.db.staging import Staging
-from wmsd.db.transaction import Transaction
-from wmsd.stock.reservations import Holder, reservation_of, set_reservation
+from wmsd.contract.bulk_imports import CellError, ImportRefused, Outcome, Watch
+from wmsd.db.engine.staging import Staging
+from wmsd.db.engine.transaction import Transaction
+from wmsd.imports.file_kinds import KINDS, DryRun, import_beside
+from wmsd.imports.store import Recording
+from wmsd.imports.undo import CannotBeUndone, undo_last
+from wmsd.maintenance.file_checks.company_checks import examine
+from wmsd.warehouse.stock.stock_reservations import Holder, reservation_of, set_reservation
 
 PLACE = "article_code,warehouse_code,quantity\n"
 

@@ -10,15 +10,15 @@ import pytest
 
 from tests.support.shop import Shop
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.accounts import store as accounts
-from wmsd.app import jobs as jobs_module
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.disk_thresholds import Disk
-from wmsd.app.jobs import A_DAY_SECONDS, Jobs
-from wmsd.db.database import Database
-from wmsd.db.failures import StorageError
-from wmsd.db.open_files import FileBounds
-from wmsd.db.sqlite import connect
+from wmsd.base.machine.disk import Disk
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.files.open_files import FileBounds
+from wmsd.server import jobs as jobs_module
+from wmsd.server.jobs import A_DAY_SECONDS, Jobs
+from wmsd.tenants.accounts import store as accounts
 
 
 async def test_expired_tokens_are_swept(world: World) -> None:
@@ -175,7 +175,7 @@ async def test_strangers_are_told_no_figures_of_the_disk(world: World) -> None:
 
 
 async def test_a_full_disk_is_unavailable(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wmsd.app.health.disk_of", lambda _: Disk(10**6, 10**12))
+    monkeypatch.setattr("wmsd.server.health.disk_of", lambda _: Disk(10**6, 10**12))
     answer = await world.call("GET", "/api/health", token="", company="", status=503)
     assert answer.body["checks"]["disk"]["ok"] is False
 

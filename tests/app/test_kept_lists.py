@@ -8,10 +8,10 @@ import pytest
 
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, Answer, World, open_world
-from wmsd.app.call import Call, Reply
-from wmsd.app.kept_lists import MOST_ASKED, KeptLists, Place, place_of
-from wmsd.app.replies import SHORT
-from wmsd.base.route import Route
+from wmsd.contract.route import Route
+from wmsd.dispatch.call import Call, Reply
+from wmsd.dispatch.list_cache import MOST_ASKED, KeptLists, Place, place_of
+from wmsd.dispatch.replies import SHORT
 from wmsd.interfaces.service import SERVED
 
 PLACE = (1, "list_articles", "/api/articles")

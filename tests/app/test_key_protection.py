@@ -2,9 +2,9 @@
 
 import pytest
 
-from wmsd.accounts.recovery_phrases import KnownPhrase
-from wmsd.app.key_protection import KnownKeys, protection
-from wmsd.app.settings import Backup
+from wmsd.maintenance.keys.key_protection import KnownKeys, protection
+from wmsd.settings import Backup
+from wmsd.tenants.keys.recovery_phrases import KnownPhrase
 
 AT = "2026-11-26T10:00:00.000Z"
 UNCHECKED = KnownPhrase("age1unchecked", AT)

@@ -8,14 +8,14 @@ import pytest
 from tests.support.forked import ROOT
 from tests.support.world import World
 from tests.test_layers import OWNERS
-from wmsd.app.kinds import DOCUMENTS
-from wmsd.app.references import REFERENCES
-from wmsd.base.access import ABILITIES
-from wmsd.base.tags import TAGS
-from wmsd.documents.kind import DocumentKind
+from wmsd.contract.access import ABILITIES
+from wmsd.contract.tags import TAGS
+from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.cli.main import COMMANDS
 from wmsd.interfaces.service import ROUTES
-from wmsd.outbox.events import EVENTS
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.kind import DocumentKind
+from wmsd.warehouse.references_by_id import REFERENCES
 
 OF_NO_ROOM = {
     *("change_sequence", "log", "owner", "row_counts", "series"),

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.world import open_world
-from wmsd.app import limits
-from wmsd.app.limits import ROUNDING, WINDOW, Limiter
-from wmsd.base.context import Caller
 from wmsd.base.problems import Problem, unavailable
-from wmsd.companies.actions import change_company
-from wmsd.companies.schema import CompanyChanges
+from wmsd.contract.context import Caller
+from wmsd.dispatch.limits import rate_limits as limits
+from wmsd.dispatch.limits.rate_limits import ROUNDING, WINDOW, Limiter
+from wmsd.tenants.companies.actions import change_company
+from wmsd.tenants.companies.schema import CompanyChanges
 
 LIST = "/api/articles"
 

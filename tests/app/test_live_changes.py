@@ -6,8 +6,8 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.app.live_changes import LiveChanges
-from wmsd.db.company_files import CompanyFiles
+from wmsd.db.files.company_files import CompanyFiles
+from wmsd.installation.live_changes import LiveChanges
 
 COMPANIES = st.sets(st.integers(1, 8), max_size=4)
 

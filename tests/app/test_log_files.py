@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.log_files import lines
 from tests.support.world import World
-from wmsd.app import logs
-from wmsd.app.diagnosis.named_files import UNWRITABLE
-from wmsd.app.settings import Log, SettingsError
+from wmsd.log import output as logs
+from wmsd.maintenance.doctor.settings_files import UNWRITABLE
+from wmsd.settings import Log, SettingsError
 
 LOG = logging.getLogger("wmsd.test")
 

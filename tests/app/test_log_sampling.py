@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from tests.support.steering import SteeredClock
-from wmsd.app.log_sampling import LogSampling
+from wmsd.log.sampling import LogSampling
 
 
 def written(sampling: LogSampling, statuses: Iterable[int], is_admitted: bool = False) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.log_lines import Kept, keeping
 from tests.support.world import PASSWORD, World
-from wmsd.app.logs import HumanFormatter, JsonFormatter
+from wmsd.log.output import HumanFormatter, JsonFormatter
 
 FORMATS = pytest.mark.parametrize("formatter", [HumanFormatter(), JsonFormatter()], ids=["human", "json"])
 
@@ -99,7 +99,7 @@ async def test_a_mistake_of_ours_leaves_its_trace_with_the_requests_id(
     def broken(*_: object) -> None:
         raise RuntimeError("what went wrong")
 
-    monkeypatch.setattr("wmsd.articles.store.one", broken)
+    monkeypatch.setattr("wmsd.warehouse.articles.store.one", broken)
     answer = await world.send("GET", "/api/articles/1")
     (trace,) = [formatter.format(record) for record in kept.records if record.exc_info]
     assert "RuntimeError: what went wrong" in trace

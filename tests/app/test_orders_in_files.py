@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.world import World
-from wmsd.base.importing import CellError, ImportRefused
+from wmsd.contract.bulk_imports import CellError, ImportRefused
 
 ORDER = "code,status,partner_code,warehouse_code,article_code,quantity,lot_number\n"
 

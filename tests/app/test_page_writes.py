@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from tests.support.steering import SteeredClock, SteeredSleep
-from wmsd.app.page_writes import COMPANY, MOST_LINES, PATIENCE, PERSON, PageWrites
 from wmsd.base.problems import Problem
+from wmsd.dispatch.limits.page_writes import COMPANY, MOST_LINES, PATIENCE, PERSON, PageWrites
 
 
 class Floor:

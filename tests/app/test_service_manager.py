@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.service_manager import Listener, manager_at
-from wmsd.app import service_manager
-from wmsd.app.service_manager import ServiceManager, environment_of_next
+from wmsd.host.systemd import notify as service_manager
+from wmsd.host.systemd.notify import ServiceManager, environment_of_next
 
 SECONDS = 5.0
 

@@ -15,12 +15,12 @@ from tests.support.shop import Shop, open_shop
 from tests.support.small_disk import fill
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd import docs
-from wmsd.app import storage
-from wmsd.app.data_folder import RESERVE_BYTES, DataFolder
-from wmsd.app.disk_thresholds import LEAST_REFUSED
-from wmsd.base.complaints import FLAPPING_SECONDS
-from wmsd.companies.actions import change_company
-from wmsd.companies.schema import CompanyChanges
+from wmsd.base.machine.disk import LEAST_REFUSED
+from wmsd.base.repeated_failures import FLAPPING_SECONDS
+from wmsd.data_folder.folder import RESERVE_BYTES, DataFolder
+from wmsd.dispatch.limits import growth_limits as storage
+from wmsd.tenants.companies.actions import change_company
+from wmsd.tenants.companies.schema import CompanyChanges
 
 MEGABYTE = 1024 * 1024
 ARTICLE = {"code": "NEW", "name": "New"}

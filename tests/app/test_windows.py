@@ -2,9 +2,9 @@
 
 import pytest
 
-from wmsd.app import limits
-from wmsd.app.limits import GRAIN, WINDOW, Limiter
 from wmsd.base.problems import Problem
+from wmsd.dispatch.limits import rate_limits as limits
+from wmsd.dispatch.limits.rate_limits import GRAIN, WINDOW, Limiter
 
 
 def refused(limiter: Limiter, key: str, limit: int, now: float) -> Problem:

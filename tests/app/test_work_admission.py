@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack
 import pytest
 
 from tests.support.steering import SteeredClock
-from wmsd.app.costs import Costs, Payers
-from wmsd.app.work_admission import BOUNDS, MOST_WAITING_OF_ONE, WorkAdmission
 from wmsd.base.problems import Problem
+from wmsd.dispatch.limits.costs import Costs, Payers
+from wmsd.dispatch.limits.work_admission import BOUNDS, MOST_WAITING_OF_ONE, WorkAdmission
 
 
 @pytest.fixture

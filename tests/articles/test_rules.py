@@ -2,9 +2,9 @@
 
 import pytest
 
-from wmsd.articles.rules import Holders, reference_errors, search_words, wanted_fields
-from wmsd.base.field_errors import FieldError
 from wmsd.base.problems import Problem
+from wmsd.contract.field_errors import FieldError
+from wmsd.warehouse.articles.rules import Holders, reference_errors, search_words, wanted_fields
 
 CLEAR = Holders(None, None, True)
 

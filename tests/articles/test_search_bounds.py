@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.statements import statements
 from tests.support.world import World
-from wmsd.articles.rules import MOST_WORDS, search_words
+from wmsd.warehouse.articles.rules import MOST_WORDS, search_words
 
 ARTICLES = "code,name,barcode\nA-1,Alpha one,\nAB-12,Alphabet,77\nX,Ex,7\n"
 

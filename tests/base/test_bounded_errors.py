@@ -10,10 +10,16 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic.types import FailFast
 
-from wmsd.base.operation import Operation
 from wmsd.base.problems import LONGEST_PATH, LONGEST_SENTENCE, MOST_TOLD, Problem, invalid
-from wmsd.base.strict_json import MOST_CONTAINERS, MOST_FIELDS, MOST_FIELDS_OF_AN_OBJECT, MOST_TEXT_ERRORS, loads
-from wmsd.base.validation import check
+from wmsd.base.strict_json import (
+    MOST_CONTAINERS,
+    MOST_FIELDS,
+    MOST_FIELDS_OF_AN_OBJECT,
+    MOST_TEXT_ERRORS,
+    loads,
+)
+from wmsd.contract.operation import Operation
+from wmsd.contract.validation import check
 from wmsd.interfaces.service import SERVED
 
 FEW = 200

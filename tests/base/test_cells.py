@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from wmsd.base.cells import MEMBERS, NUMBER, is_nullable, reader, unguarded, write
-from wmsd.base.fields import Amount
+from wmsd.contract.csv_cells import MEMBERS, NUMBER, is_nullable, reader, unguarded, write
+from wmsd.contract.fields import Amount
 
 BEGINNINGS = "=+-@\t\r\uff1d\uff0b\uff0d\uff20"
 UNSEEN = "\0\x01\x0b\x7f\u200b\ufeff"

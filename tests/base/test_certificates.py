@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.base.certificates import left_unread
+from wmsd.base.aiohttp_without_cas import left_unread
 
 AUTHORITY = Path(__file__).parents[1] / "support" / "loopback.pem"
 

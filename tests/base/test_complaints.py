@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.base.complaints import FLAPPING_SECONDS, MOST_REMEMBERED, SILENT_SECONDS, Complaints
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.base.repeated_failures import FLAPPING_SECONDS, MOST_REMEMBERED, SILENT_SECONDS, Complaints
+from wmsd.db.engine.sqlite import connect, sqlite3
 
 LOG = logging.getLogger("tests.complaints")
 FULL = OSError("the disk is full")

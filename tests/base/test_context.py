@@ -2,7 +2,7 @@
 
 import pytest
 
-from wmsd.base.context import Actor, Caller
+from wmsd.contract.context import Actor, Caller
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,22 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from wmsd.base import fields
-from wmsd.base.fields import Code, Date, Email, Id, Input, Name, OptionalLabel, OptionalText, Text, Timestamp
 from wmsd.base.problems import Problem
 from wmsd.base.quantity import MAXIMUM
-from wmsd.base.validation import check, field_errors
+from wmsd.contract import fields
+from wmsd.contract.fields import (
+    Code,
+    Date,
+    Email,
+    Id,
+    Input,
+    Name,
+    OptionalLabel,
+    OptionalText,
+    Text,
+    Timestamp,
+)
+from wmsd.contract.validation import check, field_errors
 
 
 def taken(kind: Any, value: object) -> object:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from wmsd.base import ids as module
-from wmsd.base.addresses import counted_as, is_in, networks, without_port
+from wmsd.base.client_addresses import counted_as, is_in, networks, without_port
 from wmsd.base.clock import SystemClock
 from wmsd.base.ids import RandomIds
 from wmsd.base.problems import unavailable

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from wmsd.base.importing import (
+from wmsd.contract.bulk_imports import (
     CHUNK,
     MOST_ERRORS,
     CellError,

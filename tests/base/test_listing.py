@@ -6,8 +6,10 @@ from typing import Annotated, Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from wmsd.base import listing, timestamps
-from wmsd.base.listing import (
+from wmsd.base import timestamps
+from wmsd.base.problems import Problem
+from wmsd.contract import list_queries as listing
+from wmsd.contract.list_queries import (
     MOST_IDS,
     CursorQuery,
     IdsQuery,
@@ -18,8 +20,7 @@ from wmsd.base.listing import (
     QueryFlag,
     several_of,
 )
-from wmsd.base.problems import Problem
-from wmsd.base.validation import check, field_errors
+from wmsd.contract.validation import check, field_errors
 
 
 def taken(kind: Any, value: object) -> object:

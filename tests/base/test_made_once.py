@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from wmsd.base.made_once import MadeOnce
+from wmsd.base.lazy_value import MadeOnce
 
 
 async def test_it_is_made_once_for_all_who_ask_meanwhile() -> None:

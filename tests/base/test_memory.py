@@ -4,12 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from wmsd.base.memory import limits
+from wmsd.base.machine.memory import limits
 
 ALLOCATES_AT_THE_LIMIT = """
 import resource, sys, threading
 from pathlib import Path
-from wmsd.base.memory import keep_little
+from wmsd.base.machine.memory import keep_little
 
 if sys.argv[1] == "shared":
     keep_little()

@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 import pytest
 
-from wmsd.base.fields import Input, Name, Recorded
-from wmsd.base.listing import PageQuery
-from wmsd.base.operation import MAX_BODY, Operation, operation
-from wmsd.base.results import Record
+from wmsd.contract.fields import Input, Name, Recorded
+from wmsd.contract.list_queries import PageQuery
+from wmsd.contract.operation import MAX_BODY, Operation, operation
+from wmsd.contract.results import Record
 
 
 class Fields(Input):

@@ -2,8 +2,6 @@
 
 import pytest
 
-from wmsd.base.access import ABILITIES, expand
-from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.problems import (
     LONGEST_PATH,
     LONGEST_SENTENCE,
@@ -13,6 +11,8 @@ from wmsd.base.problems import (
     invalid,
     not_found,
 )
+from wmsd.contract.access import ABILITIES, expand
+from wmsd.contract.field_errors import FieldError, refuse_field_errors
 
 
 def test_an_answer_has_what_there_is_to_say_and_nothing_else() -> None:

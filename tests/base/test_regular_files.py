@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.app.alerts.ways import read_secret
-from wmsd.app.key_file import secrets_in
-from wmsd.app.measuring.scrape_token import token_in
-from wmsd.base.regular_files import NOT_REGULAR, check_regular
-from wmsd.db.failures import StorageError
-from wmsd.webhooks.tls import AuthoritiesError, dialling_context
+from wmsd.base.machine.regular_files import NOT_REGULAR, check_regular
+from wmsd.base.machine.scrape_token import token_in
+from wmsd.data_folder.key_file import secrets_in
+from wmsd.db.engine.failures import StorageError
+from wmsd.http_client.trusted_authorities import AuthoritiesError, dialling_context
+from wmsd.server.alerts.channels import read_secret
 
 
 def test_what_has_an_end(tmp_path: Path) -> None:

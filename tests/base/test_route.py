@@ -2,9 +2,9 @@
 
 import pytest
 
-from wmsd.base.operation import operation
 from wmsd.base.problems import Problem
-from wmsd.base.route import Route, RouteTable
+from wmsd.contract.operation import operation
+from wmsd.contract.route import Route, RouteTable
 
 
 @operation(tag="Articles", answer="nothing")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.base.steadiness import A_STEP, LONGEST_STOP, STEADY_AFTER, Known, Reading, Steadiness
+from wmsd.base.clock_trust import A_STEP, LONGEST_STOP, STEADY_AFTER, Known, Reading, Steadiness
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)

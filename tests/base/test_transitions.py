@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from wmsd.base.problems import Problem
-from wmsd.base.transitions import Step, Transitions
+from wmsd.warehouse.documents.transitions import Step, Transitions
 
 Status = Literal["NEW", "READY", "PAUSED", "DONE", "LOST"]
 TRANSITIONS: Transitions[Status, str] = Transitions(

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from wmsd.base import validation
-from wmsd.base.fields import Input, Name, Quantity
 from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem
-from wmsd.base.validation import check
+from wmsd.contract import validation
+from wmsd.contract.fields import Input, Name, Quantity
+from wmsd.contract.validation import check
 
 
 class Line(Input):

@@ -13,8 +13,8 @@ from tests.browser.working_day import SHOWN_ONCE, fill, work
 from tests.support.chromium import barriers, heavy, opened, photograph
 from tests.support.finding_texts import one_of_each
 from tests.support.looking import SCREENS, Look, looked_at
-from wmsd.interfaces.pages.administration import ADMINISTRATION
-from wmsd.interfaces.pages.resources import RESOURCES
+from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
+from wmsd.interfaces.pages.kit.resources import RESOURCES
 
 pytestmark = pytest.mark.long
 PAGES = (

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import House
 from tests.support.chromium import heavy, opened
 from tests.support.looking import Look, looked_at
-from wmsd.interfaces.pages.guide.contents import ORDER, address_of
+from wmsd.interfaces.guide.contents import ORDER, address_of
 
 pytestmark = pytest.mark.long
 PAGES = (

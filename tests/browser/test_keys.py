@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.chromium import barriers, photograph
-from wmsd.interfaces.pages.rail import KEYS
+from wmsd.interfaces.pages.kit.menu import KEYS
 
 ORDERS = "/companies/1/sales-orders"
 

@@ -6,7 +6,7 @@ import pytest
 from tests.db.one_connection import Scene
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.db.database import Database
+from wmsd.db.engine.database import Database
 from wmsd.db.migrations import COMPANY, create
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from tests.db.test_unit_of_work import ADD
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.base.context import PROGRAM
-from wmsd.db.connection_queue import Work
-from wmsd.db.sqlite import connect
-from wmsd.db.standing import Standing
-from wmsd.db.transaction import Transaction
-from wmsd.db.unit_of_work import CommitGroup
+from wmsd.contract.context import PROGRAM
+from wmsd.db.engine.connection_queue import Work
+from wmsd.db.engine.replaced_files import Standing
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.unit_of_work import CommitGroup
 
 WIDE = "x" * 3000
 COMMITS_OF_A_CONNECTION = 120

@@ -9,13 +9,13 @@ from typing import Any, Final
 from tests.db.test_unit_of_work import ADD, CODES
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.base.context import Actor
-from wmsd.db.connection_queue import Work
+from wmsd.contract.context import Actor
+from wmsd.db.engine.connection_queue import Work
+from wmsd.db.engine.replaced_files import Standing
+from wmsd.db.engine.sqlite import connect, log_bytes
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.unit_of_work import CommitGroup
 from wmsd.db.migrations import COMPANY, create
-from wmsd.db.sqlite import connect, log_bytes
-from wmsd.db.standing import Standing
-from wmsd.db.transaction import Transaction
-from wmsd.db.unit_of_work import CommitGroup
 
 USER: Final = Actor("user", 7)
 PROVIDED: Final = "what the installation provides"

@@ -10,11 +10,11 @@ import pytest
 
 from tests.db.one_connection import PROVIDED, USER, Scene, add, told
 from tests.db.test_unit_of_work import ADD, CODES, Refused, add_then_refuse
-from wmsd.base.context import PROGRAM
-from wmsd.db.failures import FileMoved, OutcomeUnknown
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
-from wmsd.db.unit_of_work import write_over
+from wmsd.contract.context import PROGRAM
+from wmsd.db.engine.failures import FileMoved, OutcomeUnknown
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.unit_of_work import write_over
 
 ORPHAN = """
     INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at) VALUES (98, 99, 1, '', '')

@@ -9,9 +9,9 @@ import pytest
 
 from tests.support.open_files import DELETED, open_files
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.db.database import Database
-from wmsd.db.open_files import FileBounds
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.files.open_files import FileBounds
 
 LIST = "/api/articles"
 

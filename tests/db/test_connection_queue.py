@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.base.context import PROGRAM
-from wmsd.db import connection_queue
-from wmsd.db.connection_queue import ConnectionQueue, Work
+from wmsd.contract.context import PROGRAM
+from wmsd.db.engine import connection_queue
+from wmsd.db.engine.connection_queue import ConnectionQueue, Work
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.worker_threads import WorkerThreads
 from wmsd.db.migrations import COMPANY, create
-from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.worker_threads import WorkerThreads
 
 SOON = 10.0
 

@@ -10,14 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.steering import CountedIds
-from wmsd.base import cells
-from wmsd.base.context import PROGRAM
 from wmsd.base.decimal_marks import unambiguous
-from wmsd.base.fields import Model, Quantity
-from wmsd.db.csv_lines import END, CsvLines
-from wmsd.db.record import RecordSql, record_sql
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.contract import csv_cells as cells
+from wmsd.contract.context import PROGRAM
+from wmsd.contract.fields import Model, Quantity
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.csv_lines import END, CsvLines
+from wmsd.db.sql.records import RecordSql, record_sql
 
 
 class Shown(Model):

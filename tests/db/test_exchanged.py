@@ -16,11 +16,11 @@ from tests.db.one_connection import Scene, add
 from tests.db.test_unit_of_work import ADD, CODES
 from tests.db.test_write_ahead_log import fill
 from tests.support.forked import ROOT
+from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.sqlite import connect, log_bytes, sqlite3
+from wmsd.db.engine.state_bytes import StateBytes
+from wmsd.db.engine.write_ahead_log import Exchanged, WrongLog, check_log
 from wmsd.db.migrations import COMPANY, create
-from wmsd.db.pinned import pin
-from wmsd.db.sqlite import connect, log_bytes, sqlite3
-from wmsd.db.state_bytes import StateBytes
-from wmsd.db.write_ahead_log import Exchanged, WrongLog, check_log
 
 KILLS = 10
 Reader = sqlite3.Connection | None

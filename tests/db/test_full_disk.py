@@ -12,10 +12,10 @@ from tests.db.test_unit_of_work import add, codes
 from tests.support.small_disk import fill
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.db.database import Database
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import COMPANY, create
-from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Transaction
 
 MEBIBYTE = 1024 * 1024
 LEFT = 100_000

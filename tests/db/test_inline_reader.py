@@ -13,14 +13,15 @@ import pytest
 from tests.support.open_files import open_files
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.db import inline_reader, read_turn
-from wmsd.db.database import Database
-from wmsd.db.inline_reader import CROWD
+from wmsd.db.engine import inline_reader
+from wmsd.db.engine import read_turns as read_turn
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.inline_reader import CROWD
+from wmsd.db.engine.read_turns import AT_ONCE_SECONDS, LONG_SECONDS
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.worker_threads import Workers
 from wmsd.db.migrations import COMPANY, create
-from wmsd.db.read_turn import AT_ONCE_SECONDS, LONG_SECONDS
-from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Transaction
-from wmsd.db.worker_threads import Workers
 
 COUNT_TO = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT count(*) FROM n"
 LONG = 1_000_000

@@ -5,10 +5,10 @@ import threading
 
 import pytest
 
-from wmsd.db import database as module
-from wmsd.db.database import Database
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine import database as module
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
 
 
 def one(tx: Transaction) -> object:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.shop import Shop
-from wmsd.db import listing
-from wmsd.sales_orders.store import ORDERS
+from wmsd.db.sql import lists as listing
+from wmsd.warehouse.sales_orders.store import ORDERS
 
 MANY = 12
 ROOM = 6_000

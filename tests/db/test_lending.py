@@ -15,16 +15,16 @@ import pytest
 from tests.support.forked import ROOT
 from tests.support.world import World
 from wmsd.db import migrations
-from wmsd.db.company_files import CompanyFiles
-from wmsd.db.failures import StorageError
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.files.company_files import CompanyFiles
 from wmsd.db.migrations import FileKind
-from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Transaction
 
 LOOK = """
 import sys
 from pathlib import Path
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.engine.sqlite import connect, sqlite3
 try:
     connect(Path(sys.argv[1]), busy_seconds=0.5).execute("SELECT count(*) FROM articles")
     print("open")

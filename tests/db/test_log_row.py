@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.db.log_frames import pages_in
-from wmsd.db.log_row import LogRow, named_anew, row_in
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.wal_frames import pages_in
+from wmsd.db.engine.wal_identity import LogRow, named_anew, row_in
 
 SQL = """
     CREATE TABLE log (

@@ -6,10 +6,10 @@ import time
 import pytest
 
 from tests.support.world import World
-from wmsd.db import database as databases
-from wmsd.db.failures import StorageError
-from wmsd.db.sqlite import log_bytes
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine import database as databases
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.sqlite import log_bytes
+from wmsd.db.engine.transaction import Transaction
 
 ENDLESS = "WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted) SELECT max(n) FROM counted"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from wmsd.db.engine.sqlite import connect
 from wmsd.db.migrations import COMPANY, PLATFORM, create, is_current
-from wmsd.db.sqlite import connect
 
 
 @pytest.fixture

@@ -12,11 +12,13 @@ import pytest
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.base.problems import Problem
-from wmsd.db import company_file, inline_reader, open_files, raw_files, sqlite
-from wmsd.db.company_files import CompanyFiles
-from wmsd.db.database import Database
-from wmsd.db.migrations import CheckedFile, open_checked
-from wmsd.db.open_files import (
+from wmsd.db.engine import inline_reader, raw_files, sqlite
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.files import company_file, open_files
+from wmsd.db.files.company_files import CompanyFiles
+from wmsd.db.files.open_files import (
     CONNECTION_BYTES,
     LEAST_CONNECTIONS,
     LEAST_DESCRIPTORS,
@@ -24,8 +26,7 @@ from wmsd.db.open_files import (
     UNUSED_SECONDS,
     FileBounds,
 )
-from wmsd.db.sqlite import connect
-from wmsd.db.transaction import Transaction
+from wmsd.db.migrations import CheckedFile, open_checked
 
 
 class Files(CompanyFiles):

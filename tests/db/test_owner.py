@@ -8,10 +8,10 @@ import pytest
 from wmsd.base.clock import OrderedClock, SystemClock
 from wmsd.base.ids import RandomIds
 from wmsd.base.problems import Problem
-from wmsd.db.company_files import CompanyFiles
+from wmsd.db.engine.file_owner import Owner, WrongOwner
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.files.company_files import CompanyFiles
 from wmsd.db.migrations import COMPANY, create, migrate
-from wmsd.db.owner import Owner, WrongOwner
-from wmsd.db.sqlite import connect
 
 ACME, OTHER = Owner("here", 1, "ACME"), Owner("here", 2, "OTHER")
 ELSEWHERE = Owner("elsewhere", 1, "ACME")

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.db.test_unit_of_work import ADD, CODES
-from wmsd.db import database as databases
-from wmsd.db.database import Database
-from wmsd.db.failures import StorageError
-from wmsd.db.pinned import Extent, Pinned
-from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes
-from wmsd.db.standing import Identity, identity
-from wmsd.db.state_bytes import StateBytes
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine import database as databases
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.held_states import Extent, Pinned
+from wmsd.db.engine.replaced_files import Identity, identity
+from wmsd.db.engine.sqlite import connect, connect_as_it_is, log_bytes
+from wmsd.db.engine.state_bytes import StateBytes
+from wmsd.db.engine.transaction import Transaction
 
 
 def copy(held: Pinned, target: Path) -> Path:

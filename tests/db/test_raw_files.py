@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from wmsd.db.engine.raw_files import first_bytes
+from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.migrations import COMPANY, create, is_current
-from wmsd.db.raw_files import first_bytes
-from wmsd.db.sqlite import connect, sqlite3
 
 WRITE = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('CREATE TABLE alien (a)')"
 

@@ -8,12 +8,12 @@ import pytest
 from tests.db.one_connection import PROVIDED, USER, Scene, add, told
 from tests.db.test_reads_in_time import endless
 from tests.db.test_unit_of_work import CODES, Refused
-from wmsd.base.context import PROGRAM
-from wmsd.db.connection_queue import UnderWay, Work
-from wmsd.db.failures import OutOfTime
-from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Transaction
-from wmsd.db.unit_of_work import read_group, read_once, read_unit_in_time
+from wmsd.contract.context import PROGRAM
+from wmsd.db.engine.connection_queue import UnderWay, Work
+from wmsd.db.engine.failures import OutOfTime
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.unit_of_work import read_group, read_once, read_unit_in_time
 
 
 def refuse(tx: Transaction) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from tests.support.world import World
-from wmsd.app import dispatcher
-from wmsd.db import inline_reader
-from wmsd.db.database import Database
-from wmsd.db.failures import OutOfTime
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine import inline_reader
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import OutOfTime
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch import dispatcher
 
 ENDLESS = "WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted) SELECT max(n) FROM counted"
 SOON = 10.0

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from wmsd.db import migrations
-from wmsd.db.failures import StorageError
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.file_owner import Owner, WrongOwner
+from wmsd.db.engine.sqlite import connect
 from wmsd.db.migrations import FileKind, create, migrate, only_by_a_server, version_of
-from wmsd.db.owner import Owner, WrongOwner
-from wmsd.db.sqlite import connect
 
 FIRST = """
     CREATE TABLE owner (one INTEGER PRIMARY KEY, installation TEXT, company_id INTEGER, code TEXT);

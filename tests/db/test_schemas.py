@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.foreign_schemas import TRIGGER, change
-from wmsd.db import schemas
-from wmsd.db.failures import StorageError
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.sqlite import connect, connect_as_it_is, sqlite3
 from wmsd.db.migrations import (
     COMPANY,
     PLATFORM,
@@ -20,8 +20,8 @@ from wmsd.db.migrations import (
     migrate,
     version_of,
 )
+from wmsd.db.migrations import schema_check as schemas
 from wmsd.db.migrations.digests import DIGESTS
-from wmsd.db.sqlite import connect, connect_as_it_is, sqlite3
 
 RELEASED = Path(__file__).parents[1] / "released"
 EVIL = "INSERT INTO articles (code, name) VALUES ('EVIL', 'x')"

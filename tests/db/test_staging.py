@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from tests.support.world import World
-from wmsd.db.staging import Staging
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.staging import Staging
+from wmsd.db.engine.transaction import Transaction
 
 LONG = """
     WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 3000000)

@@ -10,11 +10,11 @@ import pytest
 
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.db.database import Database
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.worker_threads import Workers
 from wmsd.db.migrations import COMPANY, create
-from wmsd.db.sqlite import connect
-from wmsd.db.transaction import Transaction
-from wmsd.db.worker_threads import Workers
 
 ADD = "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (?, '', 1, '', '')"
 

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from wmsd.db.database import Database
-from wmsd.db.statistics import LARGE_TABLE_ROWS, refresh_statistics
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statistics import LARGE_TABLE_ROWS, refresh_statistics
 
 PARTNERS = """
     WITH RECURSIVE numbers (n) AS (SELECT ? UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)

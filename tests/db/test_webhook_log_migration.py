@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from wmsd.db.engine.sqlite import connect
 from wmsd.db.migrations import COMPANY, migrate
-from wmsd.db.sqlite import connect
 
 LAST_BEFORE = 21
 OLD = """

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from wmsd.db.worker_threads import WorkerThreads
+from wmsd.db.engine.worker_threads import WorkerThreads
 
 SOON = 10.0
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.db.one_connection import Scene, add
 from tests.db.test_unit_of_work import CODES
-from wmsd.db.failures import FileOverwritten, StorageError
-from wmsd.db.sqlite import connect
-from wmsd.db.write_ahead_log import LOOK, MOST_FRAMES, WrongLog, check_log
+from wmsd.db.engine.failures import FileOverwritten, StorageError
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.write_ahead_log import LOOK, MOST_FRAMES, WrongLog, check_log
 
 NAMES = "SELECT id, previous FROM log"
 WIDE = "x" * 3000

@@ -14,7 +14,7 @@ from tests.stock.model import MILLION, Event, Place
 from tests.support.dispatching import dispatch
 from tests.support.dock import Dock, open_dock
 from tests.support.world import Answer, World
-from wmsd.app.doctor import Difference, examine
+from wmsd.maintenance.file_checks.company_checks import Difference, examine
 
 OPENING: list[tuple[Place, int]] = [((1, 1), 20 * MILLION), ((2, 1), 1_500_000), ((1, 2), 5 * MILLION)]
 """What the dock has."""

@@ -7,10 +7,17 @@ import pytest
 
 from tests.documents.test_lives import LITTLE, made, move, path_of, post
 from tests.support.dock import Dock
-from wmsd.app.kinds import DOCUMENTS
-from wmsd.documents import changes
-from wmsd.documents.changes import LONGEST_LINES, LONGEST_VALUE, MORE, MOST_KEPT, MOST_PARTS, differences
-from wmsd.documents.kind import DocumentKind
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents import change_history as changes
+from wmsd.warehouse.documents.change_history import (
+    LONGEST_LINES,
+    LONGEST_VALUE,
+    MORE,
+    MOST_KEPT,
+    MOST_PARTS,
+    differences,
+)
+from wmsd.warehouse.documents.kind import DocumentKind
 
 BY = "admin@example.com (test)"
 

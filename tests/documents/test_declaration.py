@@ -7,20 +7,25 @@ import pytest
 from pydantic import Field, create_model
 
 from tests.support.world import World
-from wmsd.app.kinds import DOCUMENTS
-from wmsd.base.fields import OptionalLabel
-from wmsd.base.listing import QueryId
-from wmsd.base.route import Route
-from wmsd.db.listing import conditions
-from wmsd.db.transaction import Transaction
-from wmsd.documents.kind import DocumentKind
-from wmsd.documents.lines import LineTable
-from wmsd.documents.operations import reading
-from wmsd.documents.rows import DocumentRows
-from wmsd.interfaces.cli.documents import document_command
+from wmsd.contract.fields import OptionalLabel
+from wmsd.contract.list_queries import QueryId
+from wmsd.contract.route import Route
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.lists import conditions
+from wmsd.interfaces.cli.records.document_commands import document_command
 from wmsd.interfaces.openapi.document import document
-from wmsd.sales_orders.kind import SALES_ORDERS
-from wmsd.sales_orders.schema import SalesOrder, SalesOrderFields, SalesOrderLine, SalesOrderLineFields
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.document_lines import LineTable
+from wmsd.warehouse.documents.file_rows import DocumentRows
+from wmsd.warehouse.documents.kind import DocumentKind
+from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
+from wmsd.warehouse.sales_orders.schema import (
+    SalesOrder,
+    SalesOrderFields,
+    SalesOrderLine,
+    SalesOrderLineFields,
+)
 
 Urgency = Annotated[OptionalLabel, Field(description="How soon.")]
 

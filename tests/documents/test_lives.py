@@ -10,11 +10,11 @@ import pytest
 
 from tests.support.dock import Dock, arrival
 from tests.support.world import Answer
-from wmsd.app.doctor import examine
-from wmsd.app.kinds import DOCUMENTS
-from wmsd.documents.kind import DocumentKind
-from wmsd.documents.schema import MOST_REACHED
 from wmsd.interfaces.rest_v1.routes import ROUTES
+from wmsd.maintenance.file_checks.company_checks import examine
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.kind import DocumentKind
+from wmsd.warehouse.documents.schema import MOST_REACHED
 
 Body = dict[str, Any]
 LITTLE: Final = 0.1

@@ -1,8 +1,8 @@
 """What lines take together, and what is too little for them."""
 
-from wmsd.base.field_errors import FieldError
-from wmsd.documents.reserving import Wanted, shortages, sums
-from wmsd.stock.store import Place
+from wmsd.contract.field_errors import FieldError
+from wmsd.warehouse.documents.document_reservations import Wanted, shortages, sums
+from wmsd.warehouse.stock.store import Place
 
 HERE, THERE = Place(1, 1), Place(1, 2)
 

@@ -375,7 +375,7 @@ async def test_a_mistake_of_ours_shows_no_internals(world: World, monkeypatch: p
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("wmsd.articles.store.one", broken)
+    monkeypatch.setattr("wmsd.warehouse.articles.store.one", broken)
     answer = await world.call("GET", "/api/articles/1", status=500)
     assert answer.body == {
         "message": "Something went wrong on the server. Its log has the request id.",

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.shop import Shop
 from tests.support.world import Answer, World, open_world
-from wmsd.app.replies import SHORT
+from wmsd.dispatch.replies import SHORT
 
 RECORDS = ("/api/articles/1", "/api/v2/sales-orders/1", "/api/sales-orders/1")
 LISTS = ("/api/articles", "/api/articles/sync", "/api/v2/stock", "/api/stock", "/api/v2/events", "/api/clients")

@@ -7,9 +7,9 @@ from openapi_spec_validator import validate
 
 from tests.support.world import World
 from wmsd.base.problems import STATUS_OF_CODE
-from wmsd.base.route import Route
+from wmsd.contract.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
-from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL
+from wmsd.interfaces.graphql.over_http import ROUTES as GRAPHQL
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
@@ -80,7 +80,7 @@ async def test_names_of_operations_are_unique_in_a_version() -> None:
 
 
 async def test_every_event_that_an_operation_declares_is_one(world: World) -> None:
-    from wmsd.outbox.events import EVENTS
+    from wmsd.events.outbox.events import EVENTS
 
     for route in (*V1, *V2, *ETSM):
         assert set(route.operation.events) <= set(EVENTS)

@@ -25,16 +25,16 @@ from tests.support.two_tenants import (
     sample_of,
 )
 from tests.support.world import ETSM, UNLIMITED, World, all_rows, open_world
-from wmsd.app.references import REFERENCES
-from wmsd.base.access import MODULES, SUFFICES
-from wmsd.base.operation import Operation
-from wmsd.base.route import Route
-from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, TYPE_NAMES
-from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL_ROUTES
+from wmsd.contract.access import MODULES, SUFFICES
+from wmsd.contract.operation import Operation
+from wmsd.contract.route import Route
+from wmsd.interfaces.graphql.over_http import ROUTES as GRAPHQL_ROUTES
+from wmsd.interfaces.graphql.root_fields import COLLECTIONS, MUTATIONS, QUERIES, TYPE_NAMES
 from wmsd.interfaces.graphql.types import Types
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.interfaces.service import SERVED
+from wmsd.warehouse.references_by_id import REFERENCES
 
 pytestmark = pytest.mark.long
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.discovery import versions
-from wmsd.base.route import Deprecation, Route
-from wmsd.interfaces import for_browsers, service
+from wmsd.contract.route import Deprecation, Route
+from wmsd.interfaces import browser_service as for_browsers
+from wmsd.interfaces import service
 from wmsd.interfaces.openapi.document import document
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+from wmsd.platform.discovery import versions
 
 SINCE = Deprecation(datetime(2026, 11, 23, tzinfo=UTC))
 TOLD = {"Deprecation": "@1795392000", "Sunset": "Tue, 23 Nov 2027 00:00:00 GMT"}

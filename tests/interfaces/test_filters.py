@@ -4,8 +4,8 @@ from urllib.parse import urlencode
 
 from tests.support.two_tenants import open_premises, sample_of
 from tests.support.world import World
-from wmsd.base.listing import Query
-from wmsd.base.operation import Operation
+from wmsd.contract.list_queries import Query
+from wmsd.contract.operation import Operation
 from wmsd.interfaces.service import ROUTES
 
 VALUES = ("1", "true", "2026-01-01T00:00:00Z", "CREAT", "DESCHIS", "DRAFT", "CLIENT", "article.created", "pending")

@@ -10,8 +10,8 @@ from tests.support.asking import DONE, WAYS, Question, Sender, Way, asking
 from tests.support.two_tenants import OWN, TwoTenants, body_of, open_premises, sample_of
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.base import timestamps
-from wmsd.companies import actions
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.companies import actions
 
 SENTENCE = "OWN is being moved and has taken no changes since "
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.programs import packages, program
 from tests.support.tools import output_of
 from tests.support.world import World
-from wmsd.interfaces.graphql.http import PATH
+from wmsd.interfaces.graphql.over_http import PATH
 
 FOLDER = Path(__file__).parent / "graphql_audit"
 LEVELS = ("MUST", "SHOULD", "MAY")

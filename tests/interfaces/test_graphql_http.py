@@ -9,9 +9,9 @@ import pytest
 
 from tests.support.raw_http import Request
 from tests.support.world import Answer, World, open_world
-from wmsd.base.operation import MAX_BODY
-from wmsd.interfaces.graphql.http import PATH
-from wmsd.interfaces.graphql.media import JSON, RESPONSE, media_type
+from wmsd.contract.operation import MAX_BODY
+from wmsd.interfaces.graphql.media_type import JSON, RESPONSE, media_type
+from wmsd.interfaces.graphql.over_http import PATH
 
 SOUND = {"query": "{ __typename }"}
 BOTH = pytest.mark.parametrize("accept", [RESPONSE, JSON])

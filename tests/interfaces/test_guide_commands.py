@@ -9,9 +9,9 @@ import pytest
 from tests.support.forked import Program
 from tests.support.guide_console import CONSOLE, Console, Ran, Step, blocks, is_shown, steps
 from wmsd import docs
-from wmsd.app.settings import load
-from wmsd.interfaces.cli.examining import ONLY_WARNINGS
-from wmsd.interfaces.pages.guide.contents import READERS
+from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
+from wmsd.interfaces.guide.contents import READERS
+from wmsd.settings import load
 
 pytestmark = pytest.mark.long
 FOLDER: Final = Path(docs.__file__).parent

@@ -10,7 +10,7 @@ import pytest
 from tests.support.programs import program
 from tests.support.world import World
 from wmsd import docs
-from wmsd.app import demo
+from wmsd.installation import demo
 
 GUIDE = (Path(docs.__file__).parent / "examples.md").read_text(encoding="utf-8")
 PROGRAMS = dict(re.findall(r"```(\w+)\n(.*?)```", GUIDE, re.DOTALL))

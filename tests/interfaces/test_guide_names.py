@@ -9,15 +9,15 @@ import click
 import pytest
 
 from wmsd import docs
-from wmsd.app.settings import declared, sections
-from wmsd.base.access import ABILITIES, MODULES
 from wmsd.base.problems import STATUS_OF_CODE, Problem
-from wmsd.base.route import RouteTable
+from wmsd.contract.access import ABILITIES, MODULES
+from wmsd.contract.route import RouteTable
+from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.cli.main import wmsd
-from wmsd.interfaces.graphql import http as graphql
-from wmsd.interfaces.pages.words import STATUSES
+from wmsd.interfaces.graphql import over_http as graphql
+from wmsd.interfaces.pages.kit.text.words import STATUSES
 from wmsd.interfaces.service import SERVED
-from wmsd.outbox.events import EVENTS
+from wmsd.settings import declared, sections
 
 OF_THE_PAST = {"changelog"}
 """Pages that name what there was."""

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 from wmsd import docs
-from wmsd.app.alerts.kept import Notice
-from wmsd.app.alerts.kinds import KINDS
-from wmsd.app.alerts.messages import body
-from wmsd.app.measuring.counting import SURFACES
-from wmsd.app.measuring.metrics import METRICS, Metric
+from wmsd.dispatch.request_measures import SURFACES
+from wmsd.server.alerts.alerts_file import Notice
+from wmsd.server.alerts.kinds import KINDS
+from wmsd.server.alerts.messages import body
+from wmsd.server.figures.metrics import METRICS, Metric
 
 PAGE = (Path(docs.__file__).parent / "monitoring.md").read_text(encoding="utf-8")
 

@@ -20,10 +20,10 @@ import pytest
 from benchmarks.open_pages import PAGES
 from tests.support.page_addresses import addresses
 from tests.support.world import UNLIMITED, Answer, World, open_world
-from wmsd.app import prepared
-from wmsd.app.costs import Payers
-from wmsd.app.prepared import Kept, Make
-from wmsd.interfaces.pages.browser import LARGEST_FORM
+from wmsd.dispatch import prepared_answers as prepared
+from wmsd.dispatch.limits.costs import Payers
+from wmsd.dispatch.prepared_answers import Kept, Make
+from wmsd.interfaces.pages.kit.browser import LARGEST_FORM
 from wmsd.interfaces.service import FOR_BROWSERS
 
 Route = tuple[str, str]

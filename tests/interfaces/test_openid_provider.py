@@ -16,7 +16,7 @@ import pytest
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.programs import packages, program
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.accounts import store
+from wmsd.tenants.accounts import store
 
 FOLDER: Final = Path(__file__).parent / "openid_provider"
 HOST: Final = {"Host": "wms.test"}

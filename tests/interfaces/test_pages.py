@@ -10,12 +10,12 @@ import pytest
 import wmsd
 from tests.support.world import World
 from wmsd import docs
-from wmsd.app.prepared import Prepared
 from wmsd.base import strict_json
 from wmsd.base.problems import STATUS_OF_CODE
-from wmsd.base.route import RouteTable
-from wmsd.base.validation import check
-from wmsd.interfaces.pages.guide.contents import ORDER, address_of
+from wmsd.contract.route import RouteTable
+from wmsd.contract.validation import check
+from wmsd.dispatch.prepared_answers import Prepared
+from wmsd.interfaces.guide.contents import ORDER, address_of
 from wmsd.interfaces.service import SERVED
 
 EXAMPLE = re.compile(r"curl -X ([A-Z]+) \S*?(/api/\S+)[^`]*?-d '([^']*)'")

@@ -16,7 +16,7 @@ from tests.support.contention import BATCH, V1, V2, Post, order
 from tests.support.forked import Program
 from tests.support.raw_http import without_replays
 from tests.support.wholeness import NOT_TOLD_ONCE
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000", "WMSD_LOG_REQUESTS": "false"}
 

@@ -12,7 +12,7 @@ from tests.support.log_lines import Kept, keeping
 from tests.support.raw_http import Request
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.interfaces.http import request_log
-from wmsd.interfaces.http.malformed import UNREADABLE
+from wmsd.interfaces.http.malformed_requests import UNREADABLE
 
 TRUSTING: dict[str, Any] = {**UNLIMITED, "server": {"trusted_proxies": ["127.0.0.0/8"]}}
 HTTP = {

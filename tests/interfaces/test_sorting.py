@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.shop import Shop
-from wmsd.base.listing import PageQuery
+from wmsd.contract.list_queries import PageQuery
 from wmsd.interfaces.rest_v1.routes import ROUTES
 
 LISTS = {
@@ -76,7 +76,7 @@ async def test_a_search_is_sorted_too(filled: Shop) -> None:
 
 
 async def test_pages_that_end_early_end_in_their_order(filled: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wmsd.db.listing.LARGEST_PAGE", 1500)
+    monkeypatch.setattr("wmsd.db.sql.lists.LARGEST_PAGE", 1500)
     page = (await filled.world.call("GET", "/api/sales-orders?sort=-code")).body
     assert page["meta"]["truncated"] is True
     expected = sorted(CODES, key=str.encode, reverse=True)

@@ -15,7 +15,7 @@ def run(program: str) -> str:
 
 def test_aiohttps_own_client_is_given_no_certificates() -> None:
     program = """
-import wmsd.interfaces.cli.serving
+import wmsd.interfaces.cli.server.serve
 from aiohttp import connector
 print(connector._SSL_CONTEXT_VERIFIED.cert_store_stats()["x509"])
 """
@@ -30,7 +30,7 @@ def test_a_context_made_later_has_the_systems_certificates() -> None:
 def test_models_are_built_when_they_are_first_used() -> None:
     program = """
 import wmsd.interfaces.service
-from wmsd.articles.schema import ArticleFields
+from wmsd.warehouse.articles.schema import ArticleFields
 print(ArticleFields.__pydantic_complete__)
 ArticleFields(code="A", name="B")
 print(ArticleFields.__pydantic_complete__)

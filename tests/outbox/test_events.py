@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.support.shop import Shop
-from wmsd.outbox.store import forget_old
+from wmsd.events.outbox.store import forget_old
 
 PATH = "/api/v2/events"
 

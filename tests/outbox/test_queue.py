@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.db.database import Database
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import COMPANY, create
-from wmsd.db.transaction import Transaction
-from wmsd.outbox.events import record_event
+from wmsd.events.outbox.events import record_event
 
 Unit = Callable[[Transaction], None]
 SUBSCRIBE = """

@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any
 
 from tests.support.world import World
-from wmsd.app.doctor import Findings, examine
 from wmsd.base.quantity import SCALE
-from wmsd.packaging.ledger import Document, Movement, record
-from wmsd.packaging.schema import Direction
+from wmsd.maintenance.file_checks.company_checks import Findings, examine
+from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record
+from wmsd.warehouse.packaging.schema import Direction
 
 BALANCES = "/api/v2/packaging/balances"
 MOVEMENTS = "/api/v2/packaging/movements"

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tests.packaging.depot import MOVEMENTS, Depot
 from wmsd.base.problems import Problem
 from wmsd.base.quantity import MAXIMUM, SCALE
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
-from wmsd.packaging.actions import check_movement, record_by_hand
-from wmsd.packaging.ledger import Document, Movement, record, take_back
-from wmsd.packaging.lines import find_movements
-from wmsd.packaging.schema import Direction, PackagingLine
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.packaging.actions import check_movement, record_by_hand
+from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record, take_back
+from wmsd.warehouse.packaging.packaging_lines import find_movements
+from wmsd.warehouse.packaging.schema import Direction, PackagingLine
 
 LARGEST = MAXIMUM / SCALE
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.packaging.depot import BALANCES, MOVEMENTS, Depot
-from wmsd.db import listing
+from wmsd.db.sql import lists as listing
 
 PATHS = pytest.mark.parametrize("path", [BALANCES, MOVEMENTS])
 

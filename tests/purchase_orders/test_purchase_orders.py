@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.shop import Shop
 from tests.support.world import Answer
-from wmsd.purchase_orders.rules import STATUSES
+from wmsd.warehouse.purchase_orders.rules import STATUSES
 
 PATH = "/api/purchase-orders"
 CREATED = ["purchase_order.created"]

@@ -5,7 +5,7 @@ from collections import Counter
 
 from tests.support.dock import SERIAL, Dock, arrival
 from tests.support.world import Answer
-from wmsd.app.doctor import examine
+from wmsd.maintenance.file_checks.company_checks import examine
 
 PATH = "/api/receptions"
 CONNECTIONS = 20

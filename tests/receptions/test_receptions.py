@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.dock import BOX, LENIENT, LOT, SERIAL, THIRD, Dock, arrival
 from tests.support.shop import Shop
-from wmsd.receptions.rules import STATUSES
+from wmsd.warehouse.receptions.rules import STATUSES
 
 PATH = "/api/receptions"
 CREATED = ["reception.created"]

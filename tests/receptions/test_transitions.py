@@ -9,8 +9,8 @@ import pytest
 from tests.support.dock import LENIENT, LOT, SERIAL, Dock, arrival
 from tests.support.world import Answer
 from wmsd import docs
-from wmsd.purchase_orders.rules import BY_RECEPTIONS
-from wmsd.receptions.rules import STATUSES, TRANSITIONS
+from wmsd.warehouse.purchase_orders.rules import BY_RECEPTIONS
+from wmsd.warehouse.receptions.rules import STATUSES, TRANSITIONS
 
 PATH = "/api/receptions"
 MOVED = ("reception.status_changed",)

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from tests.support.dock import SERIAL, Dock, arrival
-from wmsd.app.doctor import examine
+from wmsd.maintenance.file_checks.company_checks import examine
 
 PATH = "/api/returns"
 TIMES = 10

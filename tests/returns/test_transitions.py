@@ -9,7 +9,7 @@ from tests.support.dock import LOT, SERIAL, Dock
 from tests.support.shop import Shop
 from tests.support.world import Answer
 from wmsd import docs
-from wmsd.returns.rules import DISPOSITIONS, STATUSES, TRANSITIONS
+from wmsd.warehouse.returns.rules import DISPOSITIONS, STATUSES, TRANSITIONS
 
 PATH = "/api/returns"
 MOVED = ["return.status_changed"]

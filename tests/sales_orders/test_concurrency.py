@@ -6,7 +6,7 @@ from collections import Counter
 from tests.support.contention import Tally, contend
 from tests.support.shop import Shop
 from tests.support.wholeness import NOT_TOLD_ONCE
-from wmsd.app.doctor import examine
+from wmsd.maintenance.file_checks.company_checks import examine
 
 ATTEMPTS, CONNECTIONS, UNITS = 1_000, 26, 100
 

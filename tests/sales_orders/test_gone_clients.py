@@ -13,7 +13,7 @@ from tests.support.gone_clients import FORMS, Visit, Visitors, broken
 from tests.support.shop import Shop
 from tests.support.wholeness import NOT_TOLD_ONCE, STORED
 from tests.support.world import World
-from wmsd.app.doctor import examine
+from wmsd.maintenance.file_checks.company_checks import examine
 
 AT_ONCE = 8
 ROUNDS = 4

@@ -25,10 +25,10 @@ from tests.sales_orders.observing import differences, foreseen, get, observe
 from tests.stock.model import ARTICLES, MILLION, WAREHOUSES, Event, Json, Place, shown
 from tests.support.dispatching import dispatch
 from tests.support.shop import open_shop
-from wmsd.app.doctor import Difference, examine
-from wmsd.base.importing import ImportRefused
 from wmsd.base.problems import Problem
-from wmsd.stock.actions import count_stock
+from wmsd.contract.bulk_imports import ImportRefused
+from wmsd.maintenance.file_checks.company_checks import Difference, examine
+from wmsd.warehouse.stock.actions import count_stock
 
 pytestmark = pytest.mark.long
 

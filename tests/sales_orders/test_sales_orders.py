@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.shop import Shop
-from wmsd.app.doctor import examine
+from wmsd.maintenance.file_checks.company_checks import examine
 
 CREATED = ["sales_order.created", "stock.updated"]
 UPDATED = ["sales_order.updated"]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.shop import Shop
 from wmsd import docs
-from wmsd.sales_orders.rules import STATUSES, TRANSITIONS
+from wmsd.warehouse.sales_orders.rules import STATUSES, TRANSITIONS
 
 NOON = "2026-11-20T12:00:00.000Z"
 MOVED = ["sales_order.status_changed"]

@@ -19,11 +19,11 @@ from tests.interfaces.pages.visitor import Visitor
 from tests.sign_on.providers import Scene, open_scene
 from tests.support.world import PASSWORD, World
 from wmsd import docs
-from wmsd.accounts import user_administration as users
-from wmsd.accounts.schema import UserSettingsPatch
-from wmsd.app import company_deletion
-from wmsd.base.validation import check
-from wmsd.interfaces.cli.acting import act
+from wmsd.contract.validation import check
+from wmsd.interfaces.cli.kit.operations import act
+from wmsd.maintenance.company_moves import deletion_store as company_deletion
+from wmsd.tenants.accounts import user_administration as users
+from wmsd.tenants.accounts.schema import UserSettingsPatch
 
 BOB = "bob@example.com"
 EVIL, CAROL, ROOT = "evil@example.com", "carol@example.com", "root@example.com"

@@ -22,8 +22,8 @@ from tests.sign_on.test_growing_reach import (
     held_before,
     staged,
 )
-from wmsd.app import company_deletion
-from wmsd.companies import store as companies
+from wmsd.maintenance.company_moves import deletion_store as company_deletion
+from wmsd.tenants.companies import store as companies
 
 READS = {f"abilities:{name}": "on" for name in HAD}
 

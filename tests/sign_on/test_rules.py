@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from wmsd.accounts.rules import User
-from wmsd.base.access import Role
-from wmsd.sign_on.providers import Provider
-from wmsd.sign_on.rules import Known, claim, decide
+from wmsd.contract.access import Role
+from wmsd.tenants.accounts.rules import User
+from wmsd.tenants.sign_on.providers import Provider
+from wmsd.tenants.sign_on.rules import Known, claim, decide
 
 COMPANIES = {"ACME": 1, "GLOBEX": 2, "INITECH": 3}
 CLAIMS: dict[str, Any] = {"sub": "1", "email": "Ana@Example.com", "email_verified": True, "name": "Ana  Pop"}

@@ -8,10 +8,10 @@ import pytest
 from tests.interfaces.pages.visitor import Visitor
 from tests.sign_on.providers import ANA, SUBJECT, Provider, Scene, open_scene, public
 from tests.support.world import PASSWORD, World
-from wmsd.accounts import actions as accounts
-from wmsd.accounts import store
-from wmsd.accounts.rules import User
-from wmsd.sign_on.actions import unlink_user
+from wmsd.tenants.accounts import actions as accounts
+from wmsd.tenants.accounts import store
+from wmsd.tenants.accounts.rules import User
+from wmsd.tenants.sign_on.actions import unlink_user
 
 OF_ACME = {"claim": "groups", "value": "wms-acme", "companies": ["ACME"], "abilities": ["stock:read"]}
 OF_ADMINS = {"claim": "groups", "value": "wms-admins", "role": "platform-admin"}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tests.support.world import World
-from wmsd.stock.explanation import explain
+from wmsd.warehouse.stock.explanation import explain
 
 Explained = dict[str, Any]
 LEDGER = """

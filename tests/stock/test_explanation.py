@@ -14,14 +14,14 @@ from tests.support.goods import LOTTED, MAIN, PLAIN, SERIAL, Store, open_store
 from tests.support.shop import WAYS
 from tests.support.world import World
 from wmsd.base import timestamps
-from wmsd.base.importing import ImportRefused
 from wmsd.base.problems import Problem
 from wmsd.base.quantity import SCALE
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
-from wmsd.stock import store as stock
-from wmsd.stock.explanation import MOST_LEVELS
-from wmsd.stock.ledger import Movement, post_all
+from wmsd.contract.bulk_imports import ImportRefused
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock import store as stock
+from wmsd.warehouse.stock.explanation import MOST_LEVELS
+from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 COMPANIES = count(1)
 AT_RANDOM = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from wmsd import docs
-from wmsd.stock.ledger import Kind
+from wmsd.warehouse.stock.stock_ledger import Kind
 
 
 def test_the_guide_names_every_kind_of_movement() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.support.goods import Store
-from wmsd.db.transaction import Transaction
-from wmsd.stock import history
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock import history
 
 FILTERS: dict[str, dict[str, Any]] = {
     "article": {"article_id": 2},

@@ -7,11 +7,11 @@ import pytest
 
 from tests.support.goods import EAST, LOTTED, MAIN, PLAIN, SERIAL, Store
 from wmsd.base.quantity import SCALE
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
-from wmsd.stock import store as stock
-from wmsd.stock.ledger import Kind, Movement, net_out, post, post_all
-from wmsd.stock.lots import Part
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock import store as stock
+from wmsd.warehouse.stock.lots import Part
+from wmsd.warehouse.stock.stock_ledger import Kind, Movement, net_out, post, post_all
 
 
 async def written(store: Store, *movements: tuple[int, int, Movement]) -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from tests.support.goods import EAST, LOTTED, MAIN, SERIAL, Store
 from wmsd.base.quantity import SCALE
-from wmsd.db.sqlite import sqlite3
-from wmsd.stock import lots
-from wmsd.stock import store as stock
-from wmsd.stock.ledger import Movement, post_all
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.warehouse.stock import lots
+from wmsd.warehouse.stock import store as stock
+from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 
 async def post(store: Store, *movements: tuple[int, Movement], article: int = SERIAL) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.shop import Shop
 from tests.support.world import World
 from wmsd.base.quantity import SCALE
-from wmsd.stock import store
+from wmsd.warehouse.stock import store
 
 AMOUNTS = st.integers(0, 12)
 MINIMA = st.one_of(st.none(), AMOUNTS)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.stock.parts_model import Model, Refused, Row
 from tests.support.goods import Store, open_store
 from tests.support.world import World
-from wmsd.base.importing import ImportRefused
 from wmsd.base.problems import Problem
+from wmsd.contract.bulk_imports import ImportRefused
 
 ARTICLES, WAREHOUSES = {1: "P", 2: "L", 3: "S"}, {1: "MAIN", 2: "EAST"}
 places = st.tuples(st.sampled_from([1, 2, 2, 3, 3, 3]), st.sampled_from([1, 1, 2]))

@@ -4,9 +4,9 @@ import pytest
 
 from tests.support.goods import LOTTED, PLAIN, Store
 from wmsd.base.quantity import SCALE
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
-from wmsd.stock.reservations import (
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock.stock_reservations import (
     NOTHING,
     Holder,
     Reservation,

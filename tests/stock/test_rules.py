@@ -3,8 +3,8 @@
 import pytest
 
 from wmsd.base.quantity import MAXIMUM, SCALE
-from wmsd.stock.contents import UNNAMED, Amounts, Contents, PartKey, Parts
-from wmsd.stock.rules import (
+from wmsd.warehouse.stock.parts import UNNAMED, Amounts, Contents, PartKey, Parts
+from wmsd.warehouse.stock.rules import (
     Change,
     Counted,
     Fault,

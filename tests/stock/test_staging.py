@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from tests.support.world import World
-from wmsd.app.doctor import examine
 from wmsd.base.quantity import SCALE
 from wmsd.base.timestamps import from_microseconds
-from wmsd.stock import staging
+from wmsd.maintenance.file_checks.company_checks import examine
+from wmsd.warehouse.stock import stock_staging as staging
 
 HEADER = "article_code,warehouse_code,quantity\n"
 FIVE = "".join(f"{code},MAIN,{quantity}\n" for code, quantity in zip("EDCBA", (5, 4, 0, 2, 1), strict=True))

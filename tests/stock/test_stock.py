@@ -7,14 +7,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.world import World
-from wmsd.base.importing import ImportRefused
 from wmsd.base.problems import Problem
 from wmsd.base.quantity import SCALE
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
-from wmsd.stock import store
-from wmsd.stock.actions import count_stock
-from wmsd.stock.ledger import Movement, post
+from wmsd.contract.bulk_imports import ImportRefused
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock import store
+from wmsd.warehouse.stock.actions import count_stock
+from wmsd.warehouse.stock.stock_ledger import Movement, post
 
 
 @pytest.fixture

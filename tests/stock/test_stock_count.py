@@ -7,9 +7,9 @@ import pytest
 
 from tests.support.goods import EAST, LOTTED, PLAIN, SERIAL, Store, open_store
 from tests.support.world import UNLIMITED, open_world
-from wmsd.app.csv_transfer import DryRun
-from wmsd.base.importing import ImportRefused
-from wmsd.stock import staged_counts
+from wmsd.contract.bulk_imports import ImportRefused
+from wmsd.imports.file_kinds import DryRun
+from wmsd.warehouse.stock import count_staging as staged_counts
 
 FULL = (
     "P,MAIN,,,10,2\nL,MAIN,L1,,5,\nL,MAIN,L2,,7.5,1\nL,MAIN,,,1,\n"

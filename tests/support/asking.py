@@ -14,15 +14,15 @@ from typing import Any, Final
 from graphql import GraphQLObjectType, get_named_type
 
 from tests.support.world import World
-from wmsd.app.batch import BATCH
-from wmsd.app.references import Reference
-from wmsd.base.operation import Operation
-from wmsd.base.route import Route
+from wmsd.contract.operation import Operation
+from wmsd.contract.route import Route
+from wmsd.dispatch.batch import BATCH
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM_ROUTES
-from wmsd.interfaces.graphql.fields import MUTATIONS, QUERIES, Collection, Field
+from wmsd.interfaces.graphql.root_fields import MUTATIONS, QUERIES, Collection, Field
 from wmsd.interfaces.graphql.schema import Embedded, Leaf, schema, source_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+from wmsd.warehouse.references_by_id import Reference
 
 GRAPHQL: Final = "/api/graphql"
 IN_A_BATCH: Final = 50

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.command import Home, Server
-from wmsd.app.backups.backup_folder import MOMENT
-from wmsd.app.diagnosis import recovery
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.maintenance.backups.folder import MOMENT
+from wmsd.maintenance.doctor import recovery
 
 PASSPHRASE = "correct horse battery staple"
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.lending import beside_a_server
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import beside_a_server
+from wmsd.db.engine.sqlite import connect, sqlite3
 
 
 @contextmanager

@@ -23,8 +23,8 @@ from tests.support.hostile.scene import Tenant
 from tests.support.raw_http import Caller, Connection
 from tests.support.receivers import Receivers
 from tests.support.wholeness import NOT_TOLD_ONCE
-from wmsd.db.sqlite import connect
-from wmsd.interfaces.cli.examining import ONLY_WARNINGS
+from wmsd.db.engine.sqlite import connect
+from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 FIRST: Final = "ACME"
 NOT_LENT: Final = "The server did not lend "

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.forked import LONGEST, TELLS_WHERE, Done, Program
-from wmsd.base.cells import unguarded
-from wmsd.interfaces.cli.examining import ONLY_WARNINGS
+from wmsd.contract.csv_cells import unguarded
+from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 PROGRAM = (sys.executable, "-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
 EMAIL = "admin@example.com"

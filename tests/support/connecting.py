@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager, suppress
 
 from aiohttp import web
 
-from wmsd.base.addresses import networks
-from wmsd.interfaces.http import connections, listening
+from wmsd.base.client_addresses import networks
+from wmsd.interfaces.http import connections
+from wmsd.interfaces.http import listener as listening
 from wmsd.interfaces.http.connections import Bounds
 
 HELLO = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"

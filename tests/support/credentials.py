@@ -8,11 +8,11 @@ from typing import Any, Final
 from tests.support.asking import DONE, Way
 from tests.support.two_tenants import OWN, THEIRS, TwoTenants
 from tests.support.world import World
-from wmsd.accounts import actions as accounts
-from wmsd.base.access import ABILITIES, EVERYTHING, SUFFICES, Role
-from wmsd.base.operation import Operation
 from wmsd.base.strict_json import dumps
-from wmsd.db.transaction import Transaction
+from wmsd.contract.access import ABILITIES, EVERYTHING, SUFFICES, Role
+from wmsd.contract.operation import Operation
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import actions as accounts
 
 STATUSES: Final[Mapping[str, int]] = {
     "UNAUTHORIZED": 401,

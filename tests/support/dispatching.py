@@ -9,10 +9,10 @@ from typing import Any
 from yarl import URL
 
 from tests.support.world import Answer, World
-from wmsd.app.call import Call, LoadBody, Loaded
-from wmsd.base.route import RouteTable
 from wmsd.base.strict_json import loads
-from wmsd.db.transaction import Transaction
+from wmsd.contract.route import RouteTable
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch.call import Call, LoadBody, Loaded
 from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.service import ROUTES
 

@@ -5,7 +5,7 @@ from typing import Any
 from tests.support.shop import Shop, open_shop
 from tests.support.world import Answer, World
 from wmsd.base.quantity import SCALE
-from wmsd.purchase_orders import store as purchase_orders
+from wmsd.warehouse.purchase_orders import store as purchase_orders
 
 A, B, LOT, SERIAL, BOX, THIRD, LENIENT = 1, 2, 4, 5, 6, 7, 8
 ARTICLES = """code,name,track_lot,track_serial,unit_3pl,um3pl_factor,over_receipt_pct

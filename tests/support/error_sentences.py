@@ -19,13 +19,13 @@ LEFT_OUT: Final = {
     "wmsd/interfaces": "speaks to programs or at a terminal; what pages say themselves stands in their templates",
     "wmsd/docs": "is the guide",
     "wmsd/base/dataclass.py": "speaks of a mistake of the program",
-    "wmsd/app/batch.py": "a batch is sent by programs",
-    "wmsd/app/settings": "is said at the start, at a terminal",
-    "wmsd/app/upgrades": "is said at a terminal",
-    "wmsd/app/backups": "is said at a terminal",
-    "wmsd/app/replicas": "is said at a terminal",
-    "wmsd/app/support": "is written into the support bundle",
-    "wmsd/app/tls": "is said at the start, at a terminal",
+    "wmsd/dispatch/batch.py": "a batch is sent by programs",
+    "wmsd/settings": "is said at the start, at a terminal",
+    "wmsd/maintenance/upgrades": "is said at a terminal",
+    "wmsd/maintenance/backups": "is said at a terminal",
+    "wmsd/maintenance/replica": "is said at a terminal",
+    "wmsd/maintenance/support_bundle": "is written into the support bundle",
+    "wmsd/host/tls": "is said at the start, at a terminal",
     "wmsd/db": "is said at a terminal, or in the log",
 }
 MESSAGE_AT: Final = {
@@ -40,50 +40,50 @@ GATHERING: Final = re.compile(r"errors?$|problems?$|sentences$|faults?$|found$|w
 SPEAKING: Final = re.compile(r"Fault$|FieldError$|CellError$|Refused$|Wrong$")
 WHOLE: Final = frozenset(
     {
-        "wmsd/accounts/first_admin.py",
-        "wmsd/accounts/passwords.py",
-        "wmsd/app/access_cache.py",
-        "wmsd/app/alerts/looks.py",
-        "wmsd/app/alerts/mail_failures.py",
-        "wmsd/app/alerts/ways.py",
+        "wmsd/tenants/one_time_links/first_admin.py",
+        "wmsd/tenants/accounts/passwords.py",
+        "wmsd/dispatch/access_cache.py",
+        "wmsd/server/alerts/conditions.py",
+        "wmsd/server/alerts/mail_failures.py",
+        "wmsd/server/alerts/channels.py",
         "wmsd/base/strict_json.py",
-        "wmsd/db/failures.py",
-        "wmsd/db/listing.py",
-        "wmsd/sign_on/asking.py",
-        "wmsd/sign_on/exchange.py",
-        "wmsd/sign_on/metadata.py",
-        "wmsd/sign_on/rules.py",
-        "wmsd/webhooks/attempt.py",
-        "wmsd/webhooks/failures.py",
-        "wmsd/webhooks/receiving/rules.py",
-        "wmsd/webhooks/results.py",
-        "wmsd/webhooks/store.py",
-        "wmsd/webhooks/subscription_queue.py",
-        "wmsd/webhooks/targets.py",
-        "wmsd/webhooks/tls.py",
-        "wmsd/interfaces/pages/acting.py",
-        "wmsd/interfaces/pages/browser.py",
-        "wmsd/interfaces/pages/browsing.py",
-        "wmsd/interfaces/pages/deliveries.py",
-        "wmsd/interfaces/pages/forms.py",
-        "wmsd/interfaces/pages/log_filters.py",
-        "wmsd/interfaces/pages/sent_once.py",
-        "wmsd/interfaces/pages/signing_on.py",
-        "wmsd/interfaces/pages/trust.py",
-        "wmsd/interfaces/pages/trying.py",
-        "wmsd/interfaces/pages/welcome.py",
-        "wmsd/interfaces/pages/workplace.py",
+        "wmsd/db/engine/failures.py",
+        "wmsd/db/sql/lists.py",
+        "wmsd/tenants/sign_on/provider_requests.py",
+        "wmsd/tenants/sign_on/exchange.py",
+        "wmsd/tenants/sign_on/metadata.py",
+        "wmsd/tenants/sign_on/rules.py",
+        "wmsd/events/webhooks/sending/attempt.py",
+        "wmsd/http_client/failures.py",
+        "wmsd/events/webhooks/receiver_rules.py",
+        "wmsd/events/webhooks/deliveries/results_store.py",
+        "wmsd/events/webhooks/store.py",
+        "wmsd/events/webhooks/sending/subscription_queue.py",
+        "wmsd/http_client/urls.py",
+        "wmsd/http_client/trusted_authorities.py",
+        "wmsd/interfaces/pages/records/act.py",
+        "wmsd/interfaces/pages/kit/browser.py",
+        "wmsd/interfaces/pages/records/browse.py",
+        "wmsd/interfaces/pages/webhooks/deliveries.py",
+        "wmsd/interfaces/pages/kit/forms.py",
+        "wmsd/interfaces/pages/webhooks/log_filters.py",
+        "wmsd/interfaces/pages/kit/form_repeats.py",
+        "wmsd/interfaces/pages/people/sign_on.py",
+        "wmsd/interfaces/pages/people/trust.py",
+        "wmsd/interfaces/pages/people/try_sign_on.py",
+        "wmsd/interfaces/pages/people/invitation.py",
+        "wmsd/interfaces/pages/kit/workplace.py",
     }
 )
 """Modules in which a sentence is an error wherever it stands: how it reaches the caller is not followed."""
-TABLES: Final = {"wmsd/base/validation.py": "SENTENCES", "wmsd/base/field_errors.py": "MESSAGES"}
+TABLES: Final = {"wmsd/contract/validation.py": "SENTENCES", "wmsd/contract/field_errors.py": "MESSAGES"}
 OF_FILES: Final = (
-    "wmsd/app/backups/phrases.py",
-    "wmsd/app/examination.py",
-    "wmsd/app/lending.py",
+    "wmsd/maintenance/keys/recovery_phrase.py",
+    "wmsd/maintenance/doctor/examine.py",
+    "wmsd/data_folder/lending.py",
     "wmsd/db/migrations/__init__.py",
-    "wmsd/db/owner.py",
-    "wmsd/db/unwritten.py",
+    "wmsd/db/engine/file_owner.py",
+    "wmsd/db/files/read_only_copy.py",
 )
 """Modules whose errors the doctor tells of a file that it cannot examine."""
 OF_FIELD: Final = re.compile(
@@ -350,8 +350,8 @@ def _texts_of(module: Module) -> Iterator[str]:
 
 def _words() -> Iterator[tuple[str, str]]:
     """Words of ours that stand in sentences."""
-    from wmsd.base.access import ROLES
-    from wmsd.base.tags import TAGS
+    from wmsd.contract.access import ROLES
+    from wmsd.contract.tags import TAGS
 
     nouns = {tag.noun for tag in TAGS.values()} | MORE_NOUNS
     yield from ((word, "words") for word in sorted(nouns))

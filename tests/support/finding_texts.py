@@ -9,14 +9,20 @@ from typing import Final
 import polib
 
 from tests.support.messages import CATALOGUES
-from wmsd.app.diagnosis.diagnose import KINDS
-from wmsd.app.diagnosis.finding import Finding, FindingKind
-from wmsd.app.doctor import PROMISES, READINGS
-from wmsd.app.findings import MORE, SENTENCES
-from wmsd.app.oversight.kept_findings import Diagnosed, Examination, KeptFinding, diagnosed, write_examination
-from wmsd.base.checking import Check
-from wmsd.db.integrity import WORDS
-from wmsd.interfaces.pages.language import ERROR, PLACES
+from wmsd.contract.findings import Finding, FindingKind
+from wmsd.contract.invariants import Check
+from wmsd.db.files.integrity import WORDS
+from wmsd.interfaces.pages.kit.text.language import ERROR, PLACES
+from wmsd.maintenance.doctor.findings import KINDS
+from wmsd.maintenance.file_checks.company_checks import PROMISES, READINGS
+from wmsd.maintenance.file_checks.sentences import MORE, SENTENCES
+from wmsd.platform.admin_view.findings_file import (
+    Diagnosed,
+    Examination,
+    KeptFinding,
+    diagnosed,
+    write_examination,
+)
 
 LITERAL = re.compile(r"'([^']*)'")
 MOMENT: Final = "2026-11-20T12:00:00.000Z"

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from wmsd.app.backups.archive import ArchiveWriter, opened_entry, read_manifest
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.maintenance.backups.archive import ArchiveWriter, opened_entry, read_manifest
 
 ENDLESS: Final = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 TRIGGER: Final = f"CREATE TRIGGER evil AFTER UPDATE ON articles BEGIN SELECT ({ENDLESS}); END"

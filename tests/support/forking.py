@@ -20,9 +20,9 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from wmsd.interfaces import for_browsers
+from wmsd.interfaces import browser_service as for_browsers
 from wmsd.interfaces.cli import main
-from wmsd.interfaces.pages.rendering import load_templates
+from wmsd.interfaces.pages.kit.rendering import load_templates
 
 MOST_BYTES = 1 << 20
 """Of a request."""

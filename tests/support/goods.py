@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any
 
 from tests.support.world import World
-from wmsd.app.csv_transfer import KINDS, export_csv, import_csv
-from wmsd.app.doctor import examine
-from wmsd.base.importing import ImportRefused
-from wmsd.base.validation import check
-from wmsd.stock import adjusting
-from wmsd.stock.contents import contents_of
-from wmsd.stock.counting import CountOutcome
-from wmsd.stock.schema import Adjustment, Quarantining
+from wmsd.contract.bulk_imports import ImportRefused
+from wmsd.contract.validation import check
+from wmsd.imports.file_kinds import KINDS, export_csv, import_csv
+from wmsd.maintenance.file_checks.company_checks import examine
+from wmsd.warehouse.stock import adjustments as adjusting
+from wmsd.warehouse.stock.counts import CountOutcome
+from wmsd.warehouse.stock.parts import contents_of
+from wmsd.warehouse.stock.schema import Adjustment, Quarantining
 
 PLAIN, LOTTED, SERIAL = 1, 2, 3
 MAIN, EAST = 1, 2

@@ -12,7 +12,7 @@ from tests.support.forked import ROOT
 HOLD: Final = """
 import sys
 from pathlib import Path
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 connection = connect(Path(sys.argv[1]))
 connection.execute("PRAGMA locking_mode = EXCLUSIVE")
 connection.execute("BEGIN EXCLUSIVE")

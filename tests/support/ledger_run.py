@@ -26,12 +26,12 @@ from tests.support.fast_clock import FastClock
 from tests.support.forked import FIXED, ROOT
 from tests.support.raw_http import Answer, Caller, Connection
 from tests.support.unsteady import HOST, Life, Receiver, listening
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.installation import Installation, open_installation
-from wmsd.app.lending import beside_a_server
-from wmsd.app.settings import Settings
 from wmsd.base import timestamps
-from wmsd.webhooks.redelivery import Range, send_range
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import beside_a_server
+from wmsd.events.webhooks.deliveries.redelivery import Range, send_range
+from wmsd.installation.open_installation import Installation, open_installation
+from wmsd.settings import Settings
 
 ARTICLES: Final = 400
 """So many that none has a long row of events, of which one waits for the other."""

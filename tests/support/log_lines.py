@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wmsd.app.logs import HumanFormatter, JsonFormatter
+from wmsd.log.output import HumanFormatter, JsonFormatter
 
 
 class Kept(logging.Handler):

@@ -10,13 +10,13 @@ from typing import Final
 from jinja2 import Environment
 
 from wmsd import docs
-from wmsd.app.alerts.kinds import KINDS
-from wmsd.base.access import ABILITIES, MODULES, OPENS_BOTH, ROLES
+from wmsd.contract.access import ABILITIES, MODULES, OPENS_BOTH, ROLES
 from wmsd.interfaces import pages
-from wmsd.interfaces.pages import resources
-from wmsd.interfaces.pages.administration import USER_ACTS
-from wmsd.interfaces.pages.fields import NAMES
-from wmsd.interfaces.pages.words import WORDS
+from wmsd.interfaces.pages.kit import resources
+from wmsd.interfaces.pages.kit.fields import NAMES
+from wmsd.interfaces.pages.kit.installation_resources import USER_ACTS
+from wmsd.interfaces.pages.kit.text.words import WORDS
+from wmsd.server.alerts.kinds import KINDS
 
 PAGES: Final = Path(pages.__file__).parent
 TEMPLATES: Final = PAGES / "templates"

@@ -8,8 +8,8 @@ from typing import Final
 
 from aiohttp import web
 
-from wmsd.interfaces.pages.administration import ADMINISTRATION
-from wmsd.interfaces.pages.resources import RESOURCES, Resource
+from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
+from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
 from wmsd.interfaces.service import FOR_BROWSERS
 
 NO_PAGES: Final = ("/api", "/openapi", "/docs", "/pages/{name}", "/{anything}", "/changelog")

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import log
 from typing import Any
 
-from wmsd.interfaces.pages.guide.searching import Entry
+from wmsd.interfaces.guide.search import Entry
 
 WORD = re.compile(r"\w+(?:[.:/_-]+\w+)*")
 PART = re.compile(r"[^\W_]+")

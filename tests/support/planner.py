@@ -6,9 +6,9 @@ from typing import Any
 from tests.support.crates import balances, open_crates
 from tests.support.shop import Shop
 from tests.support.world import ETSM, Answer, World
-from wmsd.app.doctor import examine
-from wmsd.transport_sites import actions as sites
-from wmsd.transport_sites.schema import NewSite
+from wmsd.maintenance.file_checks.company_checks import examine
+from wmsd.tenants.sites import actions as sites
+from wmsd.tenants.sites.schema import NewSite
 
 MOVED = "sales_order.status_changed"
 PACKED = "packaging.movement_recorded"

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Sequence
 from threading import Event, Lock
 
-from wmsd.webhooks.dns_resolver import DnsResolver
+from wmsd.http_client.dns_resolver import DnsResolver
 
 Saying = Sequence[str] | Exception | Event
 

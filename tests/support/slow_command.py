@@ -4,11 +4,11 @@ import asyncio
 import sys
 from pathlib import Path
 
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.installation import Installation
-from wmsd.app.settings import Settings
-from wmsd.interfaces.cli.command_line import CommandLine
-from wmsd.interfaces.cli.company_data import company_database
+from wmsd.data_folder.folder import DataFolder
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine
+from wmsd.interfaces.cli.kit.company_data import company_database
+from wmsd.settings import Settings
 
 
 async def work(installation: Installation) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.support.world import World
-from wmsd.db import inline_reader
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine import inline_reader
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
 
 METHODS = ("execute", "executemany", "row", "rows", "value", "record", "records", "insert")
 

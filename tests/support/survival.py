@@ -17,8 +17,8 @@ from tests.support.command import Home, first_day
 from tests.support.forked import LONGEST
 from tests.support.injected import killed_at
 from tests.support.thorough import IS_THOROUGH
-from wmsd.db.sqlite import connect_as_it_is
-from wmsd.interfaces.cli.examining import ONLY_WARNINGS
+from wmsd.db.engine.sqlite import connect_as_it_is
+from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 STRIDE: Final = 1 if IS_THOROUGH else 3
 COMPANIES: Final = ("ACME", "OTHER")

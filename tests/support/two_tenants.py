@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from tests.support.planner import new_site
 from tests.support.world import ETSM, Answer, World, all_rows
-from wmsd.base.operation import Operation
-from wmsd.db.transaction import Transaction
+from wmsd.contract.operation import Operation
+from wmsd.db.engine.transaction import Transaction
 
 OWN, THEIRS = "OWN", "THEIRS"
 PLENTY: Final = 1_000_000

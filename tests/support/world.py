@@ -22,29 +22,29 @@ from argon2 import PasswordHasher
 from tests.support.contract import Contract
 from tests.support.raw_http import Caller
 from tests.support.steering import CountedIds, SteeredClock
-from wmsd.accounts import actions as accounts
-from wmsd.accounts import kernel_tokens
-from wmsd.accounts.passwords import Passwords
-from wmsd.accounts.schema import NewUser
-from wmsd.app.csv_transfer import KINDS, import_csv
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.installation import Installation, open_installation
-from wmsd.app.jobs import Jobs
-from wmsd.app.oversight.service import Started
-from wmsd.app.settings import Settings
-from wmsd.base.access import EVERYTHING, MODULES, Role
-from wmsd.base.importing import Outcome
-from wmsd.companies import actions as companies
-from wmsd.companies.schema import NewCompany, NewOperator
-from wmsd.db.database import Database
-from wmsd.db.transaction import Parameters, Transaction
-from wmsd.interfaces.cli.commands_page import COMMANDS
+from wmsd.contract.access import EVERYTHING, MODULES, Role
+from wmsd.contract.bulk_imports import Outcome
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Parameters, Transaction
+from wmsd.events.webhooks.sending.sender import Sender
+from wmsd.imports.file_kinds import KINDS, import_csv
+from wmsd.installation.open_installation import Installation, open_installation
+from wmsd.interfaces.cli.kit.commands_page import COMMANDS
 from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listening import listening
+from wmsd.interfaces.http.listener import listening
 from wmsd.interfaces.service import service
-from wmsd.transport_sites import actions as sites
-from wmsd.transport_sites.schema import NewSite
-from wmsd.webhooks.sender import Sender
+from wmsd.platform.admin_view.service import Started
+from wmsd.server.jobs import Jobs
+from wmsd.settings import Settings
+from wmsd.tenants.accounts import actions as accounts
+from wmsd.tenants.accounts import kernel_tokens
+from wmsd.tenants.accounts.passwords import Passwords
+from wmsd.tenants.accounts.schema import NewUser
+from wmsd.tenants.companies import actions as companies
+from wmsd.tenants.companies.schema import NewCompany, NewOperator
+from wmsd.tenants.sites import actions as sites
+from wmsd.tenants.sites.schema import NewSite
 
 KERNEL = "/api/kernel/v1/"
 ETSM = "/api/integrations/etsm"

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.planner import EUR_4, Planner
-from wmsd.app.doctor import examine
+from wmsd.maintenance.file_checks.company_checks import examine
 
 DAMAGE = {
     "a transport's packaging is in the packaging ledger": (

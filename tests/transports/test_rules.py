@@ -2,9 +2,9 @@
 
 import pytest
 
-from wmsd.sales_orders.rules import STATUSES
-from wmsd.sales_orders.rules import Status as OrderStatus
-from wmsd.transports.rules import ORDER_MOVES, Effect, Requested, Status, moves_from, why_not
+from wmsd.warehouse.sales_orders.rules import STATUSES
+from wmsd.warehouse.sales_orders.rules import Status as OrderStatus
+from wmsd.warehouse.transports.rules import ORDER_MOVES, Effect, Requested, Status, moves_from, why_not
 
 UNLOADED = "T is {}: it was unloaded. Load it again, or leave it out of the transport"
 CANCELLED = "T is ANULAT: leave it out of the transport"

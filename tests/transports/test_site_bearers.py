@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from wmsd.base.context import TransportSite
-from wmsd.transport_sites.rules import Key, caller_of, hash_of
+from wmsd.contract.context import TransportSite
+from wmsd.tenants.sites.rules import Key, caller_of, hash_of
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 AN_INSTANT = timedelta(microseconds=1)

@@ -11,10 +11,10 @@ from openapi_spec_validator import validate
 from tests.support.planner import EUR_4, MOVED, PACKED, STOCK, Planner, new_site
 from tests.support.shop import open_shop
 from tests.support.world import ETSM, World, open_world
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.etsm.routes import ROUTES
-from wmsd.transport_sites import actions as sites
-from wmsd.transport_sites.rules import PREFIX
+from wmsd.tenants.sites import actions as sites
+from wmsd.tenants.sites.rules import PREFIX
 
 PATHS = [(route.method, route.path.replace("{transport_ecc}", "T1")) for route in ROUTES]
 BODIES = {"POST": {"transport_ecc": "T1", "order_codes": [], "status": "INCARCAT"}}

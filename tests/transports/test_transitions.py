@@ -10,10 +10,10 @@ import pytest
 from tests.support.planner import EUR_3, EUR_4, MOVED, PACKED, STOCK, Planner
 from wmsd import docs
 from wmsd.base.problems import Problem
-from wmsd.sales_orders.effects import EFFECTS
-from wmsd.sales_orders.rules import STATUSES
-from wmsd.sales_orders.rules import Effect as OrderEffect
-from wmsd.transports.rules import ORDER_MOVES, TRANSITIONS, Effect
+from wmsd.warehouse.sales_orders.effects import EFFECTS
+from wmsd.warehouse.sales_orders.rules import STATUSES
+from wmsd.warehouse.sales_orders.rules import Effect as OrderEffect
+from wmsd.warehouse.transports.rules import ORDER_MOVES, TRANSITIONS, Effect
 
 TRANSPORTS = ("CREAT", "INCARCAT", "LIVRAT")
 CALLS = ("INCARCAT", "LIVRAT")

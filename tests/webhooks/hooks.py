@@ -12,7 +12,7 @@ from tests.support.receivers import ANY_PORT, Received, Receiver
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, Answer, World, open_world
 from tests.webhooks.rest import is_busy
-from wmsd.webhooks.sender import Sender
+from wmsd.events.webhooks.sending.sender import Sender
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 LONGEST = 10.0

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tests.support.world import World
-from wmsd.app.webhooks import new_sender
-from wmsd.webhooks.answer import Answer
-from wmsd.webhooks.due_scanner import Companies
-from wmsd.webhooks.lazy_client import LazyClient
-from wmsd.webhooks.sender import Sender
+from wmsd.events.webhooks.sending.due_scanner import Companies
+from wmsd.events.webhooks.sending.sender import Sender
+from wmsd.http_client.answer import Answer
+from wmsd.http_client.lazy_client import LazyClient
+from wmsd.server.webhook_sender import new_sender
 
 SECRET = "s" * 32
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 
-from wmsd.webhooks.sender import Sender
+from wmsd.events.webhooks.sending.sender import Sender
 
 
 def is_busy(sender: Sender, hanging: int = 0) -> bool:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.receivers import MANNERS
 from tests.webhooks.hooks import Hooks
-from wmsd.app.doctor import Findings, examine
+from wmsd.maintenance.file_checks.company_checks import Findings, examine
 
 
 @pytest.fixture

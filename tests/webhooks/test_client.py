@@ -13,9 +13,9 @@ import pytest
 from tests.support.authority import HOST, Authority
 from tests.support.receivers import ANY_PORT, MANNERS, Manner, Receiver, Receivers, answer, raw
 from tests.support.scripted_names import ScriptedNames
-from wmsd.webhooks.client import GuardedClient
-from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.wire import WANTED_BYTES
+from wmsd.http_client.client import GuardedClient
+from wmsd.http_client.connector import WANTED_BYTES
+from wmsd.http_client.guard import Guard
 
 LISTED = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)
 DEADLINE = 0.3
@@ -375,7 +375,7 @@ async def test_headers_that_frame_are_a_mistake_of_the_caller(
 
 def test_its_import_reads_no_certificates() -> None:
     program = """
-import wmsd.webhooks.client
+import wmsd.http_client.client
 from aiohttp import connector
 print(connector._SSL_CONTEXT_VERIFIED.cert_store_stats()["x509"])
 """

@@ -2,7 +2,14 @@
 
 import asyncio
 
-from wmsd.webhooks.concurrency_limits import IN_TOTAL, PER_COMPANY, PER_HOST, ConcurrencyLimits, Lane, Slot
+from wmsd.events.webhooks.sending.throttle import (
+    IN_TOTAL,
+    PER_COMPANY,
+    PER_HOST,
+    ConcurrencyLimits,
+    Lane,
+    Slot,
+)
 
 
 async def taken(limits: ConcurrencyLimits, lanes: list[Lane]) -> list[Slot]:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from wmsd.webhooks.deadlines import Deadlines
+from wmsd.http_client.deadlines import Deadlines
 
 SOON = 0.05
 LONG = 60.0

@@ -14,10 +14,10 @@ import pytest
 from tests.support.authority import HOST
 from tests.support.receivers import ANY_PORT, Receiver
 from tests.support.scripted_names import Saying, ScriptedNames
-from wmsd.webhooks.client import GuardedClient
-from wmsd.webhooks.dns_resolver import MOST, MOST_OF_PARTY, MOST_OF_ZONE
-from wmsd.webhooks.failures import NOWHERE
-from wmsd.webhooks.guard import Guard
+from wmsd.http_client.client import GuardedClient
+from wmsd.http_client.dns_resolver import MOST, MOST_OF_PARTY, MOST_OF_ZONE
+from wmsd.http_client.failures import NOWHERE
+from wmsd.http_client.guard import Guard
 
 LISTED = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)
 HEADERS = {"User-Agent": "3PL-WMS-Webhook/1.0", "Content-Type": "application/json"}
@@ -135,9 +135,9 @@ async def test_a_name_is_asked_for_once_at_a_time() -> None:
 def test_a_lookup_that_hangs_does_not_hold_up_the_end_of_the_process() -> None:
     program = """
 import asyncio, time
-from wmsd.webhooks.client import GuardedClient
-from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.dns_resolver import DnsResolver
+from wmsd.http_client.client import GuardedClient
+from wmsd.http_client.guard import Guard
+from wmsd.http_client.dns_resolver import DnsResolver
 async def main():
     async with GuardedClient(Guard(), "", 0.1, DnsResolver(lambda host: time.sleep(30))) as client:
         print((await client.get("https://a.test/", {})).error)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.world import World
 from tests.webhooks.patient_receivers import Client, Scene, sending
-from wmsd.db.company_files import CompanyFiles
+from wmsd.db.files.company_files import CompanyFiles
 
 
 async def test_companies_without_subscriptions_are_not_opened_at_the_start(world: World) -> None:

@@ -5,12 +5,13 @@ from typing import Any
 
 from tests.support.receivers import MANNERS, answer
 from tests.webhooks.hooks import SECRET, Hooks
-from wmsd.db.transaction import Transaction
-from wmsd.webhooks import delivery_actions, log
-from wmsd.webhooks.figures import FIGURES, list_webhook_figures
-from wmsd.webhooks.retention import forget_old
-from wmsd.webhooks.rules import hour
-from wmsd.webhooks.signing import signature
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks.deliveries import actions as delivery_actions
+from wmsd.events.webhooks.deliveries import store as log
+from wmsd.events.webhooks.figures import FIGURES, list_webhook_figures
+from wmsd.events.webhooks.retention import forget_old
+from wmsd.events.webhooks.rules import hour
+from wmsd.events.webhooks.signing import signature
 
 LONG_HEAD = {"Retry-After": "5", "Set-Cookie": "session=hidden", "X-Long": "x" * 2000}
 CHANGING = ("pending", "held", "exhausted", "succeeded", "failed")

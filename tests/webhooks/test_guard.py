@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wmsd.webhooks import guard as module
-from wmsd.webhooks.guard import RANGES, Guard, Rule, is_here
-from wmsd.webhooks.ports import WEB
+from wmsd.http_client import guard as module
+from wmsd.http_client.guard import RANGES, Guard, Rule, is_here
+from wmsd.http_client.ports import WEB
 
 EVERYTHING = ["0.0.0.0/0", "::/0"]
 NEVER = [

@@ -21,18 +21,18 @@ from tests.support.programs import program
 from tests.support.receivers import Received
 from tests.webhooks.hooks import SECRET, Hooks
 from wmsd import docs
-from wmsd.app.settings import Settings
 from wmsd.base import strict_json
-from wmsd.base.route import RouteTable
-from wmsd.base.validation import check
+from wmsd.contract.route import RouteTable
+from wmsd.contract.validation import check
+from wmsd.events.outbox.deliveries import ATTEMPTS
+from wmsd.events.outbox.events import EVENTS
+from wmsd.events.webhooks.rules import CREDENTIALS, MOST_SUBSCRIPTIONS, WAITS
+from wmsd.events.webhooks.schema import DeliveryStatus
+from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION
+from wmsd.events.webhooks.signing import headers
 from wmsd.interfaces.cli.main import wmsd
 from wmsd.interfaces.service import ROUTES
-from wmsd.outbox.deliveries import ATTEMPTS
-from wmsd.outbox.events import EVENTS
-from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
-from wmsd.webhooks.rules import CREDENTIALS, MOST_SUBSCRIPTIONS, WAITS
-from wmsd.webhooks.schema import DeliveryStatus
-from wmsd.webhooks.signing import headers
+from wmsd.settings import Settings
 
 GUIDE = (Path(docs.__file__).parent / "webhooks.md").read_text(encoding="utf-8")
 PLAIN_SECRET = "a secret of letters, without a prefix"

@@ -9,12 +9,12 @@ import pytest
 from tests.support.receivers import ANY_PORT, Receiver, answer
 from tests.support.scripted_names import ScriptedNames
 from tests.webhooks.hostile_urls import NAMES, hostile_urls
-from wmsd.webhooks import client as client_module
-from wmsd.webhooks.answer import Answer
-from wmsd.webhooks.client import GuardedClient
-from wmsd.webhooks.failures import NOWHERE
-from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.targets import header_errors, parsed
+from wmsd.http_client import client as client_module
+from wmsd.http_client.answer import Answer
+from wmsd.http_client.client import GuardedClient
+from wmsd.http_client.failures import NOWHERE
+from wmsd.http_client.guard import Guard
+from wmsd.http_client.urls import header_errors, parsed
 
 AT_ONCE = 16
 WIDE = ["127.0.0.0/8", "::/127", "169.254.0.0/16", "0.0.0.0/8"]

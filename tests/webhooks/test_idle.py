@@ -9,8 +9,8 @@ from tests.support.authority import Authority
 from tests.support.receivers import Receiver
 from tests.support.scripted_names import Saying, ScriptedNames
 from tests.webhooks.test_client import BODY, HEADERS, LISTED
-from wmsd.webhooks import idle
-from wmsd.webhooks.client import GuardedClient
+from wmsd.http_client import idle
+from wmsd.http_client.client import GuardedClient
 
 FAREWELL_SECONDS = 30.0
 """For so long asyncio waits for it, unless it is told otherwise."""

@@ -10,9 +10,9 @@ import pytest
 from tests.support.authority import Authority
 from tests.support.receivers import MANNERS, answer
 from tests.webhooks.hooks import Hooks, open_hooks
-from wmsd.webhooks import redelivery
-from wmsd.webhooks.deliveries import queue_test
-from wmsd.webhooks.redelivery import FAILED, Range, send_range
+from wmsd.events.webhooks.deliveries import redelivery
+from wmsd.events.webhooks.deliveries.due_store import queue_test
+from wmsd.events.webhooks.deliveries.redelivery import FAILED, Range, send_range
 
 DELIVERIES = "/api/v2/webhooks/1/deliveries"
 LONG_AGO, NEVER = "2000-01-01T00:00:00.000Z", "2100-01-01T00:00:00.000Z"

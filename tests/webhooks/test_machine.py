@@ -21,10 +21,12 @@ from hypothesis.stateful import (
 from tests.documents.machine import BEGINNING, SETTINGS, STEPS, open_runs
 from tests.webhooks.watched import DAY, Asked, Client, WatchedSender
 from tests.webhooks.world_model import Subscription
-from wmsd.webhooks import deliveries, due_scanner, redelivery, sender
-from wmsd.webhooks.lazy_client import LazyClient
-from wmsd.webhooks.redelivery import Range
-from wmsd.webhooks.trial import send_test
+from wmsd.events.webhooks.deliveries import due_store as deliveries
+from wmsd.events.webhooks.deliveries import redelivery
+from wmsd.events.webhooks.deliveries.redelivery import Range
+from wmsd.events.webhooks.sending import due_scanner, sender
+from wmsd.events.webhooks.sending.test_event import send_test
+from wmsd.http_client.lazy_client import LazyClient
 
 pytestmark = pytest.mark.long
 

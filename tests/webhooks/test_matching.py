@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.support.world import open_world
-from wmsd.db.transaction import Transaction
-from wmsd.webhooks import matching
-from wmsd.webhooks.matching import Wanted, newest, oldest
-from wmsd.webhooks.schema import DELIVERY_STATUSES
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks.deliveries import filters as matching
+from wmsd.events.webhooks.deliveries.filters import Wanted, newest, oldest
+from wmsd.events.webhooks.schema import DELIVERY_STATUSES
 
 ROWS = 400
 EVENTS = ("article.created", "article.updated", "sales_order.created", "webhook.test")

@@ -11,15 +11,16 @@ import pytest
 
 from tests.support.receivers import Received
 from tests.webhooks.hooks import LONGEST, SECRET, Hooks
-from wmsd.app.today.figures import read as read_figures
-from wmsd.base.validation import check
 from wmsd.base.vault import Vault
-from wmsd.db.transaction import Transaction
-from wmsd.webhooks import deliveries, missing_credentials
-from wmsd.webhooks.checks import CHECKS
-from wmsd.webhooks.figures import list_webhook_figures
-from wmsd.webhooks.receiving.actions import make_webhook_receiver
-from wmsd.webhooks.receiving.schema import NewReceiver
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks import missing_credentials
+from wmsd.events.webhooks.checks import CHECKS
+from wmsd.events.webhooks.deliveries import due_store as deliveries
+from wmsd.events.webhooks.figures import list_webhook_figures
+from wmsd.events.webhooks.test_receivers.actions import make_webhook_receiver
+from wmsd.events.webhooks.test_receivers.schema import NewReceiver
+from wmsd.server.today.figures import read as read_figures
 
 OTHER = Vault("the key of before the disaster")
 CODE = "credentials_missing"

@@ -15,16 +15,25 @@ from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, World, open_world
 from tests.webhooks.rest import is_busy
 from tests.webhooks.test_guide import block
-from wmsd.app.webhooks import new_client
 from wmsd.base.problems import Problem
-from wmsd.base.validation import check
-from wmsd.companies import actions as companies
-from wmsd.db.transaction import Transaction
-from wmsd.webhooks import delivery_actions
-from wmsd.webhooks.receiving import actions, receiver, retention, rules, signatures, store
-from wmsd.webhooks.receiving.rules import ADDRESS
-from wmsd.webhooks.receiving.schema import NewReceiver, ReceiverAnswer
-from wmsd.webhooks.trial import send_test
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks import receiver_rules as rules
+from wmsd.events.webhooks.deliveries import actions as delivery_actions
+from wmsd.events.webhooks.receiver_rules import ADDRESS
+from wmsd.events.webhooks.sending.test_event import send_test
+from wmsd.events.webhooks.test_receivers import (
+    actions,
+    receiver,
+    signatures,
+    store,
+)
+from wmsd.events.webhooks.test_receivers import (
+    receiver_retention as retention,
+)
+from wmsd.events.webhooks.test_receivers.schema import NewReceiver, ReceiverAnswer
+from wmsd.server.webhook_sender import new_client
+from wmsd.tenants.companies import actions as companies
 
 EVENTS = ["sales_order.created", "sales_order.status_changed"]
 
@@ -269,7 +278,7 @@ async def test_what_was_under_way_when_the_process_ended_comes_again(tmp_path: P
             await asyncio.Event().wait()
 
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("wmsd.webhooks.receiving.receiver.receive", cut_off)
+            patched.setattr("wmsd.events.webhooks.test_receivers.receiver.receive", cut_off)
             await scene.shop.order()
             await asyncio.wait_for(received.wait(), 10)
             await scene.world.sender.stop()

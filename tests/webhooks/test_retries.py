@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.receivers import MANNERS, Received, answer, hang
 from tests.webhooks.hooks import SECRET, Hooks
-from wmsd.webhooks import deliveries
-from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
+from wmsd.events.webhooks.deliveries import due_store as deliveries
+from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION
 
 FAILS = MANNERS["/500"]
 ORDER_MOVES = ("IN_LUCRU", "INCARCAT", "LIVRAT")

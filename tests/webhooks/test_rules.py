@@ -5,9 +5,16 @@ from typing import Any
 
 import pytest
 
-from wmsd.base.context import Company, Operator
-from wmsd.webhooks.rules import Verdict, credentials, failing_milliseconds, is_short, off_because, verdict
-from wmsd.webhooks.schema import RECOMMENDED_SECRET, AuthType
+from wmsd.contract.context import Company, Operator
+from wmsd.events.webhooks.rules import (
+    Verdict,
+    credentials,
+    failing_milliseconds,
+    is_short,
+    off_because,
+    verdict,
+)
+from wmsd.events.webhooks.schema import RECOMMENDED_SECRET, AuthType
 
 MINUTE, DAY = 60_000, 86_400_000
 COMPANY = Company(1, "ACME", "Acme", modules=frozenset({"api", "webhooks", "stock"}))

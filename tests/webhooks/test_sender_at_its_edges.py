@@ -7,9 +7,9 @@ import pytest
 
 from tests.support.world import World
 from tests.webhooks.patient_receivers import name_of, sending
-from wmsd.db.database import Database
-from wmsd.db.sqlite import sqlite3
-from wmsd.webhooks.deliveries import DueNow
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.events.webhooks.deliveries.due_store import DueNow
 
 
 async def test_a_delivery_whose_result_is_written_while_it_is_loaded_is_not_sent_again(

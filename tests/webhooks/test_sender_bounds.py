@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.world import World
 from tests.webhooks.patient_receivers import name_of, sending
-from wmsd.db.database import Database
-from wmsd.webhooks import subscription_queue
+from wmsd.db.engine.database import Database
+from wmsd.events.webhooks.sending import subscription_queue
 
 LONGEST = 30.0
 

@@ -14,7 +14,7 @@ from standardwebhooks import Webhook
 from tests.support.receivers import MANNERS, Received, answer
 from tests.webhooks.hooks import SECRET, Hooks
 from wmsd.base.timestamps import from_text
-from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
+from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION
 
 UNPADDED = "whsec_" + base64.b64encode(b"u" * 32).decode().rstrip("=")
 

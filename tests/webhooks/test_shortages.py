@@ -16,15 +16,15 @@ from tests.webhooks.hooks import Hooks
 from tests.webhooks.patient_receivers import name_of, sending
 from tests.webhooks.rest import is_busy
 from wmsd.base.problems import Problem
-from wmsd.db.database import Database
-from wmsd.webhooks import due_scanner
-from wmsd.webhooks import recorder as recorder_module
-from wmsd.webhooks import sender as sender_module
-from wmsd.webhooks.client import GuardedClient
-from wmsd.webhooks.dns_resolver import LookupFailed, system_lookup
-from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.tasks import Tasks
-from wmsd.webhooks.tls import dialling_context
+from wmsd.db.engine.database import Database
+from wmsd.events.webhooks.sending import due_scanner
+from wmsd.events.webhooks.sending import recorder as recorder_module
+from wmsd.events.webhooks.sending import sender as sender_module
+from wmsd.events.webhooks.sending.tasks import Tasks
+from wmsd.http_client.client import GuardedClient
+from wmsd.http_client.dns_resolver import LookupFailed, system_lookup
+from wmsd.http_client.guard import Guard
+from wmsd.http_client.trusted_authorities import dialling_context
 
 ERRORS = [
     OSError(errno.EMFILE, "Too many open files"),

@@ -3,12 +3,12 @@
 from typing import Any, cast
 
 from wmsd.base.vault import Vault
-from wmsd.db.database import Database
-from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
-from wmsd.webhooks.deliveries import Due, DueNow, Target
-from wmsd.webhooks.due_scanner import Scan
-from wmsd.webhooks.results import Result
-from wmsd.webhooks.subscription_queue import SubscriptionQueue, update_queues
+from wmsd.db.engine.database import Database
+from wmsd.events.webhooks.deliveries.due_store import Due, DueNow, Target
+from wmsd.events.webhooks.deliveries.results_store import Result
+from wmsd.events.webhooks.sending.due_scanner import Scan
+from wmsd.events.webhooks.sending.subscription_queue import SubscriptionQueue, update_queues
+from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION
 
 VAULT = Vault("secret")
 TARGET = Target(1, "https://erp.example.com/", "hmac", VAULT.seal('{"secret": "s"}'), None, None)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.world import World
 from tests.webhooks.hooks import SECRET
-from wmsd.webhooks.rules import MOST_SUBSCRIPTIONS
+from wmsd.events.webhooks.rules import MOST_SUBSCRIPTIONS
 
 PATH = "/api/webhooks"
 URL = "https://hooks.example.com/in"

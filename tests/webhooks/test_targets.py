@@ -2,8 +2,8 @@
 
 import pytest
 
-from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.targets import LONGEST_URL, MOST_HEADERS, header_errors, parsed, url_errors
+from wmsd.http_client.guard import Guard
+from wmsd.http_client.urls import LONGEST_URL, MOST_HEADERS, header_errors, parsed, url_errors
 
 STRICT = Guard()
 HOME = Guard(["10.0.0.0/8", "127.0.0.1/32"], allow_http=True, allow_ports=[80, 443, "8000-8999"])

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from wmsd.webhooks import throttle
-from wmsd.webhooks.throttle import MOMENT_SECONDS, Throttle
+from wmsd.events.webhooks.sending import throttle_more as throttle
+from wmsd.events.webhooks.sending.throttle_more import MOMENT_SECONDS, Throttle
 
 
 class Service:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.receivers import Received, answer
 from tests.webhooks.hooks import Hooks
-from wmsd.app import idempotency
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.dispatch import idempotency
 
 TEST = "/api/v2/webhooks/1/test"
 KEY = {"Idempotency-Key": "k"}

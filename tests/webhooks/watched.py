@@ -18,14 +18,14 @@ from tests.support.shop import open_shop
 from tests.support.world import World
 from tests.webhooks.rest import is_busy
 from tests.webhooks.world_model import MOST_AT_ONCE, Delivery, Event, Subscription
-from wmsd.app.installation import Installation
 from wmsd.base import timestamps
-from wmsd.base.context import Company
-from wmsd.webhooks.answer import Answer
-from wmsd.webhooks.checks import CHECKS
-from wmsd.webhooks.lazy_client import LazyClient
-from wmsd.webhooks.missing_credentials import MissingCredentials
-from wmsd.webhooks.sender import Sender
+from wmsd.contract.context import Company
+from wmsd.events.webhooks.checks import CHECKS
+from wmsd.events.webhooks.missing_credentials import MissingCredentials
+from wmsd.events.webhooks.sending.sender import Sender
+from wmsd.http_client.answer import Answer
+from wmsd.http_client.lazy_client import LazyClient
+from wmsd.installation.open_installation import Installation
 
 DAY = 86_400
 

@@ -18,7 +18,7 @@ MAX_NESTING = 32
 MAX_INTEGER_DIGITS = 18
 MAX_NUMBER_LENGTH = 64
 MOST_TEXT_ERRORS = 1_000
-"""The number of errors at which reading stops. An answer reports a hundred of them (`base/problems.py`)."""
+"""The number of errors at which reading stops. An answer reports a hundred of them (`problems.py`)."""
 MOST_FIELDS_OF_AN_OBJECT = 200
 MOST_FIELDS = 20_000
 """The most fields of all objects together: a document of 1 000 lines has some 10 000."""

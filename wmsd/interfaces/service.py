@@ -7,8 +7,25 @@ from typing import Any, Final
 
 from yarl import URL
 
-from wmsd.app.batch import BatchService, routes_of
-from wmsd.app.discovery import (
+from wmsd.contract.route import Route
+from wmsd.dispatch.batch import BatchService, routes_of
+from wmsd.dispatch.prepared_answers import as_json
+from wmsd.imports.upload_jobs import ImportDesk
+from wmsd.installation.live_changes import LiveChanges
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.etsm.routes import ROUTES as ETSM
+from wmsd.interfaces.graphql import over_http as graphql
+from wmsd.interfaces.guide.source import Source
+from wmsd.interfaces.http import metrics
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.command_hints import COMPLETE
+from wmsd.interfaces.http.requests import read_query
+from wmsd.interfaces.http.server import LateRoutes, make_app
+from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
+from wmsd.interfaces.rest_v1.routes import ROUTES as V1
+from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+from wmsd.platform.admin_view.service import OversightService, Started
+from wmsd.platform.discovery import (
     ETSM_VERSION,
     V1_VERSION,
     V2_VERSION,
@@ -18,29 +35,12 @@ from wmsd.app.discovery import (
     index,
     versions,
 )
-from wmsd.app.imports.desk import ImportDesk
-from wmsd.app.installation import Installation
-from wmsd.app.jobs import Jobs
-from wmsd.app.kernel import KERNEL_VERSION, KernelService
-from wmsd.app.live_changes import LiveChanges
-from wmsd.app.measuring.live import LiveFigures
-from wmsd.app.oversight.service import OversightService, Started
-from wmsd.app.prepared import as_json
-from wmsd.app.room_watch import RoomWatch
-from wmsd.app.today.keeping import TodayFigures
-from wmsd.app.webhooks import WebhookService, new_client, new_sender
-from wmsd.base.route import Route
-from wmsd.interfaces.etsm.routes import ROUTES as ETSM
-from wmsd.interfaces.graphql import http as graphql
-from wmsd.interfaces.http import metrics
-from wmsd.interfaces.http.requests import read_query
-from wmsd.interfaces.http.server import LateRoutes, make_app
-from wmsd.interfaces.http.typed_commands import COMPLETE
-from wmsd.interfaces.http.web import web
-from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
-from wmsd.interfaces.pages.guide.source import Source
-from wmsd.interfaces.rest_v1.routes import ROUTES as V1
-from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+from wmsd.platform.kernel.actions import KERNEL_VERSION, KernelService
+from wmsd.server.figures.live import LiveFigures
+from wmsd.server.jobs import Jobs
+from wmsd.server.today.kept_figures import TodayFigures
+from wmsd.server.today.quota_watch import RoomWatch
+from wmsd.server.webhook_sender import WebhookService, new_client, new_sender
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
 """The routes in the descriptions of REST."""
@@ -120,7 +120,7 @@ def _add_for_browsers(
     closed_last: AsyncExitStack,
     app: web.Application,
 ) -> None:
-    from wmsd.interfaces import for_browsers  # imported here, because a start does not need it
+    from wmsd.interfaces import browser_service as for_browsers  # imported here, because a start does not need it
 
     for_browsers.add_to(app, installation, today, changes, imports, rooms, commands, closed_last)
 

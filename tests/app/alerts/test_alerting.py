@@ -14,12 +14,12 @@ import pytest
 
 from tests.support.receivers import ANY_PORT, Receiver, answer, hang
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.alerts.keeping import Alerts
-from wmsd.app.alerts.kept import FILE, Kept, OpenAlert, read_kept, write_kept
-from wmsd.app.alerts.rules import SETTLED, TRIED_FOR
-from wmsd.app.alerts.ways import ways_of
-from wmsd.app.disk_thresholds import MEBIBYTE, Disk
-from wmsd.webhooks.receiving.signatures import has_valid_signature
+from wmsd.base.machine.disk import MEBIBYTE, Disk
+from wmsd.events.webhooks.test_receivers.signatures import has_valid_signature
+from wmsd.server.alerts.alerts import Alerts
+from wmsd.server.alerts.alerts_file import FILE, Kept, OpenAlert, read_kept, write_kept
+from wmsd.server.alerts.channels import ways_of
+from wmsd.server.alerts.rules import SETTLED, TRIED_FOR
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 GIGABYTE = 1024 * MEBIBYTE

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.app.alerts.kept import Notice
-from wmsd.app.alerts.outcome import Outcome
-from wmsd.app.alerts.ways import LONGEST_SHOWN, ToCommand, read_secret
-from wmsd.app.own_program import environment_of_others
+from wmsd.host.own_program import environment_of_others
+from wmsd.server.alerts.alerts_file import Notice
+from wmsd.server.alerts.channels import LONGEST_SHOWN, ToCommand, read_secret
+from wmsd.server.alerts.outcome import Outcome
 
 AT = "2026-11-24T12:00:00.000Z"
 NOTICE = Notice(

@@ -8,16 +8,16 @@ import pytest
 
 from tests.app.tls.test_lan import BOX
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.alerts.kept import OpenAlert
-from wmsd.app.alerts.looks import BEHIND_SECONDS, Looks
-from wmsd.app.alerts.rules import SETTLED
-from wmsd.app.backups.record import BackupRecord, MadeBackup, ProvenBackup, write_record
-from wmsd.app.backups.running import ScheduledBackups
-from wmsd.app.disk_thresholds import MEBIBYTE, Disk
-from wmsd.app.settings import Backup
-from wmsd.app.tls.authority import CERTIFICATE_LIFETIME, new_authority, new_certificate
-from wmsd.app.tls.lan import certificate_for
-from wmsd.app.tls.verdict import judged_by_time
+from wmsd.base.machine.disk import MEBIBYTE, Disk
+from wmsd.host.tls.authority import CERTIFICATE_LIFETIME, new_authority, new_certificate
+from wmsd.host.tls.lan_certificate import certificate_for
+from wmsd.host.tls.verdict import judged_by_time
+from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup, write_record
+from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
+from wmsd.server.alerts.alerts_file import OpenAlert
+from wmsd.server.alerts.conditions import BEHIND_SECONDS, Looks
+from wmsd.server.alerts.rules import SETTLED
+from wmsd.settings import Backup
 
 DAY = 86_400.0
 FULL = Disk(10 * MEBIBYTE, 100 * 1024 * MEBIBYTE)

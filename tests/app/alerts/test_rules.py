@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from wmsd.app.alerts.kept import Notice, OpenAlert, Rise, Waiting
-from wmsd.app.alerts.kinds import BACKUP, COMPANY_DOWN, KINDS, MORE, pattern, sentence
-from wmsd.app.alerts.rules import (
+from wmsd.base import timestamps
+from wmsd.server.alerts.alerts_file import Notice, OpenAlert, Rise, Waiting
+from wmsd.server.alerts.kinds import BACKUP, COMPANY_DOWN, KINDS, MORE, pattern, sentence
+from wmsd.server.alerts.rules import (
     DELAYS,
     LONGEST_FACT,
     MOST_OF_KIND,
@@ -22,7 +23,6 @@ from wmsd.app.alerts.rules import (
     is_rising,
     risen,
 )
-from wmsd.base import timestamps
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

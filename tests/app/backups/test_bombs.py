@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from isal import igzip
 
-from wmsd.app.backups.archive import ArchiveWriter, opened_entry, read_manifest
-from wmsd.app.backups.figures import Figures
-from wmsd.app.backups.manifest import BackedUpFile, Manifest
-from wmsd.app.backups.unpacking import unpack
-from wmsd.db.failures import StorageError
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups.archive import ArchiveWriter, opened_entry, read_manifest
+from wmsd.maintenance.backups.file_figures import Figures
+from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
+from wmsd.maintenance.backups.unpack import unpack
 
 MOMENT = datetime(2026, 11, 27, tzinfo=UTC)
 MEGABYTE = 1_000_000

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.app.backups import mounted
-from wmsd.app.backups.backup_folder import BackupFolder
-from wmsd.db.failures import StorageError
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups import mounted_folders as mounted
+from wmsd.maintenance.backups.folder import BackupFolder
 
 
 def test_backups_into_two_folders_at_once_are_both_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from wmsd.app.backups.passphrases import decrypted, encrypted
-from wmsd.db.failures import StorageError
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.keys.passphrases import decrypted, encrypted
 
 WORDS = "correct horse battery"
 WORK = re.compile(rb"(-> scrypt \S+) (\d+)")

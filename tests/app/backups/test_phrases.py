@@ -7,12 +7,19 @@ from pathlib import Path
 import pytest
 
 from tests.support.programs import program as debian
-from wmsd.app.backups.manifest import Manifest, SealedTo
-from wmsd.app.backups.passphrases import NotOpened
-from wmsd.app.backups.phrases import Phrase, WrongPhrase, new_phrase, opened_with, phrase_in, sealed_to
-from wmsd.app.backups.sealing import check_form, opened, sealed
 from wmsd.base import bech32
-from wmsd.db.failures import StorageError
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups.encryption import check_form, opened, sealed
+from wmsd.maintenance.backups.manifest import Manifest, SealedTo
+from wmsd.maintenance.keys.passphrases import NotOpened
+from wmsd.maintenance.keys.recovery_phrase import (
+    Phrase,
+    WrongPhrase,
+    new_phrase,
+    opened_with,
+    phrase_in,
+    sealed_to,
+)
 
 KNOWN = f"{'abandon ' * 11}about"
 """The first phrase of the test vectors of BIP-39."""

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from wmsd.app.backups.backup_folder import MOMENT
-from wmsd.app.backups.figures import Figures
-from wmsd.app.backups.manifest import BackedUpFile, LeftOut, Manifest
-from wmsd.app.backups.record import BackupRecord, MadeBackup, ProvenBackup
-from wmsd.app.backups.retention import superseded
-from wmsd.app.backups.schedule import Keep
+from wmsd.base.schedule import Keep
+from wmsd.maintenance.backups.file_figures import Figures
+from wmsd.maintenance.backups.folder import MOMENT
+from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup
+from wmsd.maintenance.backups.manifest import BackedUpFile, LeftOut, Manifest
+from wmsd.maintenance.backups.retention import superseded
 
 NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 LEAST = Keep(hourly=1, daily=1, weekly=1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.app.backups.schedule import PERIODS, Every, Keep, is_due, is_proof_due, kept, next_due
+from wmsd.base.schedule import PERIODS, Every, Keep, is_due, is_proof_due, kept, next_due
 
 AT = time(2, 30)
 NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.app.backups import running
-from wmsd.app.backups.running import ScheduledBackups, Seen
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.settings import Backup
 from wmsd.base.clock import SystemClock
-from wmsd.db.failures import StorageError
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups import scheduled_process as running
+from wmsd.maintenance.backups.scheduled_process import ScheduledBackups, Seen
+from wmsd.settings import Backup
 
 ASKERS = 100
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.app.backups.due import is_backup_due, is_proof_due_now
-from wmsd.app.backups.record import (
+from wmsd.base import timestamps
+from wmsd.maintenance.backups.backup_verdict import verdict, what_is_gone
+from wmsd.maintenance.backups.last_runs import (
     FILE,
     BackupRecord,
     FailedBackup,
@@ -15,9 +16,8 @@ from wmsd.app.backups.record import (
     read_record,
     write_record,
 )
-from wmsd.app.backups.verdict import verdict, what_is_gone
-from wmsd.app.settings import Backup
-from wmsd.base import timestamps
+from wmsd.maintenance.backups.schedule import is_backup_due, is_proof_due_now
+from wmsd.settings import Backup
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 AT_NIGHT = NOW.replace(hour=3, minute=12)

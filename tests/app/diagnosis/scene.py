@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.diagnosis.file_systems import FileSystem
-from wmsd.app.diagnosis.finding import Finding
-from wmsd.app.diagnosis.situation import Situation
-from wmsd.app.examination import Examination
-from wmsd.app.settings import load
+from wmsd.contract.findings import Finding
+from wmsd.data_folder.folder import DataFolder
+from wmsd.maintenance.doctor.examine import Examination
+from wmsd.maintenance.doctor.file_systems import FileSystem
+from wmsd.maintenance.doctor.situation import Situation
+from wmsd.settings import load
 
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 GOOD_DISK = FileSystem("ext4", free=50_000_000_000, bytes=100_000_000_000, free_files=1_000_000)

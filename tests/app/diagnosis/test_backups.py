@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.app.diagnosis.scene import NOW, names, situation, told
-from wmsd.app.backups.record import BackupRecord, MadeBackup, ProvenBackup, write_record
-from wmsd.app.diagnosis import backups
-from wmsd.app.diagnosis.diagnose import BEFORE_START, diagnose
 from wmsd.base import timestamps
+from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup, write_record
+from wmsd.maintenance.doctor import backups
+from wmsd.maintenance.doctor.findings import BEFORE_START, diagnose
 
 
 def test_a_proven_backup_that_is_gone_is_told(data: Path) -> None:

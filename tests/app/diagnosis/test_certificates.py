@@ -12,16 +12,16 @@ from cryptography.x509.oid import NameOID
 
 from tests.app.diagnosis.scene import NOW, names, situation, told
 from tests.app.tls.test_lan import BOX
-from wmsd.app.diagnosis import certificates
-from wmsd.app.tls.authority import (
+from wmsd.host.tls.authority import (
     AUTHORITY_LIFETIME,
     CERTIFICATE_LIFETIME,
     Signed,
     new_authority,
     new_certificate,
 )
-from wmsd.app.tls.lan import AUTHORITY, FOLDER, certificate_for
-from wmsd.webhooks import tls
+from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER, certificate_for
+from wmsd.http_client import trusted_authorities as tls
+from wmsd.maintenance.doctor import certificates
 
 DAY = timedelta(days=1)
 USAGES = (

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.app.diagnosis.scene import NOW, names, situation, told
-from wmsd.app.diagnosis import clock
-from wmsd.base.steadiness import Known
-from wmsd.db.high_water import HighWaterMark
+from wmsd.base.clock_trust import Known
+from wmsd.db.engine.high_water_mark import HighWaterMark
+from wmsd.maintenance.doctor import clock
 
 
 @pytest.mark.parametrize("year", [1970, 2025, 2100, 2150])

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.app.diagnosis.scene import names, situation
-from wmsd.app.diagnosis.diagnose import Group, diagnose
-from wmsd.app.diagnosis.finding import FindingKind, Found
-from wmsd.app.diagnosis.situation import Situation
+from wmsd.contract.findings import FindingKind, Found
+from wmsd.maintenance.doctor.findings import Group, diagnose
+from wmsd.maintenance.doctor.situation import Situation
 
 GOOD = FindingKind("good", "warning", "It is seen.", "Do nothing.")
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.app.diagnosis.scene import GOOD_DISK, names, situation, told
-from wmsd.app.diagnosis import disk
-from wmsd.app.diagnosis.disk import look_at_speed, sync_seconds
-from wmsd.app.diagnosis.file_systems import file_system_of, type_of
+from wmsd.maintenance.doctor import disk
+from wmsd.maintenance.doctor.disk import look_at_speed, sync_seconds
+from wmsd.maintenance.doctor.file_systems import file_system_of, type_of
 
 MOUNTS = """\
 22 1 253:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.app.diagnosis.scene import NOW, as_of, names, situation, told
-from wmsd.app.backups.backup_folder import BackupFolder
-from wmsd.app.backups.creating import Creation
-from wmsd.app.backups.newest import newest_with
-from wmsd.app.backups.source import FromFolder
-from wmsd.app.diagnosis import folder
-from wmsd.app.diagnosis.diagnose import diagnose
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
+from wmsd.maintenance.backups.create import Creation
+from wmsd.maintenance.backups.file_states import FromFolder
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.newest_backup import newest_with
+from wmsd.maintenance.doctor import folder_files as folder
+from wmsd.maintenance.doctor.findings import diagnose
 
 
 def found(data: Path) -> list[str]:

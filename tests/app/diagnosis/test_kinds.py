@@ -1,8 +1,8 @@
 """Every kind of finding is declared once, and stands in the guide as it is declared."""
 
 from tests.support.forked import ROOT
-from wmsd.app.diagnosis.diagnose import KINDS
-from wmsd.app.diagnosis.mending import MENDS
+from wmsd.maintenance.doctor.findings import KINDS
+from wmsd.maintenance.doctor.fixes import MENDS
 
 PAGE = ROOT / "wmsd" / "docs" / "doctor.md"
 

@@ -10,9 +10,9 @@ import pytest
 
 from tests.app.diagnosis.scene import names, situation, told
 from tests.support.world import UNLIMITED, open_world
-from wmsd.app.diagnosis import logs
-from wmsd.app.diagnosis.diagnose import diagnose
-from wmsd.app.diagnosis.logs import LARGEST_LOG
+from wmsd.maintenance.doctor import write_ahead_logs as logs
+from wmsd.maintenance.doctor.findings import diagnose
+from wmsd.maintenance.doctor.write_ahead_logs import LARGEST_LOG
 
 
 async def copied(source: Path, target: Path, left_out: Sequence[str]) -> None:

@@ -13,10 +13,11 @@ import pytest
 from tests.app.diagnosis.scene import NOBODY, NOW, names, situation, state, told
 from tests.app.tls.test_lan import BOX
 from tests.support.privileges import AS_ROOT
-from wmsd.app.diagnosis import named_files, permissions
-from wmsd.app.diagnosis.finding import Finding
-from wmsd.app.settings import load
-from wmsd.app.tls.authority import new_authority
+from wmsd.contract.findings import Finding
+from wmsd.host.tls.authority import new_authority
+from wmsd.maintenance.doctor import permissions
+from wmsd.maintenance.doctor import settings_files as named_files
+from wmsd.settings import load
 
 Settings = dict[str, dict[str, Any]]
 GOOD_WORD = "a-secret-that-nobody-guesses"

@@ -13,9 +13,9 @@ import pytest
 
 from tests.app.diagnosis.scene import names, situation, told
 from tests.support.world import UNLIMITED, open_world
-from wmsd.app.data_folder import Serving
-from wmsd.app.diagnosis import network
-from wmsd.app.diagnosis.network import is_wmsd
+from wmsd.data_folder.folder import Serving
+from wmsd.maintenance.doctor import network
+from wmsd.maintenance.doctor.network import is_wmsd
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 
 from tests.app.diagnosis.scene import GOOD_DISK, NOBODY, names, situation
 from tests.support.privileges import AS_ROOT
-from wmsd.app.diagnosis import leftovers, permissions
-from wmsd.app.diagnosis.finding import Finding, FindingKind
-from wmsd.app.diagnosis.mending import REFUSED, mend, mend_of
-from wmsd.app.diagnosis.permissions import FOLDER_OPEN, OPEN_TO_OTHERS, OTHER_OWNER
+from wmsd.contract.findings import Finding, FindingKind
+from wmsd.maintenance.doctor import leftovers, permissions
+from wmsd.maintenance.doctor.fixes import REFUSED, mend, mend_of
+from wmsd.maintenance.doctor.permissions import FOLDER_OPEN, OPEN_TO_OTHERS, OTHER_OWNER
 
 
 def found(data: Path) -> list[Finding]:

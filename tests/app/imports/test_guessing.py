@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.app.csv_rows import Unreadable
-from wmsd.app.csv_transfer import KINDS
-from wmsd.app.imports.guessing import Chosen, Guess, guess, lines_of
 from wmsd.base.decimal_marks import MARKS, OTHER, SIGN_OF, Mark, read, readings, unambiguous
+from wmsd.imports.csv_rows import Unreadable
+from wmsd.imports.file_form import Chosen, Guess, guess, lines_of
+from wmsd.imports.file_kinds import KINDS
 
 COLUMNS = KINDS["stock"].columns
 HEADER = "article_code;warehouse_code;quantity\n"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from wmsd.app import own_process
-from wmsd.app.imports.desk import LEAST_MEMORY, MOST_MEMORY, ImportDesk, at_once_here, limits_here
-from wmsd.app.imports.uploads import About, Upload
-from wmsd.app.own_process import NICE, Limits
-from wmsd.base.context import Company
+from wmsd.contract.context import Company
+from wmsd.host import child_process as own_process
+from wmsd.host.child_process import NICE, Limits
+from wmsd.imports.upload_jobs import LEAST_MEMORY, MOST_MEMORY, ImportDesk, at_once_here, limits_here
+from wmsd.imports.uploads import About, Upload
 
 MEGABYTE = 1_000_000
 LONG = 120.0
@@ -128,6 +128,6 @@ def test_all_processes_together_have_a_quarter_of_the_memory_of_the_machine(
 ) -> None:
     found = []
     for gigabytes in (0.5, 1.5, 4, 64):
-        monkeypatch.setattr("wmsd.app.imports.desk.machine_memory", lambda of=gigabytes: int(of * 10**9))
+        monkeypatch.setattr("wmsd.imports.upload_jobs.machine_memory", lambda of=gigabytes: int(of * 10**9))
         found.append((at_once_here(), limits_here().data_bytes))
     assert found == [(1, LEAST_MEMORY), (1, 375 * MEGABYTE), (2, 500 * MEGABYTE), (2, MOST_MEMORY)]

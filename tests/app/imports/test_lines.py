@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from wmsd.app.csv_rows import Unreadable, split
-from wmsd.app.imports import guessing
-from wmsd.app.imports.guessing import lines_of
+from wmsd.imports import file_form as guessing
+from wmsd.imports.csv_rows import Unreadable, split
+from wmsd.imports.file_form import lines_of
 
 PIECES = ["\n", "\r\n", "\r", "\n\n", "\r\r\n", "\n\r", "a", "b,", "x", " ", '"', '"q\n\n"']
 Rows = list[tuple[int, list[str]]]

@@ -8,12 +8,12 @@ import pytest
 
 from tests.support.small_disk import fill
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.csv_transfer import KINDS, import_beside
-from wmsd.app.disk_thresholds import LEAST_REFUSED
-from wmsd.app.imports.room import Room
-from wmsd.base.importing import Outcome, Watch
+from wmsd.base.machine.disk import LEAST_REFUSED
 from wmsd.base.problems import Problem
-from wmsd.db.sqlite import log_bytes
+from wmsd.contract.bulk_imports import Outcome, Watch
+from wmsd.db.engine.sqlite import log_bytes
+from wmsd.imports.disk_room import Room
+from wmsd.imports.file_kinds import KINDS, import_beside
 
 MEBIBYTE = 1024**2
 ROWS = 5000

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.app import logs
-from wmsd.app.log_reading import files as reading
-from wmsd.app.log_reading.files import LONGEST_LINE, LogFiles
-from wmsd.app.settings import Log
+from wmsd.log import files as reading
+from wmsd.log import output as logs
+from wmsd.log.files import LONGEST_LINE, LogFiles
+from wmsd.settings import Log
 
 LOG = logging.getLogger("wmsd.test")
 

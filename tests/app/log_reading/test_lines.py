@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.app.log_reading.lines import LogRecord, records
-from wmsd.app.logs import SHOWN, HumanFormatter, JsonFormatter
+from wmsd.log.output import SHOWN, HumanFormatter, JsonFormatter
+from wmsd.log.record import LogRecord, records
 
 AT = datetime(2026, 11, 24, 12, 0, 1, tzinfo=UTC)
 FIELDS: Final[dict[str, Any]] = {

@@ -3,9 +3,17 @@
 import pytest
 
 from tests.support.world import World
-from wmsd.app.measuring.counting import BOUNDS, OTHER, STREAMS, SURFACES, RequestMeasures, quantile, surface_of
-from wmsd.app.measuring.pulse import BEATS, Pulse
+from wmsd.dispatch.request_measures import (
+    BOUNDS,
+    OTHER,
+    STREAMS,
+    SURFACES,
+    RequestMeasures,
+    quantile,
+    surface_of,
+)
 from wmsd.interfaces.service import FOR_BROWSERS
+from wmsd.server.figures.loop_lag import BEATS, Pulse
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ import pytest
 
 from tests.support.shop import Shop
 from tests.support.world import World
-from wmsd.accounts import sessions
-from wmsd.app.measuring import live
-from wmsd.app.measuring.schema import ServerFigures
-from wmsd.companies import actions as companies
-from wmsd.companies.schema import NewCompany
-from wmsd.db import raw_files
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine import raw_files
+from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.service import LIVE_FIGURES
+from wmsd.server.figures import live
+from wmsd.server.figures.schema import ServerFigures
+from wmsd.tenants.accounts import sessions
+from wmsd.tenants.companies import actions as companies
+from wmsd.tenants.companies.schema import NewCompany
 
 HOOK = {"name": "W", "url": "https://example.com/", "events": ["*"], "secret": "x" * 32}
 ARTICLE = {"code": "NEW", "name": "New"}
@@ -39,7 +39,7 @@ def opens(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         raw_files.note_opened(file)
 
     with monkeypatch.context() as patched:
-        patched.setattr("wmsd.db.sqlite.note_opened", note_too)
+        patched.setattr("wmsd.db.engine.sqlite.note_opened", note_too)
         _opened.clear()
         _watches.append(True)
         sys.addaudithook(_note)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.steering import SteeredClock
-from wmsd.app.beside import LONGEST_LINE, MOST_SAID, Beside
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.doctor import Difference, Findings
-from wmsd.app.examination import Report
-from wmsd.app.oversight.examining import STOPPED, Examinations
-from wmsd.app.oversight.kept_findings import (
+from wmsd.data_folder.folder import DataFolder
+from wmsd.installation.child_command import LONGEST_LINE, MOST_SAID, Beside
+from wmsd.maintenance.doctor.examine import Report
+from wmsd.maintenance.file_checks.company_checks import Difference, Findings
+from wmsd.platform.admin_view.examination_runs import STOPPED, Examinations
+from wmsd.platform.admin_view.findings_file import (
     FILE,
     LONGEST,
     MOST_KEPT,

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.app.oversight import settings as shown_settings
-from wmsd.app.oversight.origins import Origin, line_of, origin_of
-from wmsd.app.settings import Settings, declared, layers_of, settings_of
-from wmsd.sign_on.providers import NOT_SHOWN
+from wmsd.platform.admin_view import settings as shown_settings
+from wmsd.platform.admin_view.setting_origins import Origin, line_of, origin_of
+from wmsd.settings import Settings, declared, layers_of, settings_of
+from wmsd.tenants.sign_on.providers import NOT_SHOWN
 
 FILE = """\
 # server.listen = "0.0.0.0:1"

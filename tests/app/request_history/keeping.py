@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from tests.support.world import Answer, World
-from wmsd.app.request_history.entries import Entry
-from wmsd.app.request_history.history import END
+from wmsd.request_history.history import END
+from wmsd.request_history.lines import Entry
 
 
 def id_of(answer: Answer) -> str:

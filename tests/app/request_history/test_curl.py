@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.app.request_history.keeping import whole
 from tests.support.world import World
-from wmsd.app.request_history import curl
+from wmsd.request_history import curl
 
 HERE = "http://wms.local:8480"
 

@@ -16,8 +16,9 @@ from tests.support.log_lines import keeping
 from tests.support.planner import new_site
 from tests.support.small_disk import fill
 from tests.support.world import ETSM, UNLIMITED, Answer, World, open_world
-from wmsd.app.request_history import entries, history
-from wmsd.app.request_history.history import READS_A_SECOND
+from wmsd.request_history import history
+from wmsd.request_history import lines as entries
+from wmsd.request_history.history import READS_A_SECOND
 
 FULL = "requests are kept in memory only"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.app.request_history.keeping import kept
 from tests.support.world import World
-from wmsd.app.request_history import masking
+from wmsd.dispatch import masking
 
 SECRET = "hunter2hunter2hunter2"
 HOOK = {"name": "Shop", "url": "https://receiver.invalid/hook", "events": ["*"]}

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.app.request_history import entries, recent
-from wmsd.app.request_history.recent import Recent
-from wmsd.app.request_history.segments import DAY, Segments
+from wmsd.request_history import lines as entries
+from wmsd.request_history import recent
+from wmsd.request_history.files import DAY, Segments
+from wmsd.request_history.recent import Recent
 
 MEGABYTE = 1_000_000
 

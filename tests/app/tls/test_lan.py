@@ -12,9 +12,9 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from tests.support.programs import program
-from wmsd.app.tls.authority import fingerprint, new_authority, new_certificate
-from wmsd.app.tls.lan import authority_of, certificate_for, names_of, served_of
-from wmsd.app.tls.machine_names import MachineNames, machine_names
+from wmsd.host.tls.authority import fingerprint, new_authority, new_certificate
+from wmsd.host.tls.lan_certificate import authority_of, certificate_for, names_of, served_of
+from wmsd.host.tls.machine_names import MachineNames, machine_names
 
 NOW = datetime(2026, 11, 24, 8, tzinfo=UTC)
 DAY = timedelta(days=1)

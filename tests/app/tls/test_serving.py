@@ -10,11 +10,11 @@ import pytest
 
 from tests.app.tls.test_lan import BOX, NOW
 from tests.support.steering import SteeredClock
-from wmsd.app.settings import load
-from wmsd.app.tls import serving
-from wmsd.app.tls.authority import new_authority, new_certificate
-from wmsd.app.tls.lan import AUTHORITY, FOLDER
-from wmsd.app.tls.serving import ServedTls
+from wmsd.host.tls import served_certificate as serving
+from wmsd.host.tls.authority import new_authority, new_certificate
+from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER
+from wmsd.host.tls.served_certificate import ServedTls
+from wmsd.settings import load
 
 
 def served_in(folder: Path) -> ServedTls:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.shop import Shop
-from wmsd.app.today.overviews import MOST_KEPT, Overview, Overviews
-from wmsd.app.today.views import NEEDED
+from wmsd.platform.today.overviews import MOST_KEPT, Overview, Overviews
+from wmsd.platform.today.visible_figures import NEEDED
 
 ALL = frozenset(NEEDED)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.app.unpacked.importing import BASE, LIBRARIES, import_all, modules
+from wmsd.host.one_file.eager_imports import BASE, LIBRARIES, import_all, modules
 
 
 def lay_down(folder: Path, *libraries: str, base: tuple[str, ...] = ()) -> None:

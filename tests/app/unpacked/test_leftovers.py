@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.privileges import AS_ROOT
-from wmsd.app.unpacked import STARTED, UNPACKED
-from wmsd.app.unpacked.held import hold
-from wmsd.app.unpacked.leftovers import LONGEST_UNPACKING_SECONDS, remove_left
+from wmsd.host.one_file import STARTED, UNPACKED
+from wmsd.host.one_file.leftovers import LONGEST_UNPACKING_SECONDS, remove_left
+from wmsd.host.one_file.startup import hold
 
 
 def unpacked(temporary: Path, name: str, *files: str, age: float = 0.0) -> Path:

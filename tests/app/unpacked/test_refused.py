@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.app.beside import Beside
-from wmsd.app.imports.uploads import Upload
-from wmsd.app.unpacked.refused import sentence_of
+from wmsd.host.one_file.failure_messages import sentence_of
+from wmsd.imports.uploads import Upload
+from wmsd.installation.child_command import Beside
 
 NO_ROOM = [
     "fwrite: No space left on device",

@@ -12,10 +12,10 @@ import minisign
 import pytest
 
 from wmsd import __version__
-from wmsd.app.upgrades import release
-from wmsd.app.upgrades.program_file import ProgramFile
-from wmsd.app.upgrades.release import check, described
-from wmsd.db.failures import StorageError
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.program_file import ProgramFile
+from wmsd.maintenance.upgrades import check_release as release
+from wmsd.maintenance.upgrades.check_release import check, described
 
 SAYS: Final = (
     '#!/bin/sh\necho \'{{"name": "wmsd", "version": "{}", "schemas": {{"platform": 1, "company": 1}}}}\'\n'

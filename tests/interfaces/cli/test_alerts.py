@@ -14,8 +14,8 @@ import pytest
 
 from tests.support.command import Home
 from tests.support.mail_relay import MailRelay, mail_relay
-from wmsd.app.alerts.kept import Failure, Kept, OpenAlert, read_kept, write_kept
-from wmsd.webhooks.receiving.signatures import is_from_wmsd
+from wmsd.events.webhooks.test_receivers.signatures import is_from_wmsd
+from wmsd.server.alerts.alerts_file import Failure, Kept, OpenAlert, read_kept, write_kept
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 AT = "2026-11-24T12:00:00.000Z"

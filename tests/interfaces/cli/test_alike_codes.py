@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.command import Home, Tenant
-from wmsd.app.imports.alike import MOST_TOLD
+from wmsd.imports.similar_codes import MOST_TOLD
 
 LETTERS = "They differ in capital letters only."
 

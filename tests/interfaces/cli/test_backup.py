@@ -11,13 +11,13 @@ import pytest
 from tests.support.backups import PASSPHRASE, add_article, back_up, manifest, newest_name, rewritten, unpacked
 from tests.support.command import Home, Server, at_a_terminal, first_day, hashes
 from tests.support.programs import program as debian
-from wmsd.app.backups.archive import END
-from wmsd.app.backups.record import read_record
-from wmsd.app.backups.source import FromServer, StateLost
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.lending import beside_a_server
-from wmsd.db.owner import Owner
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import beside_a_server
+from wmsd.db.engine.file_owner import Owner
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.maintenance.backups.archive import END
+from wmsd.maintenance.backups.file_states import FromServer, StateLost
+from wmsd.maintenance.backups.last_runs import read_record
 
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 ARTICLES = "SELECT count(*) FROM articles"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.command import ANY_PORT, Home, first_day
 from tests.support.small_disk import fill, small_disk_at
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 SAME_DISK = "is on the same disk as the data, and is lost with it."
 

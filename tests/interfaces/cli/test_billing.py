@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.command import Home, Tenant
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 
 @pytest.fixture

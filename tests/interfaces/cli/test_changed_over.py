@@ -16,15 +16,15 @@ from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST
 from tests.support.newer_wmsd import ROOT, VERSION, newer_wmsd
 from wmsd import __version__
-from wmsd.app.data_folder import DataFolder, Serving
-from wmsd.app.lending import beside_a_server
-from wmsd.app.upgrades import changing_over
-from wmsd.app.upgrades.changing_over import ChangeOver
-from wmsd.app.upgrades.journal import Upgrade, read_upgrade
-from wmsd.app.upgrades.program_file import ProgramFile
-from wmsd.db.failures import StorageError
+from wmsd.data_folder.folder import DataFolder, Serving
+from wmsd.data_folder.lending import beside_a_server
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.program_file import ProgramFile
+from wmsd.maintenance.upgrades import switch_program as changing_over
+from wmsd.maintenance.upgrades.journal import Upgrade, read_upgrade
+from wmsd.maintenance.upgrades.switch_program import ChangeOver
 
-SERVING = "wmsd/interfaces/cli/serving.py"
+SERVING = "wmsd/interfaces/cli/server/serve.py"
 ENDS = "\nraise SystemExit('not on this machine')\n"
 HANGS = """
 def _hang(*_: object, **__: object) -> None:

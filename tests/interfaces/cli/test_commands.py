@@ -31,14 +31,14 @@ def test_only_what_a_command_needs_is_imported(home: Home, arguments: tuple[str,
 
 def test_reading_does_not_import_the_server(home: Home) -> None:
     names = imported(home, "company", "list")
-    assert "wmsd.companies.actions" in names
-    assert not names & {"aiohttp", "uvloop", "apscheduler", "wmsd.purchase_orders.schema"}
+    assert "wmsd.tenants.companies.actions" in names
+    assert not names & {"aiohttp", "uvloop", "apscheduler", "wmsd.warehouse.purchase_orders.schema"}
 
 
 @pytest.mark.parametrize("kind", ["sales-order", "purchase-order"])
 def test_a_kind_of_document_does_not_import_the_others(home: Home, kind: str) -> None:
-    rooms = {"sales-order": "wmsd.sales_orders", "purchase-order": "wmsd.purchase_orders"}
-    others = {"wmsd.receptions", "wmsd.returns", "aiohttp", *rooms.values()} - {rooms[kind]}
+    rooms = {"sales-order": "wmsd.warehouse.sales_orders", "purchase-order": "wmsd.warehouse.purchase_orders"}
+    others = {"wmsd.warehouse.receptions", "wmsd.warehouse.returns", "aiohttp", *rooms.values()} - {rooms[kind]}
     names = imported(home, kind, "list", "--company", "ACME")
     assert rooms[kind] in names
     assert not names & others

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from wmsd.interfaces.cli.commands_page import OF_RECORDS, commands_page, record_commands_page
+from wmsd.interfaces.cli.kit.commands_page import OF_RECORDS, commands_page, record_commands_page
+from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 from wmsd.interfaces.cli.main import wmsd
-from wmsd.interfaces.cli.with_others import WithOthers
-from wmsd.interfaces.pages.guide.reading import read
+from wmsd.interfaces.guide.markdown import read
 
 PAGES = [read(each()) for each in (commands_page, record_commands_page)]
 SHARED = {"--config", "--data", "--help", "-h"}

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from tests.support.command import Home, hashes
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
 
 MODULES = ["api", "articles", "stock", "outbound", "inbound", "returns", "webhooks"]
 

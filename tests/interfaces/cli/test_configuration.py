@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.command import ANY_PORT, Home
 from tests.support.forked import ROOT
-from wmsd.app.settings import Settings, declared, example
-from wmsd.sign_on.providers import Provider, Rule
+from wmsd.settings import Settings, declared, example
+from wmsd.tenants.sign_on.providers import Provider, Rule
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "server": {

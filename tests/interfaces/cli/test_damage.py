@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Home, hashes
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.engine.sqlite import connect, sqlite3
 
 Damage = Callable[[Path], object]
 

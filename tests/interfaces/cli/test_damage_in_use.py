@@ -10,8 +10,8 @@ import pytest
 from tests.support.backups import add_article, sql
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST
-from wmsd.app.alerts.kept import read_kept
-from wmsd.interfaces.cli.examining import ONLY_WARNINGS
+from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
+from wmsd.server.alerts.alerts_file import read_kept
 
 
 @pytest.fixture

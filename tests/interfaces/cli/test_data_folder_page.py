@@ -14,12 +14,12 @@ from tests.support.forked import LONGEST
 from tests.support.litestream import PROGRAM, SHARED, replicating
 from tests.support.newer_wmsd import VERSION, newer_wmsd
 from wmsd import docs
-from wmsd.app.alerts.kept import Kept, write_kept
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.data_names import NAMES, OF_SQLITE, is_own, pattern, strangers
-from wmsd.app.imports.uploads import Uploads
-from wmsd.app.oversight.kept_findings import Examination, write_examination
-from wmsd.app.upgrades.journal import Upgrade, write_upgrade
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.names import NAMES, OF_SQLITE, is_own, pattern, strangers
+from wmsd.imports.uploads import Uploads
+from wmsd.maintenance.upgrades.journal import Upgrade, write_upgrade
+from wmsd.platform.admin_view.findings_file import Examination, write_examination
+from wmsd.server.alerts.alerts_file import Kept, write_kept
 
 pytestmark = pytest.mark.long
 PAGE: Final = (Path(docs.__file__).parent / "data-folder.md").read_text(encoding="utf-8")

@@ -17,12 +17,12 @@ import pytest
 from tests.interfaces.cli.test_people import make
 from tests.support.command import EMAIL, Home, at_a_terminal, first_day, hashes
 from tests.support.forked import LONGEST, Program
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
 
 STEPS = ("close", "leaving", "archive", "end", "remove_files")
 KILLED = """
 import functools, inspect, os, sys
-from wmsd.app import deleting
+from wmsd.maintenance.company_moves import delete as deleting
 step, when = sys.argv.pop(1), sys.argv.pop(1)
 done = getattr(deleting, step)
 def exits(*given):

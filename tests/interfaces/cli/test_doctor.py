@@ -10,8 +10,8 @@ import pytest
 
 from tests.app.diagnosis.scene import state
 from tests.support.command import Tenant, at_a_terminal
-from wmsd.db.sqlite import connect
-from wmsd.interfaces.cli.examining import ONLY_WARNINGS
+from wmsd.db.engine.sqlite import connect
+from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 HEADER = "code,status,partner_code,warehouse_code,article_code,quantity\n"
 ORDERS = HEADER + "A-1,LIVRAT,P1,MAIN,A,3\nA-2,CREAT,P1,MAIN,A,1\n"

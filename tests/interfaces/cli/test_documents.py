@@ -6,15 +6,15 @@ import pytest
 
 from tests.support.command import Tenant
 from tests.support.forked import Done
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.installation import Installation
-from wmsd.app.settings import Settings
-from wmsd.base.operation import Operation
-from wmsd.base.validation import check
-from wmsd.interfaces.cli.command_line import CommandLine
-from wmsd.interfaces.cli.company_data import company_database
-from wmsd.receptions.actions import create_reception
-from wmsd.returns.actions import create_return
+from wmsd.contract.operation import Operation
+from wmsd.contract.validation import check
+from wmsd.data_folder.folder import DataFolder
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine
+from wmsd.interfaces.cli.kit.company_data import company_database
+from wmsd.settings import Settings
+from wmsd.warehouse.receptions.actions import create_reception
+from wmsd.warehouse.returns.actions import create_return
 
 PURCHASES = (
     "code,external_ref,status,partner_code,warehouse_code,expected_date,article_code,quantity\n"

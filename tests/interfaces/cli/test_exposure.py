@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Home, first_day
-from wmsd.app.settings import Settings
-from wmsd.interfaces.cli.exposure import risks
+from wmsd.interfaces.cli.kit.exposure_warnings import risks
+from wmsd.settings import Settings
 
 
 def said(home: Home, *arguments: str) -> str:

@@ -13,9 +13,9 @@ from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST
 from tests.support.injected import failing
 from tests.support.small_disk import fill
-from wmsd.app.data_folder import RESERVE_BYTES
-from wmsd.app.disk_thresholds import LEAST_REFUSED
-from wmsd.db.sqlite import LOG_BYTES
+from wmsd.base.machine.disk import LEAST_REFUSED
+from wmsd.data_folder.folder import RESERVE_BYTES
+from wmsd.db.engine.sqlite import LOG_BYTES
 
 QUIET = {"WMSD_LIMITS_DATA_PER_MINUTE": "100000", "WMSD_LOG_REQUESTS": "false"}
 

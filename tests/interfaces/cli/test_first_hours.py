@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.command import ANY_PORT, Home
 from wmsd import __version__
-from wmsd.app.settings import example
-from wmsd.interfaces.cli.completing import PLACES, SHELLS
+from wmsd.interfaces.cli.about.completion import PLACES, SHELLS
+from wmsd.settings import example
 
 
 def test_the_version_by_an_option(home: Home) -> None:

@@ -13,8 +13,8 @@ from tests.support.backups import add_article, articles, back_up
 from tests.support.borrowing import borrowed
 from tests.support.command import Home, Server, first_day, hashes
 from tests.support.foreign_schemas import PLATFORM_TRIGGER, TRIGGER, altered, change
-from wmsd.app.backups.archive import read_manifest
-from wmsd.interfaces.cli.stop_deadline import SECONDS
+from wmsd.interfaces.cli.server.stop_deadline import SECONDS
+from wmsd.maintenance.backups.archive import read_manifest
 
 RELEASED = Path(__file__).parents[2] / "released"
 FILE = "companies/1.db"

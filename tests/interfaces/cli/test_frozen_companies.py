@@ -21,8 +21,8 @@ from tests.support.forked import LONGEST
 from tests.support.injected import killed_at
 from tests.support.mailbox import ALLOWED, Letter, open_mailbox
 from tests.support.small_disk import fill, small_disk_at
-from wmsd.app.data_folder import DataFolder
-from wmsd.db.sqlite import sqlite3
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.sqlite import sqlite3
 
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 SECRET = "a secret that nobody guesses, ever"

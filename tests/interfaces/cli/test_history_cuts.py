@@ -16,7 +16,7 @@ from tests.support.disaster.drill import drill, lose_what_came_after_a_backup
 from tests.support.disaster.integrator import ARTICLES, EVENTS, Integrator, Walked, ask, walk
 from tests.support.disaster.rescues import EMPTY_FOLDER, EVERYTHING, OTHER_RESCUES, RESCUES, Rescue
 from tests.support.disaster.site import Site, open_site
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
 
 RELEASED = Path(__file__).parents[2] / "released"
 

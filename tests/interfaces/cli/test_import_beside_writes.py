@@ -20,7 +20,7 @@ import pytest
 from tests.support.command import Server, Tenant
 from tests.support.forked import LONGEST
 from tests.support.survival import killed_at_each
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.engine.sqlite import connect, sqlite3
 
 HEADER = "code,name\n"
 STATE_OF_STOCK = """

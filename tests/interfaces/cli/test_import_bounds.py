@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 
 from tests.support.command import Tenant
-from wmsd.app.csv_rows import MOST_COLUMNS, read_header
-from wmsd.app.csv_transfer import KINDS
-from wmsd.app.imports.alike import LONGEST_CODE
-from wmsd.app.imports.wrong import LONGEST_CELL, Wrong, write_errors
 from wmsd.base.spreadsheet_cells import LONGEST_TRUTH, TRUTH, read_flag
+from wmsd.imports.csv_rows import MOST_COLUMNS, read_header
+from wmsd.imports.errors import LONGEST_CELL, Wrong, write_errors
+from wmsd.imports.file_kinds import KINDS
+from wmsd.imports.similar_codes import LONGEST_CODE
 
 LONG = 300_000
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Tenant, at_a_terminal
-from wmsd.app.csv_rows import Unreadable
-from wmsd.app.imports.guessing import lines_of
-from wmsd.app.imports.wrong import Wrong
-from wmsd.interfaces.cli.errors_file import write_whole
-from wmsd.interfaces.cli.import_progress import ShownProgress
+from wmsd.imports.csv_rows import Unreadable
+from wmsd.imports.errors import Wrong
+from wmsd.imports.file_form import lines_of
+from wmsd.interfaces.cli.files.errors_file import write_whole
+from wmsd.interfaces.cli.files.import_progress import ShownProgress
 
 TWICE = "code,name\nA,Apple\nA,Again\n"
 SAME = "--errors names the file that is imported, which would be overwritten. Name another file."

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.command import Tenant, at_a_terminal, hashes
-from wmsd.app.csv_transfer import KINDS
+from wmsd.imports.file_kinds import KINDS
 
 PLACE = "article_code,warehouse_code,quantity\n"
 COUNT = "article_code,warehouse_code,lot_number,serial,quantity\n"
@@ -114,7 +114,7 @@ def test_the_id_of_what_was_taken_back_is_never_given_again(tenant: Tenant) -> N
 
 
 def ids_of(tenant: Tenant, table: str) -> dict[str, int]:
-    from wmsd.db.sqlite import connect
+    from wmsd.db.engine.sqlite import connect
 
     company = next(
         each for each in tenant.home.ok("company", "list", "--json").json if each["code"] == tenant.code
@@ -186,7 +186,7 @@ BUILT: dict[str, tuple[str, str, Callable[[Tenant], object], str]] = {
 
 def change(tenant: Tenant, table: str, code: str) -> None:
     """As somebody changes one at the pages, without an import."""
-    from wmsd.db.sqlite import connect
+    from wmsd.db.engine.sqlite import connect
 
     company = next(
         each for each in tenant.home.ok("company", "list", "--json").json if each["code"] == tenant.code

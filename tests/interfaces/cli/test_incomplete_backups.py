@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.backups import back_up, damage
 from tests.support.command import Home, first_day
-from wmsd.app.backups.record import read_record
+from wmsd.maintenance.backups.last_runs import read_record
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.command import Home, Server
 from tests.support.forked import Done
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 FORM = re.compile(r"wmsdk_[A-Za-z0-9_-]{43}")
 STATS = "/api/kernel/v1/stats"

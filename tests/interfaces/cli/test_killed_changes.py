@@ -16,7 +16,7 @@ from tests.support.forked import LONGEST, Program
 from tests.support.injected import killed_at
 from tests.support.newer_wmsd import VERSION, newer_wmsd
 from tests.support.survival import killed_at_each
-from wmsd.db.sqlite import connect_as_it_is
+from wmsd.db.engine.sqlite import connect_as_it_is
 
 STEPS = ("rename", "fsync", "mkdir")
 ARTICLES = 50

@@ -10,13 +10,15 @@ import pytest
 
 from tests.support.backups import back_up
 from tests.support.command import Home, Tenant, first_day
-from wmsd.app.diagnosis.leftovers import BEGUN
-from wmsd.app.scratch import in_use
+from wmsd.base.machine.scratch_folders import in_use
+from wmsd.maintenance.doctor.leftovers import BEGUN
 
 KILLED = "os.kill(os.getpid(), signal.SIGKILL)"
 MAIN = "from wmsd.interfaces.cli.main import main; main()"
-BEFORE_THE_SWAP = f"from wmsd.app.backups import restoring; restoring.swap = lambda *_: {KILLED}"
-IN_THE_SWAP = f"from wmsd.app import swapping; swapping._rename = lambda *_: {KILLED}"
+BEFORE_THE_SWAP = (
+    f"from wmsd.maintenance.backups import restore as restoring; restoring.swap = lambda *_: {KILLED}"
+)
+IN_THE_SWAP = f"from wmsd.data_folder import file_swap as swapping; swapping._rename = lambda *_: {KILLED}"
 LONG_AGO = 1_000_000_000
 
 
@@ -73,7 +75,9 @@ def test_what_an_unfinished_swap_needs_is_kept_until_it_is_finished(installation
 
 def test_a_company_import_that_was_killed(installation: Home) -> None:
     installation.ok("company", "export", "ACME", archive := installation.folder / "acme.tar.gz")
-    where = f"from wmsd.app.backups import moving; moving.adopt = lambda *_: {KILLED}"
+    where = (
+        f"from wmsd.maintenance.company_moves import export_import as moving; moving.adopt = lambda *_: {KILLED}"
+    )
     killed(installation, where, "company", "import", archive, "--code", "NEW")
     (folder,) = installation.data.glob(".taking-over-*")
     age(folder)

@@ -16,7 +16,7 @@ import pytest
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST, Program
 from wmsd import __version__
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.engine.sqlite import connect, sqlite3
 
 SERVED = ("platform.db", "companies/1.db")
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "100000"}

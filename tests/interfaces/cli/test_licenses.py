@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.support.command import Home
-from wmsd.app import third_party
+from wmsd.host import licences as third_party
 
 
 def test_every_package_that_is_needed_is_named_with_its_version_and_licence(home: Home) -> None:

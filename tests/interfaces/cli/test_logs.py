@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.command import PROGRAM, Home, first_day
 from tests.support.forked import FIXED
-from wmsd.app.log_reading import journal
-from wmsd.app.machine_service import host
+from wmsd.host.systemd import commands as host
+from wmsd.host.systemd import journal
 
 LOGGED = {"WMSD_LOG_FILE": "wmsd.log"}
 HOSTILE = "/api/hostile%0A2026-11-24%20forged%1B[2J%E2%80%AE?search=%0A"

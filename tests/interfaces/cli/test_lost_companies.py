@@ -133,7 +133,7 @@ def test_a_failure_puts_the_file_back(home: Home) -> None:
     path = company_file(home)
     content = path.read_bytes()
     fails = (
-        "import sys\nfrom wmsd.app import company_deletion\n"
+        "import sys\nfrom wmsd.maintenance.company_moves import deletion_store as company_deletion\n"
         "def fail(*given):\n    raise OSError(5, 'Input/output error')\n"
         "company_deletion.end = fail\nfrom wmsd.interfaces.cli.main import main\nmain()\n"
     )

@@ -17,11 +17,11 @@ from tests.support.forked import LONGEST
 from tests.support.newer_wmsd import FAILS_WITH_ARTICLES, ROOT, VERSION, newer_wmsd
 from tests.support.small_disk import fill, small_disk_at
 from wmsd import __version__
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.upgrades.journal import Upgrade, read_upgrade, write_upgrade
-from wmsd.app.upgrades.program_file import ProgramFile
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.sqlite import connect
 from wmsd.db.migrations import version_of
-from wmsd.db.sqlite import connect
+from wmsd.host.program_file import ProgramFile
+from wmsd.maintenance.upgrades.journal import Upgrade, read_upgrade, write_upgrade
 
 COPIES = f"before-{VERSION}"
 MIGRATED = 2
@@ -196,7 +196,7 @@ def test_it_goes_back_by_itself(
             f"{installation.data}/platform.db cannot be brought up to date: its content does not suit",
         ),
         "the program": (
-            newer_wmsd(tmp_path / "3", patches={"wmsd/interfaces/cli/serving.py": REFUSES_TO_SERVE}),
+            newer_wmsd(tmp_path / "3", patches={"wmsd/interfaces/cli/server/serve.py": REFUSES_TO_SERVE}),
             "it cannot serve here",
         ),
     }[broken]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.interfaces.cli.test_support_bundle import unpacked
 from tests.support.command import Home
-from wmsd.app.settings import salvaged, settings_of
+from wmsd.settings import salvaged, settings_of
 
 TYPED = "server.lisen is not a setting; did you mean server.listen?"
 MISTAKEN = """

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.support.command import Home
-from wmsd.interfaces.cli import moments
+from wmsd.interfaces.cli.kit import moments
 
 NOW = datetime(2026, 11, 25, 12, 30, tzinfo=UTC)
 READ = {

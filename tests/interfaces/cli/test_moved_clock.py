@@ -9,7 +9,7 @@ import pytest
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import Program
 from tests.support.moved_clock import MovedClock
-from wmsd.interfaces.cli.examining import ONLY_WARNINGS
+from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 HOUR, YEAR = timedelta(hours=1), timedelta(days=365)
 MOST_GROWN = 30_000_000

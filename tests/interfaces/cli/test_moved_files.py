@@ -12,7 +12,7 @@ from tests.support.backups import sql
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST
 from tests.support.open_files import open_files
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 
 @pytest.fixture

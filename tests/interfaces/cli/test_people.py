@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import EMAIL, PASSWORD, Home, at_a_terminal
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
 
 WRONG_LENGTH = "password must have from 10 to 1024 characters."
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.backups import back_up
 from tests.support.command import ANY_PORT, Home
-from wmsd.app.backups.record import FILE
-from wmsd.app.settings import example
+from wmsd.maintenance.backups.last_runs import FILE
+from wmsd.settings import example
 
 DAILY = {"WMSD_BACKUP_EVERY": "day", **ANY_PORT}
 NOBODY_LISTENS = {"WMSD_METRICS_LISTEN": "256.256.256.256:1"}

@@ -11,11 +11,11 @@ import pytest
 from tests.support.backups import PASSPHRASE, back_up
 from tests.support.command import Home, first_day
 from tests.support.forked import LONGEST
-from wmsd.app.backups.archive import MEMBER_HEAD
-from wmsd.app.backups.proving import prove
-from wmsd.app.backups.record import BackupRecord, read_record
-from wmsd.app.backups.unpacking import NotWritten
-from wmsd.db.failures import StorageError
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups.archive import MEMBER_HEAD
+from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
+from wmsd.maintenance.backups.unpack import NotWritten
+from wmsd.maintenance.backups.verify import prove
 
 DAILY = {"WMSD_BACKUP_EVERY": "day"}
 NOT_WHOLE = "cannot be restored whole"

@@ -9,10 +9,10 @@ import pytest
 
 from tests.support.command import Home, Tenant
 from wmsd import docs
-from wmsd.articles.schema import ArticleFields
-from wmsd.directory.schema import PartnerFields
-from wmsd.interfaces.cli.articles import article_command
-from wmsd.interfaces.cli.partners import partner_command
+from wmsd.interfaces.cli.records.articles import article_command
+from wmsd.interfaces.cli.records.partners import partner_command
+from wmsd.warehouse.articles.schema import ArticleFields
+from wmsd.warehouse.directory.schema import PartnerFields
 
 KINDS = ("article", "partner", "client", "warehouse")
 WIDEST = 80

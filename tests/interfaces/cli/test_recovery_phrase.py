@@ -11,7 +11,7 @@ import pytest
 from tests.support.backups import PASSPHRASE, add_article, articles, back_up, manifest, restore
 from tests.support.command import EMAIL, Home, Server, at_a_terminal, first_day
 from tests.support.mailbox import ALLOWED, open_mailbox
-from wmsd.app.backups.record import read_record
+from wmsd.maintenance.backups.last_runs import read_record
 
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 DAILY = {"WMSD_BACKUP_EVERY": "day"}

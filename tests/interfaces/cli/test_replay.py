@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.forked import FIXED, ROOT
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
 
 SOURCE = ROOT.parent / "shared" / "data" / "online-retail-2010-12.csv.xz"
 COLUMNS = (

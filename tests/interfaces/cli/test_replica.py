@@ -14,8 +14,8 @@ from tests.support.backups import add_article, articles, back_up, is_right_but_f
 from tests.support.command import Home, Server, first_day
 from tests.support.foreign_schemas import TRIGGER
 from tests.support.litestream import PROGRAM, SHARED, replicating
-from wmsd.app.backups.new_epoch import LEAST_LEAP
-from wmsd.db.sqlite import connect
+from wmsd.data_folder.new_epoch import LEAST_LEAP
+from wmsd.db.engine.sqlite import connect
 
 UNLIMITED = {**SHARED, "WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 

@@ -23,8 +23,8 @@ from tests.support.backups import (
 )
 from tests.support.command import EMAIL, Home, at_a_terminal, first_day, hashes, made_on_first_day
 from tests.support.privileges import AS_ROOT
-from wmsd.app.swapping import JOURNAL, Rename
-from wmsd.db.sqlite import connect
+from wmsd.data_folder.file_swap import JOURNAL, Rename
+from wmsd.db.engine.sqlite import connect
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from tests.support.backups import (
     restore,
 )
 from tests.support.command import Home, first_day
-from wmsd.db.exchanged import find
-from wmsd.db.sqlite import connect
-from wmsd.db.write_ahead_log import BEGIN_ANEW
+from wmsd.db.engine.file_exchange import find
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.write_ahead_log import BEGIN_ANEW
 
 
 @pytest.fixture

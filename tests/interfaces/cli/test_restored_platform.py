@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.backups import PASSPHRASE, UNLIMITED, add_article, articles, back_up, is_right, restore, sql
 from tests.support.command import EMAIL, Home, at_a_terminal, first_day, hashes, made_on_first_day
-from wmsd.app.backups.platform_numbers import LEAST_LEAP
+from wmsd.maintenance.platform_restore.platform_numbers import LEAST_LEAP
 
 
 @pytest.fixture

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from tests.support.command import KINDS, Home, Tenant
 from tests.support.steering import CountedIds, SteeredClock
-from wmsd.app import csv_transfer
-from wmsd.app.contributions import OBSTACLES
-from wmsd.articles.tracking import Obstacles
-from wmsd.base.cells import NUMBER, unguarded, write
-from wmsd.base.context import PROGRAM
+from wmsd.contract.context import PROGRAM
+from wmsd.contract.csv_cells import NUMBER, unguarded, write
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.transaction import Provision, Transaction
 from wmsd.db.migrations import COMPANY, create
-from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Provision, Transaction
+from wmsd.imports import file_kinds as csv_transfer
+from wmsd.warehouse.articles.tracking_rules import Obstacles
+from wmsd.warehouse.contributions import OBSTACLES
 
 NASTY = (
     "0012",

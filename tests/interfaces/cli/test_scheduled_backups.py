@@ -15,10 +15,10 @@ from tests.support.backups import back_up
 from tests.support.command import Home, first_day, made_on_first_day
 from tests.support.forked import ROOT
 from tests.support.steering import SteeredClock
-from wmsd.app.backups.record import read_record, write_record
-from wmsd.app.backups.running import ScheduledBackups
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.settings import Backup
+from wmsd.data_folder.folder import DataFolder
+from wmsd.maintenance.backups.last_runs import read_record, write_record
+from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
+from wmsd.settings import Backup
 
 DAILY = {"WMSD_BACKUP_EVERY": "day"}
 LEAST = {f"WMSD_BACKUP_KEEP_{each}": "0" for each in ("HOURLY", "DAILY", "WEEKLY")}

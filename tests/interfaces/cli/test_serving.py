@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import NO_BACKUPS, Home, files_up_to, first_day, hashes
-from wmsd.app.data_folder import DataFolder
-from wmsd.db.failures import StorageError
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.failures import StorageError
 
 
 def test_it_makes_its_folder_and_greets(home: Home) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from tests.support.command import Home, Server, first_day
 from wmsd import __version__
-from wmsd.app.alerts.kept import Kept, OpenAlert, write_kept
-from wmsd.app.oversight.kept_findings import Examination, KeptFinding, write_examination
-from wmsd.interfaces.cli.status import CLEAR
+from wmsd.interfaces.cli.server.status import CLEAR
+from wmsd.platform.admin_view.findings_file import Examination, KeptFinding, write_examination
+from wmsd.server.alerts.alerts_file import Kept, OpenAlert, write_kept
 
 
 @pytest.fixture(scope="module")

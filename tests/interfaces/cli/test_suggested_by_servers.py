@@ -22,7 +22,7 @@ from tests.support.forked import Program
 from tests.support.mail_relay import MailRelay, mail_relay
 from tests.support.messages import TEMPLATES
 from tests.support.site_elsewhere import Reader, Site
-from wmsd.interfaces.cli.suggested import SUGGESTED, command_in
+from wmsd.interfaces.cli.kit.command_hints import SUGGESTED, command_in
 
 pytestmark = pytest.mark.long
 WAITS = 60.0

@@ -13,8 +13,8 @@ from markupsafe import Markup
 from tests.support.command import ANY_PORT, Home
 from tests.support.forked import ROOT, Done
 from tests.support.site_elsewhere import Site
+from wmsd.interfaces.cli.kit.command_hints import SUGGESTED, command_in, completed
 from wmsd.interfaces.cli.main import COMMANDS, wmsd
-from wmsd.interfaces.cli.suggested import SUGGESTED, command_in, completed
 
 LEAST_SUGGESTIONS = 110
 

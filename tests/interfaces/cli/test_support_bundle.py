@@ -11,10 +11,10 @@ import pytest
 
 from tests.support.command import EMAIL, PASSWORD, Home, first_day
 from tests.support.small_disk import fill
-from wmsd.app.alerts.kept import Failure, Kept, OpenAlert, write_kept
-from wmsd.app.settings import Settings, sections
-from wmsd.app.support.hiding import Hiding, secrets_of
-from wmsd.db.sqlite import connect
+from wmsd.db.engine.sqlite import connect
+from wmsd.maintenance.support_bundle.redaction import Hiding, secrets_of
+from wmsd.server.alerts.alerts_file import Failure, Kept, OpenAlert, write_kept
+from wmsd.settings import Settings, sections
 
 AT = "2026-11-24T12:00:00.000Z"
 PARTS = {

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_an
 
 from tests.app.tls.test_lan import BOX, NOW
 from tests.support.command import Home, first_day
-from wmsd.app.tls.authority import Signed, new_authority, new_certificate
+from wmsd.host.tls.authority import Signed, new_authority, new_certificate
 
 CERTIFICATE = Path(__file__).parents[2] / "support" / "loopback.pem"
 """A certificate for 127.0.0.1 that nobody but these tests trusts, and its key."""

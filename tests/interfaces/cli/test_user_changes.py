@@ -11,7 +11,7 @@ import pytest
 from tests.interfaces.cli.test_people import claims, make, user
 from tests.support.command import EMAIL, PASSWORD, Home
 from tests.support.forked import LONGEST
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
 
 LAST = (
     f"{EMAIL} is the last platform admin who can sign in. Make another platform admin first: "

@@ -8,7 +8,7 @@ import pytest
 from tests.support.command import Home, first_day
 from tests.support.executable import eventually
 from tests.support.moved_clock import MovedClock
-from wmsd.app.clock_verdict import REMEDY
+from wmsd.data_folder.clock_verdict import REMEDY
 
 YEARS = timedelta(days=3650)
 OFF = {

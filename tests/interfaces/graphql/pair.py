@@ -9,7 +9,7 @@ from graphql import GraphQLField, GraphQLID, GraphQLObjectType, get_named_type, 
 from tests.interfaces.graphql.catalogue import Catalogue, Json
 from tests.interfaces.graphql.mutation_cases import Case
 from tests.support.world import Answer, World
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.graphql.schema import Embedded, Leaf, schema, source_of
 
 SEALED = frozenset({"credentials", "previous_secret"})

@@ -9,7 +9,7 @@ import time
 from statistics import quantiles
 
 from tests.interfaces.graphql.hostile import HOSTILE, Hostile
-from wmsd.interfaces.graphql.documents import Refused, document_of
+from wmsd.interfaces.graphql.parser import Refused, document_of
 from wmsd.interfaces.graphql.plans import operation_of, plan
 from wmsd.interfaces.graphql.schema import schema
 

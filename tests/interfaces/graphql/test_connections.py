@@ -7,7 +7,7 @@ import pytest
 from tests.interfaces.graphql.catalogue import LISTS, Catalogue, Json, arguments_text
 from tests.support.world import World
 from wmsd.base.cursor import UNKNOWN, CursorSigner
-from wmsd.interfaces.graphql.fields import QUERIES
+from wmsd.interfaces.graphql.root_fields import QUERIES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PAGE = (

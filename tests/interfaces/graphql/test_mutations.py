@@ -16,7 +16,7 @@ from tests.interfaces.graphql.pair import EVENT_ID, Pair, as_graphql, mutation_f
 from tests.support.authority import found_authority
 from tests.support.receivers import ANY_PORT, Receiver
 from tests.support.world import UNLIMITED, open_world
-from wmsd.interfaces.graphql.fields import MUTATIONS
+from wmsd.interfaces.graphql.root_fields import MUTATIONS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

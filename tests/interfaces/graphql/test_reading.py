@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wmsd.interfaces.graphql import reading
+from wmsd.interfaces.graphql import long_answers as reading
 from wmsd.interfaces.graphql.execution import Execution
-from wmsd.interfaces.graphql.reading import BYTES_AT_ONCE, read
+from wmsd.interfaces.graphql.long_answers import BYTES_AT_ONCE, read
 from wmsd.interfaces.graphql.shapes import Part, Shape
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)

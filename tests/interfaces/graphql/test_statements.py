@@ -10,10 +10,10 @@ from tests.interfaces.graphql.catalogue import Catalogue
 from tests.support.dock import arrival, open_dock
 from tests.support.statements import statements
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.references import Reference
-from wmsd.db.listing import FEW_AT_ONCE
-from wmsd.interfaces.graphql.fields import Collection
+from wmsd.db.sql.lists import FEW_AT_ONCE
+from wmsd.interfaces.graphql.root_fields import Collection
 from wmsd.interfaces.graphql.schema import Embedded, schema, source_of
+from wmsd.warehouse.references_by_id import Reference
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 MANY = FEW_AT_ONCE

@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 from aiohttp.test_utils import TestServer
 
-from wmsd.interfaces.http.answers import Answer
-from wmsd.interfaces.http.web import web
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.ready_answers import Answer
 
 DATE = re.compile(rb"Date: [^\r]+\r\n")
 ALWAYS = {"Server": "wmsd", "Content-Type": "application/json"}

@@ -13,8 +13,8 @@ from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from tests.support.world import World
 from wmsd.base.problems import Problem
-from wmsd.db.database import Database
-from wmsd.interfaces.pages.door import Answer, Door
+from wmsd.db.engine.database import Database
+from wmsd.interfaces.pages.kit.session_door import Answer, Door
 
 DOWNLOAD = "/companies/1/articles.csv"
 FOR_IMPORT = f"{DOWNLOAD}?format=import"

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from tests.support.world import World
-from wmsd.app.csv_transfer import KINDS
+from wmsd.imports.file_kinds import KINDS
 from wmsd.interfaces.http.compression import LEAST, accepts_gzip
 
 GZIP = {"Accept-Encoding": "gzip"}
@@ -56,7 +56,7 @@ async def test_an_answer_that_is_kept_is_compressed_once(
         return compress(data, *given, **named)
 
     plain = await world.send("GET", path)
-    monkeypatch.setattr("wmsd.app.prepared.gzip.compress", counted)
+    monkeypatch.setattr("wmsd.dispatch.prepared_answers.gzip.compress", counted)
     monkeypatch.setattr(
         web.Response, "enable_compression", lambda *given: pytest.fail("compressed for this answer")
     )

@@ -12,11 +12,12 @@ from aiohttp import web
 from tests.support.connecting import HELLO, SOON, Handler, Opened, answers, close_all, is_closed, opened, serving
 from tests.support.raw_http import Caller
 from tests.support.world import World
-from wmsd.base.addresses import counted_as, is_in, networks, without_port
+from wmsd.base.client_addresses import counted_as, is_in, networks, without_port
 from wmsd.base.problems import Problem
-from wmsd.interfaces.http import connections, opening, requests
+from wmsd.interfaces.http import accept_queue as opening
+from wmsd.interfaces.http import connections, requests
 from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listening import FILES_BESIDE, bounded_by_files
+from wmsd.interfaces.http.listener import FILES_BESIDE, bounded_by_files
 
 CERTIFICATE = Path(__file__).parents[2] / "support" / "loopback.pem"
 MEGABYTE = 1024 * 1024

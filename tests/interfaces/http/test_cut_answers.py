@@ -21,12 +21,12 @@ import wmsd
 from tests.support.command import EMAIL, Home, Server, first_day
 from tests.support.forked import LONGEST, Program
 from tests.support.held_answers import Came, HeldAnswer, connected
-from wmsd.accounts.sessions import hash_of
-from wmsd.app.imports.uploads import About, Uploads
-from wmsd.app.settings.people import Sessions
-from wmsd.app.work_admission import BOUNDS
 from wmsd.base import timestamps
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.dispatch.limits.work_admission import BOUNDS
+from wmsd.imports.uploads import About, Uploads
+from wmsd.settings.sections.sessions import Sessions
+from wmsd.tenants.accounts.sessions import hash_of
 
 pytestmark = pytest.mark.long
 ROWS = 6000

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.world import World
-from wmsd.app.call import Call
+from wmsd.dispatch.call import Call
 
 ARTICLE = {"code": "A", "name": "Apple"}
 REQUESTS = {

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.support.world import World
-from wmsd.app.byte_budget import ByteBudget
-from wmsd.app.large_bodies import LARGE, LargeBodies
 from wmsd.base.problems import Problem
+from wmsd.dispatch.large_bodies import LARGE, LargeBodies
+from wmsd.dispatch.limits.byte_budget import ByteBudget
 
 MEGABYTE = 1000 * 1000
 SMALL_ANSWER = 32 * 1024

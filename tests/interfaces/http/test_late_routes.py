@@ -8,8 +8,8 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from tests.support.world import World
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import LateRoutes, add_open, make_app
-from wmsd.interfaces.http.web import web
 
 
 class Making:

@@ -11,7 +11,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from tests.support.log_lines import keeping
 from tests.support.world import World
-from wmsd.interfaces.http.malformed import RequestHandler
+from wmsd.interfaces.http.malformed_requests import RequestHandler
 from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog
 
 

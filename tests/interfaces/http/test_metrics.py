@@ -7,12 +7,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.measuring import live
-from wmsd.app.measuring.counting import BOUNDS
-from wmsd.app.measuring.metrics import METRICS
-from wmsd.app.measuring.scrape_token import LEAST_TOKEN
+from wmsd.base.machine.scrape_token import LEAST_TOKEN
+from wmsd.dispatch.request_measures import BOUNDS
 from wmsd.interfaces.http.metrics import listening_for_scrapes
 from wmsd.interfaces.service import LIVE_FIGURES
+from wmsd.server.figures import live
+from wmsd.server.figures.metrics import METRICS
 
 TOKEN = "a-token-that-nobody-guesses"
 Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from wmsd.interfaces.http.occupancy import Occupancy
+from wmsd.interfaces.http.loop_time import Occupancy
 
 
 async def test_it_is_the_time_of_the_steps_without_what_is_waited_for() -> None:

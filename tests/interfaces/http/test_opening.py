@@ -14,12 +14,13 @@ import pytest
 import uvloop
 
 from tests.support.connecting import answers, close_all, opened, serving
-from wmsd.app.listeners import listeners
-from wmsd.base.addresses import networks
-from wmsd.interfaces.http import listening, opening
+from wmsd.base.client_addresses import networks
+from wmsd.host.listen_sockets import listeners
+from wmsd.interfaces.http import accept_queue as opening
+from wmsd.interfaces.http import listener as listening
+from wmsd.interfaces.http.accept_queue import OPENED_AT_ONCE
 from wmsd.interfaces.http.connections import Bounds, Connection, Connections
-from wmsd.interfaces.http.listening import Accepting
-from wmsd.interfaces.http.opening import OPENED_AT_ONCE
+from wmsd.interfaces.http.listener import Accepting
 
 CROWD = 5 * OPENED_AT_ONCE
 

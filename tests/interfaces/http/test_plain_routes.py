@@ -4,8 +4,8 @@ from aiohttp.test_utils import make_mocked_request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.interfaces.http.plain_routes import Handler, PlainRoutes, parts_of
-from wmsd.interfaces.http.web import web
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.route_table import Handler, PlainRoutes, parts_of
 from wmsd.interfaces.service import SERVED
 
 OTHERS = ("/api/a/{one}/c", "/api/a/b/{two}", "/api/{three}/b/c", "/api/a/{four}", "/")

@@ -8,8 +8,8 @@ from time import perf_counter
 import pytest
 
 from tests.support.world import World
-from wmsd.interfaces.http import turns
-from wmsd.interfaces.http.turns import LONG_SECONDS, MOST_AT_ONCE, NOBODY, Turns
+from wmsd.interfaces.http import request_turns as turns
+from wmsd.interfaces.http.request_turns import LONG_SECONDS, MOST_AT_ONCE, NOBODY, Turns
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ import pytest
 
 from tests.support.world import World
 from wmsd import docs
-from wmsd.companies import actions as companies
-from wmsd.companies.schema import NewOperator
 from wmsd.interfaces.cli.main import wmsd
 from wmsd.interfaces.kernel.routes import ROUTES
+from wmsd.tenants.companies import actions as companies
+from wmsd.tenants.companies.schema import NewOperator
 
 GUIDE = (Path(docs.__file__).parent / "kernel.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(bash|json)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.interfaces.kernel.damage import damage
 from tests.support.world import KERNEL, World
-from wmsd.base.access import MODULES
+from wmsd.contract.access import MODULES
 
 SWITCH = f"{KERNEL}companies/1/modules/stock"
 

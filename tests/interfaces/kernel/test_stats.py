@@ -7,8 +7,8 @@ from typing import Any
 from tests.interfaces.kernel.damage import damage
 from tests.support.shop import Shop
 from tests.support.world import KERNEL, UNLIMITED, World, open_world
-from wmsd.app.company_figures import RESOURCES, STATUSES
-from wmsd.db.sqlite import bytes_on_disk
+from wmsd.db.engine.sqlite import bytes_on_disk
+from wmsd.platform.kernel.company_figures import RESOURCES, STATUSES
 
 A_DAY = 24 * 3600
 

@@ -7,12 +7,12 @@ import pytest
 
 from tests.support.raw_http import Caller
 from tests.support.world import KERNEL, Answer, World, open_world
-from wmsd.accounts import kernel_tokens
-from wmsd.base.route import Route
-from wmsd.db.sqlite import connect
+from wmsd.contract.route import Route
+from wmsd.db.engine.sqlite import connect
 from wmsd.interfaces.kernel.routes import ROUTES
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+from wmsd.tenants.accounts import kernel_tokens
 
 A_DAY = 24 * 3600
 

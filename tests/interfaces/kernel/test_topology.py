@@ -4,8 +4,8 @@ import pytest
 
 from tests.interfaces.kernel.damage import damage
 from tests.support.world import KERNEL, World
-from wmsd.base.access import MODULES
-from wmsd.db.open_files import FileBounds
+from wmsd.contract.access import MODULES
+from wmsd.db.files.open_files import FileBounds
 
 
 async def test_the_topology(kernel: World) -> None:

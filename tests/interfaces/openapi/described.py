@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from wmsd.base.route import Route
+from wmsd.contract.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
 from wmsd.interfaces.openapi.document import document

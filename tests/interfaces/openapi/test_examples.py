@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.interfaces.openapi.described import DOCUMENTS, contents, inside, operations
-from wmsd.base.validation import check
+from wmsd.contract.validation import check
 from wmsd.interfaces.openapi.example_values import FIELDS, OF_MODEL, SENT
 
 EACH = pytest.mark.parametrize("name", DOCUMENTS)

@@ -6,14 +6,14 @@ import pytest
 from pydantic import create_model
 
 from tests.interfaces.openapi.described import DOCUMENTS, inside, operations
-from wmsd.accounts.schema import SignIn
-from wmsd.app.idempotency import METHODS
-from wmsd.base.access import ABILITIES, EVERYTHING
-from wmsd.base.fields import Model
 from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.contract.access import ABILITIES, EVERYTHING
+from wmsd.contract.fields import Model
+from wmsd.dispatch.idempotency import METHODS
+from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.openapi.schemas import Schemas
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
-from wmsd.outbox.events import EVENTS
+from wmsd.tenants.accounts.schema import SignIn
 
 EACH = pytest.mark.parametrize("name", DOCUMENTS)
 

@@ -6,7 +6,7 @@ from tests.interfaces.pages.administering import LEAD, signed_in_as
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import World
-from wmsd.app import work_admission
+from wmsd.dispatch.limits import work_admission
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.interfaces.pages.test_browsing import EMAIL, TO, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, open_world
-from wmsd.webhooks.rules import CREDENTIALS
+from wmsd.events.webhooks.rules import CREDENTIALS
 
 SECRET = "0123456789abcdef0123456789abcdef"
 NEW_ARTICLE = "/companies/1/articles/new"

@@ -8,9 +8,9 @@ from tests.interfaces.pages.administering import audit, errors, signed_in_as
 from tests.interfaces.pages.test_acting import form_of, sent
 from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, rows, text_of
 from tests.interfaces.pages.visitor import Visitor
-from wmsd.base.access import ABILITIES, MODULES
-from wmsd.interfaces.pages.administration import ADMINISTRATION
-from wmsd.interfaces.pages.resources import Resource
+from wmsd.contract.access import ABILITIES, MODULES
+from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
+from wmsd.interfaces.pages.kit.resources import Resource
 
 
 @pytest.mark.parametrize("resource", ADMINISTRATION, ids=lambda each: each.name)

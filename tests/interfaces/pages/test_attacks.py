@@ -12,9 +12,9 @@ from tests.interfaces.pages.visitor import Visitor
 from tests.support.page_addresses import Address, addresses
 from tests.support.two_tenants import OWN, THEIRS, TwoTenants, open_premises
 from tests.support.world import PASSWORD, UNLIMITED, World, all_rows, open_world
-from wmsd.base.access import ABILITIES, Role, has_role, needed_ability
-from wmsd.base.operation import Operation
-from wmsd.interfaces.pages.browsing import ROUTE_OF
+from wmsd.contract.access import ABILITIES, Role, has_role, needed_ability
+from wmsd.contract.operation import Operation
+from wmsd.interfaces.pages.records.browse import ROUTE_OF
 
 SCRIPT: Final = '"></textarea><script>alert(1)</script>'
 FOR_EVERYBODY: Final = {

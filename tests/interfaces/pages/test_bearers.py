@@ -10,8 +10,8 @@ from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, rows, signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import ETSM, KERNEL
-from wmsd.base.operation import Operation
-from wmsd.interfaces.pages.administration import KERNEL_TOKEN_ACTS, SITE_ACTS
+from wmsd.contract.operation import Operation
+from wmsd.interfaces.pages.kit.installation_resources import KERNEL_TOKEN_ACTS, SITE_ACTS
 
 SITE = {"company_code": "ACME", "warehouse_code": "MAIN", "name": "Main hall"}
 DAY = 86_400

@@ -12,9 +12,9 @@ import pytest
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop, open_shop
 from tests.support.world import PASSWORD, World, open_world
-from wmsd.base.access import Role
-from wmsd.base.cells import unguarded
-from wmsd.interfaces.pages.resources import RESOURCES, Resource
+from wmsd.contract.access import Role
+from wmsd.contract.csv_cells import unguarded
+from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
 
 EMAIL = "ana@example.com"
 NOTHING = TO = "\N{EN DASH}"

@@ -10,14 +10,14 @@ from tests.interfaces.pages.administering import LEAD, audit
 from tests.interfaces.pages.test_browsing import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World
-from wmsd.accounts import actions as accounts
-from wmsd.accounts import second_factors
-from wmsd.accounts.schema import NewUser
-from wmsd.app.recovery.listing import list_losses
 from wmsd.base.vault import Vault
-from wmsd.db.transaction import Transaction
-from wmsd.transport_sites import actions as sites
-from wmsd.transport_sites.schema import NewSite
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import actions as accounts
+from wmsd.tenants.accounts import second_factors
+from wmsd.tenants.accounts.schema import NewUser
+from wmsd.tenants.recovery.losses import list_losses
+from wmsd.tenants.sites import actions as sites
+from wmsd.tenants.sites.schema import NewSite
 
 FORMS = re.compile(r'<form class="acts" method="post">(.*?)</form>', re.DOTALL)
 FIELDS = re.compile(r'name="(\w+)" value="(.*?)"')

@@ -13,7 +13,7 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.authority import Authority, found_authority
 from tests.support.receivers import MANNERS, answer
 from tests.webhooks.hooks import SECRET, Hooks, open_hooks
-from wmsd.webhooks import redelivery
+from wmsd.events.webhooks.deliveries import redelivery
 
 HOOK = "/companies/1/webhooks/1"
 LOG = f"{HOOK}/deliveries"

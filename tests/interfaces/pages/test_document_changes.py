@@ -9,7 +9,7 @@ from tests.interfaces.pages.test_browsing import NOTHING, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.transaction import Transaction
 
 PATH = "/companies/1/sales-orders/1"
 BY = "admin@example.com (test)"
@@ -112,7 +112,7 @@ async def test_what_was_done_before_it_was_kept_is_said(visitor: Visitor) -> Non
 async def test_that_only_the_last_ones_are_told_is_said(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     told = "Older changes are left out, but for who made it."
     assert told not in (await visitor.get(PATH)).text
-    monkeypatch.setattr("wmsd.documents.changes.LONGEST_ANSWER", 300)
+    monkeypatch.setattr("wmsd.warehouse.documents.change_history.LONGEST_ANSWER", 300)
     seen = await visitor.get(PATH)
     assert [row[1] for row in changes(seen)] == ["moved", "made"]
     assert told in seen.text

@@ -11,8 +11,8 @@ from tests.interfaces.pages.test_importing import looked_at, words
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
-from wmsd.app.csv_transfer import KINDS
-from wmsd.interfaces.pages.exports import EXPORTS
+from wmsd.imports.file_kinds import KINDS
+from wmsd.interfaces.pages.records.exports import EXPORTS
 
 FOR_IMPORT = "format=import"
 EMPTY = ("packaging-movements", "packaging-types", "purchase-orders", "receptions", "returns")
@@ -75,7 +75,7 @@ async def test_it_has_the_filters_of_the_list_and_codes_in_the_place_of_ids(visi
 
 
 async def test_a_list_of_several_parts_is_whole(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wmsd.interfaces.pages.downloading.RECORDS_AT_ONCE", 1)
+    monkeypatch.setattr("wmsd.interfaces.pages.records.downloads.RECORDS_AT_ONCE", 1)
     found = table((await visitor.get(f"/companies/1/articles.csv?{FOR_IMPORT}")).text)
     assert [each["code"] for each in found] == ["A", "B", "OLD"]
 

@@ -111,7 +111,7 @@ async def test_a_server_that_is_short_of_something_says_so(
     def short(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("wmsd.interfaces.pages.browsing.page", short)
+    monkeypatch.setattr("wmsd.interfaces.pages.records.browse.page", short)
     seen = await visitor.get(LIST, HTML)
     assert (seen.status, seen.heading) == (503, "That cannot be done now")
     assert "short of memory" in seen.text

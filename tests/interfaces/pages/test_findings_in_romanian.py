@@ -13,20 +13,23 @@ from tests.interfaces.pages.test_browsing import signed_in, text_of
 from tests.interfaces.pages.test_oversight import WRONG_COUNT, examined, house, of_house
 from tests.support.finding_texts import MOMENT, TOTAL, collected, example, one_of_each, places_of, unnamed
 from tests.support.world import World, open_world
-from wmsd.app import clock_watch
-from wmsd.app.backups.record import BackupRecord, ProvenBackup, write_record
-from wmsd.app.diagnosis import clock, diagnose, disk, folder, network
-from wmsd.app.diagnosis.diagnose import KINDS
-from wmsd.app.diagnosis.finding import Finding, FindingKind, reason_of
-from wmsd.app.doctor import CHECKS
-from wmsd.app.oversight.kept_findings import Diagnosed, diagnosed
-from wmsd.app.settings import Server, SettingsError
-from wmsd.app.tls import verdict
-from wmsd.app.tls.files import check_files
-from wmsd.base.checking import Check
-from wmsd.interfaces.pages import alert_words, language
-from wmsd.interfaces.pages.finding_words import of_file, remedy_of, sentence_of
-from wmsd.interfaces.pages.language import CATALOGUES, FINDING, PLACES
+from wmsd.contract.findings import Finding, FindingKind, reason_of
+from wmsd.contract.invariants import Check
+from wmsd.data_folder import clock_watch
+from wmsd.host.tls import verdict
+from wmsd.host.tls.certificate_files import check_files
+from wmsd.interfaces.pages.admin import alert_words
+from wmsd.interfaces.pages.kit.text import language
+from wmsd.interfaces.pages.kit.text.finding_sentences import of_file, remedy_of, sentence_of
+from wmsd.interfaces.pages.kit.text.language import CATALOGUES, FINDING, PLACES
+from wmsd.maintenance.backups.last_runs import BackupRecord, ProvenBackup, write_record
+from wmsd.maintenance.doctor import clock, disk, network
+from wmsd.maintenance.doctor import findings as diagnose
+from wmsd.maintenance.doctor import folder_files as folder
+from wmsd.maintenance.doctor.findings import KINDS
+from wmsd.maintenance.file_checks.company_checks import CHECKS
+from wmsd.platform.admin_view.findings_file import Diagnosed, diagnosed
+from wmsd.settings import Server, SettingsError
 
 CATALOGUE = pofile(str(CATALOGUES / "ro-doctor.po"))
 TRANSLATIONS = {each.msgid: each.msgstr for each in CATALOGUE}

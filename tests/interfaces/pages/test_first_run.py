@@ -11,10 +11,10 @@ from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.test_browsing import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, World, open_world
-from wmsd.accounts import demo_link, first_admin
-from wmsd.accounts import store as accounts
-from wmsd.app import demo
-from wmsd.app.alerts import mail_trial
+from wmsd.installation import demo
+from wmsd.server.alerts import mail_confirmation as mail_trial
+from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.one_time_links import demo_link, first_admin
 
 FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
 

@@ -8,11 +8,11 @@ import pytest
 
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import World
-from wmsd.app.costs import Payers
-from wmsd.app.prepared import Kept
-from wmsd.app.work_admission import BOUNDS
-from wmsd.interfaces.pages import found_pages
-from wmsd.interfaces.pages.found_pages import FoundPages, Make
+from wmsd.dispatch.limits.costs import Payers
+from wmsd.dispatch.limits.work_admission import BOUNDS
+from wmsd.dispatch.prepared_answers import Kept
+from wmsd.interfaces.pages.kit import search_pages as found_pages
+from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
 
 PATHS = ("/docs/search", "/docs/api")
 

@@ -7,8 +7,8 @@ from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.test_importing import looked_at, upload
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
-from wmsd.app import company_policies
-from wmsd.companies import actions
+from wmsd.platform import company_policies
+from wmsd.tenants.companies import actions
 
 BANNER = "because it is being moved."
 REFUSED = "ACME is being moved and has taken no changes since "

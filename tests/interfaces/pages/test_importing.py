@@ -15,9 +15,9 @@ from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, all_rows
-from wmsd.app.imports import desk
-from wmsd.companies.actions import change_company
-from wmsd.companies.schema import CompanyChanges
+from wmsd.imports import upload_jobs as desk
+from wmsd.tenants.companies.actions import change_company
+from wmsd.tenants.companies.schema import CompanyChanges
 
 NEW = "/companies/1/imports/new"
 STOCK = "article_code;warehouse_code;quantity\r\n"

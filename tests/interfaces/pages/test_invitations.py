@@ -23,7 +23,7 @@ from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.test_browsing import EMAIL, rows
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import PASSWORD
-from wmsd.accounts import actions as accounts
+from wmsd.tenants.accounts import actions as accounts
 
 
 async def test_somebody_is_invited_chooses_a_password_and_signs_in(admin: Visitor) -> None:

@@ -8,7 +8,7 @@ from tests.interfaces.pages.administering import MEMBER, audit, errors, id_of, s
 from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.test_browsing import EMAIL, rows
 from tests.interfaces.pages.visitor import Visitor
-from wmsd.accounts import token_administration
+from wmsd.tenants.accounts import token_administration
 
 
 async def test_a_token_is_made_used_and_revoked(admin: Visitor) -> None:

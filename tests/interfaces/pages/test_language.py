@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
-from wmsd.interfaces.pages import language
-from wmsd.interfaces.pages.language import formats, of_browser, told
-from wmsd.interfaces.pages.words import figure, moment
+from wmsd.interfaces.pages.kit.text import language
+from wmsd.interfaces.pages.kit.text.language import formats, of_browser, told
+from wmsd.interfaces.pages.kit.text.words import figure, moment
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,8 @@ from tests.interfaces.pages.test_live import again
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import open_shop
 from tests.support.world import PASSWORD, World, open_world
-from wmsd.accounts.actions import disable_user
-from wmsd.app.page_writes import COMPANY, PERSON
+from wmsd.dispatch.limits.page_writes import COMPANY, PERSON
+from wmsd.tenants.accounts.actions import disable_user
 
 NEW = "/companies/1/articles/new"
 PEOPLE = 8

@@ -8,9 +8,9 @@ from tests.interfaces.pages.test_browsing import links, rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen
 from tests.support.shop import Shop
 from tests.support.world import World
-from wmsd.db import listing
-from wmsd.interfaces.pages import language
-from wmsd.interfaces.pages.resources import RESOURCES
+from wmsd.db.sql import lists as listing
+from wmsd.interfaces.pages.kit.resources import RESOURCES
+from wmsd.interfaces.pages.kit.text import language
 
 
 def told(seen: Seen) -> tuple[str, list[str]]:

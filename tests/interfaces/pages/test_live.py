@@ -16,13 +16,13 @@ from tests.interfaces.pages.test_browsing import EMAIL, signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, open_world
-from wmsd.accounts import sessions
-from wmsd.accounts import store as accounts
-from wmsd.accounts.actions import disable_user
-from wmsd.app.work_admission import BOUNDS
-from wmsd.db.database import Database
-from wmsd.db.transaction import Transaction
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch.limits.work_admission import BOUNDS
 from wmsd.interfaces.http.connections import Connections
+from wmsd.tenants.accounts import sessions
+from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.accounts.actions import disable_user
 
 LONGEST = 30.0
 

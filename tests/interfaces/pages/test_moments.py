@@ -2,7 +2,7 @@
 
 import pytest
 
-from wmsd.interfaces.pages.moments import earlier, of_browser, span
+from wmsd.interfaces.pages.kit.text.moments import earlier, of_browser, span
 
 
 def moment(text: str) -> str:

@@ -11,9 +11,9 @@ from tests.interfaces.pages.test_signing_in import EMAIL, is_in, signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.sign_on.providers import open_scene
 from tests.support.world import World
-from wmsd.accounts.demo_link import EMAIL as DEMO
-from wmsd.accounts.sessions import MOST_OF_A_USER, TOO_MANY_PLACES
-from wmsd.app import demo
+from wmsd.installation import demo
+from wmsd.tenants.accounts.sessions import MOST_OF_A_USER, TOO_MANY_PLACES
+from wmsd.tenants.one_time_links.demo_link import EMAIL as DEMO
 
 WHY = f'<p class="note warn" role="status">{TOO_MANY_PLACES}</p>'
 

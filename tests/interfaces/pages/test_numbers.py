@@ -12,8 +12,8 @@ from tests.interfaces.pages.test_acting import CHANGE, article, form_of, sent
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.support.shop import Shop
 from wmsd.base.decimal_marks import two_meanings
-from wmsd.interfaces.pages import language, words
-from wmsd.interfaces.pages.numbers import read_number, shown
+from wmsd.interfaces.pages.kit.text import language, words
+from wmsd.interfaces.pages.kit.text.numbers import read_number, shown
 
 ASKED = "may mean two numbers: write 1234, or 1.2340"
 ASKED_IN_ROMANIAN = "poate însemna două numere: scrieți 1234 sau 1,2340"

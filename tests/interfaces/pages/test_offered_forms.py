@@ -12,7 +12,7 @@ from tests.interfaces.pages.visitor import Visitor
 from tests.support.page_addresses import addresses
 from tests.support.two_tenants import OWN, TwoTenants, open_premises
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
-from wmsd.base.access import ABILITIES, Role
+from wmsd.contract.access import ABILITIES, Role
 
 pytestmark = pytest.mark.long
 READS: Final = tuple(each for each in ABILITIES if each.endswith(":read"))

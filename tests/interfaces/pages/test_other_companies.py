@@ -9,7 +9,7 @@ from tests.interfaces.pages.test_browsing import signed_in, text_of
 from tests.interfaces.pages.test_visits import ways_on
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World
-from wmsd.interfaces.pages.workplace import MOST_OTHERS
+from wmsd.interfaces.pages.kit.workplace import MOST_OTHERS
 
 OTHERS = re.compile(r'<details class="others"><summary>(.*?)</summary>(.*?)</details>', re.DOTALL)
 

@@ -17,18 +17,24 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.forked import ROOT
 from tests.support.world import World, open_world
 from wmsd import __version__
-from wmsd.app.alerts.ways import ToCommand
-from wmsd.app.backups.record import BackupRecord, FailedBackup, ProvenBackup, read_record, write_record
-from wmsd.app.backups.running import ScheduledBackups
-from wmsd.app.backups.verdict import REMEDY
-from wmsd.app.disk_thresholds import Disk
-from wmsd.app.installation import Installation
-from wmsd.app.oversight.examining import Examinations
-from wmsd.app.oversight.service import Started
 from wmsd.base import timestamps
-from wmsd.interfaces.cli.suggested import completed
-from wmsd.interfaces.pages.house_pages import BACKUPS, HEALTH, HOUSE_PAGES, HousePage
-from wmsd.interfaces.pages.oversight import LONGEST_SEARCH
+from wmsd.base.machine.disk import Disk
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_hints import completed
+from wmsd.interfaces.pages.admin.pages import LONGEST_SEARCH
+from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, HOUSE_PAGES, HousePage
+from wmsd.maintenance.backups.backup_verdict import REMEDY
+from wmsd.maintenance.backups.last_runs import (
+    BackupRecord,
+    FailedBackup,
+    ProvenBackup,
+    read_record,
+    write_record,
+)
+from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
+from wmsd.platform.admin_view.examination_runs import Examinations
+from wmsd.platform.admin_view.service import Started
+from wmsd.server.alerts.channels import ToCommand
 
 PROGRAM = [sys.executable, "-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
 WRONG_COUNT = "UPDATE row_counts SET rows = rows + 7 WHERE name = 'articles'"

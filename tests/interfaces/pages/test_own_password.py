@@ -17,8 +17,8 @@ from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.test_browsing import EMAIL, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
-from wmsd.accounts import store
-from wmsd.accounts.passwords import NO_PASSWORD
+from wmsd.tenants.accounts import store
+from wmsd.tenants.accounts.passwords import NO_PASSWORD
 
 PAGE = "/account/password"
 

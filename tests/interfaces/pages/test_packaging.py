@@ -13,7 +13,7 @@ from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, first_cells, ro
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
-from wmsd.packaging.ledger import Document, Movement, record
+from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record
 
 PLACE = "/companies/1"
 MOVEMENTS = f"{PLACE}/packaging-movements"

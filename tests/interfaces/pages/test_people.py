@@ -20,8 +20,8 @@ from tests.interfaces.pages.test_acting import form_of, sent
 from tests.interfaces.pages.test_browsing import EMAIL, rows, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD
-from wmsd.companies import actions as companies
-from wmsd.interfaces.pages.administration import ADMINISTRATION
+from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
+from wmsd.tenants.companies import actions as companies
 
 
 async def test_a_change_counts_from_the_next_request_on(admin: Visitor) -> None:

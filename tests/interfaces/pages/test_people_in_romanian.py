@@ -11,13 +11,26 @@ from jinja2.ext import extract_from_ast
 
 from tests.support.messages import CATALOGUES, PAGES
 from tests.support.messages import TEMPLATES as FOLDER
-from wmsd.accounts.holdings import Holdings
-from wmsd.interfaces.pages import account, first_run, refused, signing_in, signing_on, welcome
-from wmsd.interfaces.pages.administration import ADMINISTRATION
-from wmsd.interfaces.pages.fields import declared_name
-from wmsd.interfaces.pages.house_pages import HOUSE_PAGES
-from wmsd.interfaces.pages.language import ERROR
-from wmsd.interfaces.pages.resources import RESOURCES
+from wmsd.interfaces.pages.kit import refusal_page as refused
+from wmsd.interfaces.pages.kit.admin_menu import HOUSE_PAGES
+from wmsd.interfaces.pages.kit.fields import declared_name
+from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
+from wmsd.interfaces.pages.kit.resources import RESOURCES
+from wmsd.interfaces.pages.kit.text.language import ERROR
+from wmsd.interfaces.pages.people import (
+    account,
+    first_run,
+)
+from wmsd.interfaces.pages.people import (
+    invitation as welcome,
+)
+from wmsd.interfaces.pages.people import (
+    sign_in as signing_in,
+)
+from wmsd.interfaces.pages.people import (
+    sign_on as signing_on,
+)
+from wmsd.tenants.accounts.ways_in import Holdings
 
 TEMPLATES: Final = (
     *("frame", "house", "account", "second_factor", "second_step", "recovery_codes", "sign_in", "first_admin"),

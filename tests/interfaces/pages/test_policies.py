@@ -9,7 +9,7 @@ from tests.interfaces.pages.test_acting import form_of, sent
 from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
-from wmsd.app import company_policies
+from wmsd.platform import company_policies
 
 PATH = "/admin/companies/1/policies"
 

@@ -18,13 +18,14 @@ from tests.support.finding_texts import one_of_each
 from tests.support.page_addresses import addresses
 from tests.support.two_tenants import TwoTenants, open_premises
 from tests.support.world import PASSWORD, UNLIMITED, World, all_rows, open_world
-from wmsd.accounts.schema import LANGUAGES
-from wmsd.app.settings import sections
-from wmsd.base.access import ABILITIES, MODULES, ROLES
 from wmsd.base.problems import STATUS_OF_CODE
-from wmsd.companies import store
-from wmsd.interfaces.pages import language, rail
-from wmsd.outbox.events import EVENTS
+from wmsd.contract.access import ABILITIES, MODULES, ROLES
+from wmsd.events.outbox.events import EVENTS
+from wmsd.interfaces.pages.kit import menu as rail
+from wmsd.interfaces.pages.kit.text import language
+from wmsd.settings import sections
+from wmsd.tenants.accounts.schema import LANGUAGES
+from wmsd.tenants.companies import store
 
 BEFORE_SIGNING_IN: Final = ("/sign-in", "/first-admin", "/demo", "/welcome", "/trust", "/sign-in/{provider}/back")
 STREAM: Final = "/live"

@@ -18,7 +18,7 @@ from tests.support.programs import program
 from tests.support.receivers import Receiver
 from tests.support.shop import Shop
 from tests.webhooks.rest import is_busy
-from wmsd.webhooks.receiving.rules import KEPT
+from wmsd.events.webhooks.receiver_rules import KEPT
 
 NEW = "/companies/1/webhooks/new-receiver"
 HOOK = "/companies/1/webhooks/1"

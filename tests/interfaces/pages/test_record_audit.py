@@ -12,8 +12,8 @@ from tests.interfaces.pages.test_browsing import rows, signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
-from wmsd.companies import audit_log
-from wmsd.interfaces.pages.values import DASH
+from wmsd.interfaces.pages.kit.values import DASH
+from wmsd.tenants.companies import audit_log
 
 EMAIL = "ana@example.com"
 

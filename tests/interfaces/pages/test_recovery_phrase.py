@@ -14,8 +14,8 @@ from tests.interfaces.pages.test_first_run import steps_done
 from tests.interfaces.pages.test_oversight import backed_up, house
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World
-from wmsd.accounts import recovery_phrases
-from wmsd.app.backups.phrases import Phrase, new_phrase
+from wmsd.maintenance.keys.recovery_phrase import Phrase, new_phrase
+from wmsd.tenants.keys import recovery_phrases
 
 PAGE = "/admin/recovery-phrase"
 LOST = re.compile(r"all API tokens \([1-9]\d*\) and webhook credentials \(0\) are lost with it")

@@ -10,8 +10,8 @@ import pytest
 from tests.interfaces.pages.test_browsing import NOTHING, rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import World, open_world
-from wmsd.app.oversight.house import MOST_BEHIND
-from wmsd.app.replicas.litestream import ReplicatedFile
+from wmsd.data_folder.litestream import ReplicatedFile
+from wmsd.platform.admin_view.health import MOST_BEHIND
 
 WITH_REPLICA = {"replica": {"enabled": True}, "backup": {"every": "never"}}
 REMEDY = "wmsd replica status says since when. Look at the log of the server, and at the place of the replica."
@@ -35,7 +35,7 @@ def replicates(monkeypatch: pytest.MonkeyPatch, world: World, **ages: float | No
         )
         for name, age in ages.items()
     ]
-    monkeypatch.setattr("wmsd.app.replicas.verdict.replicated_files", lambda _: found)
+    monkeypatch.setattr("wmsd.maintenance.replica.replica_verdict.replicated_files", lambda _: found)
 
 
 async def of_replica(admin: Visitor, headers: dict[str, str] | None = None) -> list[str]:

@@ -14,8 +14,8 @@ from tests.interfaces.pages.test_browsing import SCRIPT, links, rows, signed_in,
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop, open_shop
 from tests.support.world import PASSWORD, Answer, World, open_world
-from wmsd.app.request_history import remedies
 from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.request_history import refusal_remedies as remedies
 
 LIST = "/companies/1/requests"
 

@@ -14,9 +14,9 @@ from tests.interfaces.pages.test_browsing import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import World, open_world
-from wmsd.app.oversight.service import Started
-from wmsd.app.settings import Layer
 from wmsd.base.problems import Problem, unavailable
+from wmsd.platform.admin_view.service import Started
+from wmsd.settings import Layer
 
 PATH = "/admin/companies/1"
 UNLIMITED = "1 000 000 000"

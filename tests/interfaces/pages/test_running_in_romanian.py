@@ -9,17 +9,18 @@ import pytest
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.messages import CATALOGUES
 from tests.support.shop import Shop
-from wmsd.app import job_words
-from wmsd.app.csv_transfer import KINDS
-from wmsd.app.doctor import CHECKS
-from wmsd.app.settings import sections
-from wmsd.interfaces.pages import recipes, words
-from wmsd.interfaces.pages.health_words import REMEDIES, WORDS
-from wmsd.interfaces.pages.language import ERROR
-from wmsd.interfaces.pages.oversight import SOURCES
-from wmsd.webhooks import failures
-from wmsd.webhooks.schema import DELIVERY_STATUSES
-from wmsd.webhooks.wire import Phase
+from wmsd.events.webhooks.schema import DELIVERY_STATUSES
+from wmsd.http_client import failures
+from wmsd.http_client.connector import Phase
+from wmsd.imports.file_kinds import KINDS
+from wmsd.interfaces.pages.admin.health_words import REMEDIES, WORDS
+from wmsd.interfaces.pages.admin.pages import SOURCES
+from wmsd.interfaces.pages.kit.text import words
+from wmsd.interfaces.pages.kit.text.language import ERROR
+from wmsd.interfaces.pages.webhooks import signature_recipes as recipes
+from wmsd.maintenance.file_checks.company_checks import CHECKS
+from wmsd.server import job_names as job_words
+from wmsd.settings import sections
 
 SAME: set[str] = {"UTF-8", "UTF-16", *(each.title for each in recipes.LANGUAGES)}
 """Names that every language has."""

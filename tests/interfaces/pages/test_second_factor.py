@@ -10,8 +10,8 @@ import zxingcpp
 from tests.interfaces.pages.administering import audit
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
-from wmsd.accounts import totp
-from wmsd.accounts.second_step import remove_second_factor
+from wmsd.tenants.accounts import totp
+from wmsd.tenants.accounts.second_factor_actions import remove_second_factor
 
 EMAIL = "ana@example.com"
 PAGE = "/account/second-factor"

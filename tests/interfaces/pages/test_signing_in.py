@@ -7,8 +7,8 @@ import pytest
 
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import PASSWORD, World, open_world
-from wmsd.accounts import actions as accounts
-from wmsd.app.disk_thresholds import Disk
+from wmsd.base.machine.disk import Disk
+from wmsd.tenants.accounts import actions as accounts
 
 EMAIL = "ana@example.com"
 HOUR = 3600
@@ -249,7 +249,7 @@ async def test_who_tries_many_passwords_waits(visitor: Visitor) -> None:
 async def test_what_is_wrong_is_said_with_what_to_do(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     await visitor.sign_in(EMAIL, PASSWORD)
     assert "What is wrong" not in (await visitor.get("/today")).text
-    monkeypatch.setattr("wmsd.app.health.disk_of", lambda _: Disk(10**6, 10**12))
+    monkeypatch.setattr("wmsd.server.health.disk_of", lambda _: Disk(10**6, 10**12))
     seen = await visitor.get("/today")
     assert "The disk fills up, or is full. Make room." in seen.text
 

@@ -10,7 +10,7 @@ from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.test_browsing import EMAIL, signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World
-from wmsd.interfaces.pages import suggesting
+from wmsd.interfaces.pages.kit import suggestions as suggesting
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.test_importing import settled, upload
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
-from wmsd.companies import actions
+from wmsd.tenants.companies import actions
 
 SENTENCE = "The company ACME has been suspended since 2026-11-20T12:00:00.000Z: not paid. Its data are kept."
 

@@ -12,13 +12,13 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.open_files import open_files
 from tests.support.shop import Shop, open_shop
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
-from wmsd.app import storage
-from wmsd.app.today.figures import DUE, late_sql, next_sql, oldest_sql
-from wmsd.app.today.keeping import MOST_OPENED
-from wmsd.companies.actions import change_company
-from wmsd.companies.schema import CompanyChanges
-from wmsd.db.transaction import Transaction
-from wmsd.interfaces.pages import words
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch.limits import growth_limits as storage
+from wmsd.interfaces.pages.kit.text import words
+from wmsd.server.today.figures import DUE, late_sql, next_sql, oldest_sql
+from wmsd.server.today.kept_figures import MOST_OPENED
+from wmsd.tenants.companies.actions import change_company
+from wmsd.tenants.companies.schema import CompanyChanges
 
 A_LATE_ORDER = (
     """

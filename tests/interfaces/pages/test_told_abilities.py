@@ -9,7 +9,7 @@ from tests.interfaces.pages.test_acting import form_of, sent
 from tests.interfaces.pages.test_browsing import rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import UNLIMITED, open_world
-from wmsd.base.access import ABILITIES, OPENS_BOTH
+from wmsd.contract.access import ABILITIES, OPENS_BOTH
 
 BOTH = OPENS_BOTH["returns:read"]
 

@@ -14,13 +14,13 @@ from polib import pofile
 from tests.support.error_sentences import PLACE, collected
 from tests.support.shop import Shop
 from tests.support.world import Answer
-from wmsd.app.contributions import OBSTACLES
-from wmsd.app.imports.undoing import NOUNS
-from wmsd.db.kept_rows import REFERRING
-from wmsd.db.transaction import Transaction
-from wmsd.interfaces.pages import language
-from wmsd.interfaces.pages.language import CATALOGUES, ERROR, LONGEST_TOLD, told
-from wmsd.interfaces.pages.sentence_patterns import Pattern
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.undo_rows import REFERRING
+from wmsd.imports.undo import NOUNS
+from wmsd.interfaces.pages.kit.text import language
+from wmsd.interfaces.pages.kit.text.language import CATALOGUES, ERROR, LONGEST_TOLD, told
+from wmsd.interfaces.pages.kit.text.sentence_patterns import Pattern
+from wmsd.warehouse.contributions import OBSTACLES
 
 CATALOGUE = pofile(str(CATALOGUES / "ro-errors.po"))
 WITH_VALUES = sorted(each.msgid for each in CATALOGUE if PLACE in each.msgid)

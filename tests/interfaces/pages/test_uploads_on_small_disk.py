@@ -13,7 +13,7 @@ from tests.interfaces.pages.test_importing import NEW, looked_at, words
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.small_disk import fill
 from tests.support.world import open_world
-from wmsd.app.disk_thresholds import disk_of
+from wmsd.base.machine.disk import disk_of
 
 MEBIBYTE = 1024**2
 ROWS = 60_000

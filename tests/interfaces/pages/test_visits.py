@@ -11,8 +11,9 @@ from tests.interfaces.pages.test_browsing import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
-from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import rendering, visits
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit import rendering
+from wmsd.interfaces.pages.kit import routing as visits
 from wmsd.interfaces.service import FOR_BROWSERS
 
 MOST = 4

@@ -12,10 +12,10 @@ from tests.support.dock import LOT, SERIAL, Dock
 from tests.support.goods import LOTTED, Store
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
-from wmsd.base.validation import check
-from wmsd.stock import store as stock
-from wmsd.stock.adjusting import adjust, quarantine
-from wmsd.stock.schema import Adjustment, Quarantining
+from wmsd.contract.validation import check
+from wmsd.warehouse.stock import store as stock
+from wmsd.warehouse.stock.adjustments import adjust, quarantine
+from wmsd.warehouse.stock.schema import Adjustment, Quarantining
 
 DAY = 86_400
 NOTHING = TO

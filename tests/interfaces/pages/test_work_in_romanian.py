@@ -9,20 +9,21 @@ import pytest
 from jinja2 import Environment
 
 from tests.support.messages import CATALOGUES, TEMPLATES
-from wmsd.app.kinds import DOCUMENTS
-from wmsd.app.request_history import remedies
-from wmsd.base.access import ABILITIES, MODULES
-from wmsd.interfaces.pages import language, ledger_words, moments, words
-from wmsd.interfaces.pages.acting import CHANGED_MEANWHILE
-from wmsd.interfaces.pages.administration import ADMINISTRATION
-from wmsd.interfaces.pages.fields import Field
-from wmsd.interfaces.pages.filters import filters_of
-from wmsd.interfaces.pages.forms import form_of
-from wmsd.interfaces.pages.guide.contents import READERS
-from wmsd.interfaces.pages.language import BETWEEN_SENTENCES, ERROR
-from wmsd.interfaces.pages.refusal_words import in_words
-from wmsd.interfaces.pages.requests import NOT_KEPT
-from wmsd.interfaces.pages.resources import RESOURCES
+from wmsd.contract.access import ABILITIES, MODULES
+from wmsd.interfaces.guide.contents import READERS
+from wmsd.interfaces.pages.kit.fields import Field
+from wmsd.interfaces.pages.kit.filters import filters_of
+from wmsd.interfaces.pages.kit.forms import form_of
+from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
+from wmsd.interfaces.pages.kit.resources import RESOURCES
+from wmsd.interfaces.pages.kit.text import language, moments, words
+from wmsd.interfaces.pages.kit.text.language import BETWEEN_SENTENCES, ERROR
+from wmsd.interfaces.pages.records import ledger_words
+from wmsd.interfaces.pages.records.act import CHANGED_MEANWHILE
+from wmsd.interfaces.pages.work.refusal_words import in_words
+from wmsd.interfaces.pages.work.requests import NOT_KEPT
+from wmsd.request_history import refusal_remedies as remedies
+from wmsd.warehouse.document_kinds import DOCUMENTS
 
 ALL = (*RESOURCES, *ADMINISTRATION)
 PAGES = (

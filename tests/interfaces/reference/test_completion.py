@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.programs import program
 from wmsd.interfaces.graphql.schema import schema
-from wmsd.interfaces.pages.assets import FOLDER
+from wmsd.interfaces.pages.kit.assets import FOLDER
 from wmsd.interfaces.reference.graphql_types import short
 
 RUN = """

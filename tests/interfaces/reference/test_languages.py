@@ -14,10 +14,10 @@ from tests.interfaces.reference.test_pages import page_of
 from tests.support.programs import program
 from tests.support.shop import Shop
 from wmsd.base import strict_json
-from wmsd.base.access import ABILITIES
-from wmsd.base.validation import check
-from wmsd.interfaces.reference.described import Reference, Version, reference_of
-from wmsd.interfaces.reference.languages import PHP, PYTHON, example_of
+from wmsd.contract.access import ABILITIES
+from wmsd.contract.validation import check
+from wmsd.interfaces.reference.code_examples import PHP, PYTHON, example_of
+from wmsd.interfaces.reference.operations import Reference, Version, reference_of
 
 RUN = {
     "curl": ("bash", "example.sh"),

@@ -9,15 +9,15 @@ import pytest
 
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.event_data import EVENT_DATA
-from wmsd.base.access import ABILITIES, MODULES
 from wmsd.base.problems import STATUS_OF_CODE
-from wmsd.interfaces.openapi.problems import codes_of
-from wmsd.interfaces.pages.assets import FOLDER
-from wmsd.interfaces.reference.described import slug
+from wmsd.contract.access import ABILITIES, MODULES
+from wmsd.events.outbox.events import EVENTS
+from wmsd.interfaces.openapi.error_responses import codes_of
+from wmsd.interfaces.openapi.event_models import EVENT_DATA
+from wmsd.interfaces.pages.kit.assets import FOLDER
+from wmsd.interfaces.reference.operations import slug
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
-from wmsd.outbox.events import EVENTS
 
 ROUTES = (*V1, *V2)
 HEAVIEST = 100_000

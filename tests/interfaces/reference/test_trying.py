@@ -15,13 +15,13 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.log_lines import Kept, keeping
 from tests.support.shop import Shop, open_shop
 from tests.support.world import World, open_world
-from wmsd.accounts.actions import get_user, revoke_token
-from wmsd.accounts.sessions import MOST_OF_A_USER
-from wmsd.app.call import Call
-from wmsd.base.operation import Operation
-from wmsd.interfaces.reference import trying
+from wmsd.contract.operation import Operation
+from wmsd.dispatch.call import Call
+from wmsd.interfaces.reference import try_out_page as trying
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+from wmsd.tenants.accounts.actions import get_user, revoke_token
+from wmsd.tenants.accounts.sessions import MOST_OF_A_USER
 
 CREATE = "/try/v1/create_article"
 LIST = "/try/v1/list_articles"

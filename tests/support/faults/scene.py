@@ -9,8 +9,8 @@ from typing import Any, Final
 from tests.support.command import EMAIL, Home, first_day
 from tests.support.hostile.scene import Tenant
 from tests.support.wholeness import NOT_TOLD_ONCE
-from wmsd.db.sqlite import connect
-from wmsd.interfaces.cli.examining import ONLY_WARNINGS
+from wmsd.db.engine.sqlite import connect
+from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 CODES: Final = ("ACME", "NEAR", "LATE")
 STRUCK, NEAR, LATE = range(3)

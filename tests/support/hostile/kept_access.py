@@ -13,7 +13,7 @@ import aiohttp
 
 from tests.support.hostile.persons import Account
 from tests.support.hostile.scene import Tenant
-from wmsd.interfaces.pages.browser import COOKIE, FORM_TOKEN, form_token
+from wmsd.interfaces.pages.kit.browser import COOKIE, FORM_TOKEN, form_token
 
 ADDRESS: Final = "127.0.3.1"
 EMAIL: Final = "bob@example.com"

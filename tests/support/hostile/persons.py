@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from tests.support.hostile.scene import PATIENCE, Scene, request
-from wmsd.interfaces.pages.browser import COOKIE, FORM_TOKEN, form_token
+from wmsd.interfaces.pages.kit.browser import COOKIE, FORM_TOKEN, form_token
 
 SESSIONS: Final = 20
 """Of each person: as many as one may have."""

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import uvloop
 
-from wmsd.app.call import Call
-from wmsd.app.dispatcher import Dispatcher, PendingCall
+from wmsd.dispatch.call import Call
+from wmsd.dispatch.dispatcher import Dispatcher, PendingCall
 from wmsd.interfaces.cli.main import main
 from wmsd.interfaces.http.connections import Connection
 

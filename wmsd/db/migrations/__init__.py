@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.folder_owner import give_to_owner_of, make_folders
-from wmsd.db import schemas
-from wmsd.db.failures import StorageError, is_damage, is_delay, is_of_disk
-from wmsd.db.high_water import HighWaterMark, read_mark
+from wmsd.base.machine.file_owner import give_to_owner_of, make_folders
+from wmsd.db.engine.failures import StorageError, is_damage, is_delay, is_of_disk
+from wmsd.db.engine.file_owner import Owner, claim
+from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
+from wmsd.db.engine.raw_files import first_bytes
+from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, connect_as_it_is, log_bytes, sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.write_ahead_log import check_log
+from wmsd.db.migrations import schema_check as schemas
 from wmsd.db.migrations.digests import DIGESTS
-from wmsd.db.owner import Owner, claim
-from wmsd.db.raw_files import first_bytes
-from wmsd.db.sqlite import BUSY_SECONDS, connect, connect_as_it_is, log_bytes, sqlite3
-from wmsd.db.transaction import Transaction
-from wmsd.db.write_ahead_log import check_log
 
 FOLDER: Traversable = files(__name__)
 

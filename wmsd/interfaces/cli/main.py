@@ -10,54 +10,57 @@ from typing import Final
 import click
 
 from wmsd import __version__
-from wmsd.base.standard_files import open_those_closed
+from wmsd.base.machine.standard_streams import open_those_closed
 
 COMMANDS: Final = {
-    "serve": ("serving", "Serve the API and the pages."),
-    "company": ("companies", "Make, change, show and delete companies, the tenants."),
-    "operator": ("operators", "Make, change and list third-party-logistics operators."),
-    "module": ("modules", "Switch a company's modules on and off."),
-    "user": ("people", "Make, change and show users."),
-    "token": ("tokens", "Make and revoke API tokens."),
-    "key": ("keys", "Seal the keys of the installation, and change them."),
+    "serve": ("server.serve", "Serve the API and the pages."),
+    "company": ("tenants.companies", "Make, change, show and delete companies, the tenants."),
+    "operator": ("tenants.operators", "Make, change and list third-party-logistics operators."),
+    "module": ("tenants.modules", "Switch a company's modules on and off."),
+    "user": ("tenants.users", "Make, change and show users."),
+    "token": ("tenants.tokens", "Make and revoke API tokens."),
+    "key": ("tenants.keys", "Seal the keys of the installation, and change them."),
     "recovery-phrase": (
-        "recovery_phrases",
+        "maintenance.recovery_phrase",
         "Create and check the phrase that brings the keys back from a backup.",
     ),
-    "site": ("sites", "Make, rotate and revoke the tokens of sites, for the transport integration."),
-    "kernel-token": ("kernel_tokens", "Make, replace and revoke the platform token."),
-    "import": ("csv_transfer", "Import a CSV file: all of its rows, or none."),
-    "export": ("csv_transfer", "Write a CSV file that import takes back."),
-    "article": ("articles", "List, show, make and change articles."),
-    "partner": ("partners", "List, show, make and change partners."),
-    "client": ("clients", "List, show, make and change clients, the owners of goods."),
-    "warehouse": ("warehouses", "List, show, make and change warehouses."),
-    "stock": ("stock_ledger", "List, adjust and quarantine stock, and read its ledger."),
-    "sales-order": ("sales_orders", "List, show and move sales orders."),
-    "purchase-order": ("purchase_orders", "List, show and move purchase orders."),
-    "reception": ("receptions", "List, show and move receptions."),
-    "return": ("returns", "List, show and move returns."),
-    "packaging": ("packaging", "Record returnable packaging, and show who owes how much."),
-    "webhook": ("webhook_log", "List, test and switch webhooks, read their log, and send deliveries again."),
-    "graphql": ("graphql_schema", "Write the schema of the GraphQL interface."),
-    "billing": ("billing", "Count a company's events by month, for billing."),
-    "audit": ("audit", "List who did what to the installation."),
-    "status": ("status", "Show whether all is well: server, requests, disk, backups."),
-    "logs": ("showing_logs", "Show the log of the server, chosen and followed."),
-    "alerts": ("alerting", "List what needs a person, and try whether admins are told of it."),
-    "backup": ("backups", "Make, list, prove and restore backups."),
-    "recovery": ("recovery", "List and settle what a restore has lost or brought back."),
-    "replica": ("replica", "Keep a second copy, a second or two behind, and serve from it."),
-    "upgrade": ("upgrading", "Upgrade to a newer program, rehearsed on copies."),
-    "service": ("machine_service", "Run wmsd as a service of systemd."),
-    "doctor": ("examining", "Check that every figure is right, and that the files are whole."),
-    "support-bundle": ("supporting", "Write what helps others to find out what is wrong, without secrets."),
-    "tls": ("trust", "Show the certificate of the LAN, and how to trust it."),
-    "clock": ("clock", "Show whether the clock can be trusted, and confirm that it is right."),
-    "config": ("configuring", "Show and check the settings."),
-    "completion": ("completing", "Have the shell complete commands and options."),
-    "licenses": ("licenses", "List the work of others in wmsd, with its licences."),
-    "version": ("about", "Show the version."),
+    "site": ("tenants.sites", "Make, rotate and revoke the tokens of sites, for the transport integration."),
+    "kernel-token": ("tenants.kernel_tokens", "Make, replace and revoke the platform token."),
+    "import": ("files.import_export", "Import a CSV file: all of its rows, or none."),
+    "export": ("files.import_export", "Write a CSV file that import takes back."),
+    "article": ("records.articles", "List, show, make and change articles."),
+    "partner": ("records.partners", "List, show, make and change partners."),
+    "client": ("records.clients", "List, show, make and change clients, the owners of goods."),
+    "warehouse": ("records.warehouses", "List, show, make and change warehouses."),
+    "stock": ("records.stock", "List, adjust and quarantine stock, and read its ledger."),
+    "sales-order": ("records.sales_orders", "List, show and move sales orders."),
+    "purchase-order": ("records.purchase_orders", "List, show and move purchase orders."),
+    "reception": ("records.receptions", "List, show and move receptions."),
+    "return": ("records.returns", "List, show and move returns."),
+    "packaging": ("records.packaging", "Record returnable packaging, and show who owes how much."),
+    "webhook": ("webhooks.webhooks", "List, test and switch webhooks, read their log, and send deliveries again."),
+    "graphql": ("about.graphql_schema", "Write the schema of the GraphQL interface."),
+    "billing": ("tenants.billing", "Count a company's events by month, for billing."),
+    "audit": ("tenants.audit", "List who did what to the installation."),
+    "status": ("server.status", "Show whether all is well: server, requests, disk, backups."),
+    "logs": ("server.logs", "Show the log of the server, chosen and followed."),
+    "alerts": ("server.alerts", "List what needs a person, and try whether admins are told of it."),
+    "backup": ("maintenance.backups", "Make, list, prove and restore backups."),
+    "recovery": ("maintenance.recovery", "List and settle what a restore has lost or brought back."),
+    "replica": ("maintenance.replica", "Keep a second copy, a second or two behind, and serve from it."),
+    "upgrade": ("maintenance.upgrade", "Upgrade to a newer program, rehearsed on copies."),
+    "service": ("server.service", "Run wmsd as a service of systemd."),
+    "doctor": ("maintenance.doctor", "Check that every figure is right, and that the files are whole."),
+    "support-bundle": (
+        "maintenance.support_bundle",
+        "Write what helps others to find out what is wrong, without secrets.",
+    ),
+    "tls": ("server.tls", "Show the certificate of the LAN, and how to trust it."),
+    "clock": ("maintenance.clock", "Show whether the clock can be trusted, and confirm that it is right."),
+    "config": ("maintenance.config", "Show and check the settings."),
+    "completion": ("about.completion", "Have the shell complete commands and options."),
+    "licenses": ("about.licenses", "List the work of others in wmsd, with its licences."),
+    "version": ("about.version", "Show the version."),
 }
 
 
@@ -151,7 +154,7 @@ def main() -> None:
     try:
         wmsd(prog_name="wmsd")
     except OSError as error:
-        from wmsd.app.logs import escaped
+        from wmsd.log.output import escaped
 
         click.echo(
             escaped(f"wmsd: {error.filename or 'Reading or writing failed'}: {error.strerror or error}."), err=True

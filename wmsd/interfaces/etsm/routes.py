@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from wmsd.app import discovery
-from wmsd.base.route import Route
-from wmsd.transports import actions as transports
+from wmsd.contract.route import Route
+from wmsd.platform import discovery
+from wmsd.warehouse.transports import actions as transports
 
 ROUTES: Final = (
     Route("GET", "/api/integrations/etsm/openapi.json", discovery.get_openapi_etsm),

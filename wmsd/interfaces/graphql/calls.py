@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from wmsd.app.call import Call, Loaded, Reply
-from wmsd.base.operation import Operation
-from wmsd.interfaces.graphql.fields import DETAIL
+from wmsd.contract.operation import Operation
+from wmsd.dispatch.call import Call, Loaded, Reply
 from wmsd.interfaces.graphql.plans import PAGE, Plan
+from wmsd.interfaces.graphql.root_fields import DETAIL
 from wmsd.interfaces.graphql.shapes import Json
 
 

@@ -18,16 +18,16 @@ from graphql.language import (
     SelectionSetNode,
 )
 
-from wmsd.app.call import Call
-from wmsd.app.dispatcher import Dispatcher
-from wmsd.app.idempotency import REPLAYED
 from wmsd.base.dataclass import dataclass
-from wmsd.base.listing import MOST_IDS
+from wmsd.contract.list_queries import MOST_IDS
+from wmsd.dispatch.call import Call
+from wmsd.dispatch.dispatcher import Dispatcher
+from wmsd.dispatch.idempotency import REPLAYED
 from wmsd.interfaces.graphql.calls import Failed, call_of, failed_by, inner_call, renamed
-from wmsd.interfaces.graphql.fields import DETAIL, Collection
 from wmsd.interfaces.graphql.limits import MOST_AT_ONCE, MOST_BYTES, MOST_OBJECTS, MOST_SECONDS
+from wmsd.interfaces.graphql.long_answers import read
 from wmsd.interfaces.graphql.plans import Edges, Plan, Planned
-from wmsd.interfaces.graphql.reading import read
+from wmsd.interfaces.graphql.root_fields import DETAIL, Collection
 from wmsd.interfaces.graphql.schema import schema
 from wmsd.interfaces.graphql.shapes import Json, Link, Projection, Shape, TooMuch
 

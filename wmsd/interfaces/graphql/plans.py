@@ -16,10 +16,10 @@ from graphql.execution.values import get_variable_values
 from graphql.language import DocumentNode
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.operation import Operation
-from wmsd.interfaces.graphql.documents import Refused
-from wmsd.interfaces.graphql.fields import Field
+from wmsd.contract.operation import Operation
 from wmsd.interfaces.graphql.limits import MOST_COST, SEARCH_COST, values_excess
+from wmsd.interfaces.graphql.parser import Refused
+from wmsd.interfaces.graphql.root_fields import Field
 from wmsd.interfaces.graphql.schema import Root, schema, source_of
 from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
 

@@ -20,11 +20,18 @@ from graphql import (
 )
 from pydantic import BaseModel
 
-from wmsd.app.references import REFERENCES, Reference
 from wmsd.base.dataclass import dataclass
-from wmsd.base.operation import Operation
-from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, TYPE_NAMES, Collection, Field
+from wmsd.contract.operation import Operation
+from wmsd.interfaces.graphql.root_fields import (
+    COLLECTIONS,
+    MUTATIONS,
+    QUERIES,
+    TYPE_NAMES,
+    Collection,
+    Field,
+)
 from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain
+from wmsd.warehouse.references_by_id import REFERENCES, Reference
 
 SOURCE: Final = "wmsd"
 """The key of the extension; its value is one of the classes below."""

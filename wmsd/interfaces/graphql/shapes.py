@@ -17,11 +17,11 @@ from graphql import (
 from graphql.execution.values import VariableValues, get_argument_values, get_directive_values
 from graphql.language import FragmentSpreadNode, InlineFragmentNode, SelectionSetNode
 
-from wmsd.app.references import Reference
 from wmsd.base.dataclass import dataclass
-from wmsd.interfaces.graphql.fields import Collection
 from wmsd.interfaces.graphql.limits import MOST_OBJECTS
+from wmsd.interfaces.graphql.root_fields import Collection
 from wmsd.interfaces.graphql.schema import MOST, Embedded, Leaf, source_of
+from wmsd.warehouse.references_by_id import Reference
 
 Json = dict[str, Any]
 

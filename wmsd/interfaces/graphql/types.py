@@ -28,7 +28,7 @@ from pydantic import BaseModel, WithJsonSchema
 
 from wmsd.base import strict_json
 from wmsd.base.dataclass import dataclass
-from wmsd.base.fields import Decimals, Input
+from wmsd.contract.fields import Decimals, Input
 
 WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,16}", re.ASCII)
 

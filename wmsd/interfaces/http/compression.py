@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from wmsd.app.preconditions import compressed_etag
-from wmsd.app.prepared import Kept
+from wmsd.dispatch.preconditions import compressed_etag
+from wmsd.dispatch.prepared_answers import Kept
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.negotiation import weights_in
-from wmsd.interfaces.http.web import web
 
 LEAST: Final = 1000
 """In bytes: a shorter answer fits in one packet as it is."""

@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, cast
 
-from wmsd.base.addresses import Network, counted_as, is_in
-from wmsd.base.counts import counted
+from wmsd.base.client_addresses import Network, counted_as, is_in
 from wmsd.base.dataclass import dataclass
-from wmsd.interfaces.http.web import web
+from wmsd.base.plurals import counted
+from wmsd.interfaces.http.aiohttp_web import web
 
 LOG = logging.getLogger("wmsd.connections")
 HEAD_SECONDS: Final = 10.0

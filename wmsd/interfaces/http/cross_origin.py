@@ -6,8 +6,8 @@ They authenticate by a token. Credentials that a browser adds by itself, such as
 from collections.abc import Sequence
 from typing import Final
 
-from wmsd.app import idempotency
-from wmsd.interfaces.http.web import web
+from wmsd.dispatch import idempotency
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.openapi.headers import ANSWERED, COST
 
 ANY: Final = "*"

@@ -11,20 +11,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from wmsd.app.installation import Installation
-from wmsd.app.measuring.live import LiveFigures
-from wmsd.app.measuring.scrape_token import token_in
-from wmsd.app.settings import Metrics
-from wmsd.base.complaints import Complaints
-from wmsd.db.failures import STORAGE_FAILURES
+from wmsd.base.machine.scrape_token import token_in
+from wmsd.base.repeated_failures import Complaints
+from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listening import listening
+from wmsd.interfaces.http.listener import listening
 from wmsd.interfaces.http.server import add_open, joined
-from wmsd.interfaces.http.web import web
+from wmsd.server.figures.live import LiveFigures
+from wmsd.settings import Metrics
 
 if TYPE_CHECKING:
-    from wmsd.app.measuring.schema import ServerFigures
+    from wmsd.server.figures.schema import ServerFigures
 
 LOG = logging.getLogger("wmsd.metrics")
 PATH: Final = "/metrics"
@@ -64,7 +64,7 @@ class Scraping:
 
 
 def _exposed(figures: "ServerFigures") -> tuple[bytes, str]:
-    from wmsd.app.measuring.exposition import CONTENT_TYPE, exposition  # imported at the first scrape
+    from wmsd.server.figures.prometheus import CONTENT_TYPE, exposition  # imported at the first scrape
 
     return exposition(figures), CONTENT_TYPE
 

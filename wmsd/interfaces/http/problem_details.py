@@ -4,9 +4,9 @@ import json
 from typing import Final
 
 from wmsd.base.strict_json import dumps
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.negotiation import weights_in
-from wmsd.interfaces.http.web import web
-from wmsd.interfaces.openapi.problems import MEDIA_TYPE
+from wmsd.interfaces.openapi.error_responses import MEDIA_TYPE
 
 PAGE: Final = "/docs/errors"
 """The page of the guide that has a paragraph for each code."""

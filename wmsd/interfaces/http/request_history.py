@@ -7,13 +7,13 @@ import logging
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from wmsd.app.call import Call
-from wmsd.app.installation import Installation
-from wmsd.app.request_history.entries import ANSWER_HEADERS, ASKED_FOR, LONGEST_HEADER, Taken, beginning
-from wmsd.base.complaints import Complaints
-from wmsd.base.context import Caller, Company
+from wmsd.base.repeated_failures import Complaints
+from wmsd.contract.context import Caller, Company
+from wmsd.dispatch.call import Call
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import CALL
-from wmsd.interfaces.http.web import web
+from wmsd.request_history.lines import ANSWER_HEADERS, ASKED_FOR, LONGEST_HEADER, Taken, beginning
 
 TOLD: Final = Complaints(logging.getLogger("wmsd.requests"))
 

@@ -7,16 +7,16 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wmsd.app.call import Call
-from wmsd.app.grouped_lines import REQUESTS, RequestLine, log_request
-from wmsd.app.installation import Installation
-from wmsd.app.log_sampling import TELL_EVERY, TRACES, LogSampling, TokenBucket
-from wmsd.base.addresses import Network
+from wmsd.base.client_addresses import Network
 from wmsd.base.clock import Clock
-from wmsd.base.complaints import Complaints
-from wmsd.base.shortages import is_shortage
+from wmsd.base.machine.shortages import is_shortage
+from wmsd.base.repeated_failures import Complaints
+from wmsd.dispatch.call import Call
+from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http import requests
-from wmsd.interfaces.http.web import AbstractAccessLogger, HttpProcessingError, web
+from wmsd.interfaces.http.aiohttp_web import AbstractAccessLogger, HttpProcessingError, web
+from wmsd.log.line_writer import REQUESTS, RequestLine, log_request
+from wmsd.log.sampling import TELL_EVERY, TRACES, LogSampling, TokenBucket
 
 LOG = REQUESTS
 REQUEST_ID: Final = web.RequestKey("request_id", str)

@@ -10,14 +10,14 @@ from urllib.parse import unquote_to_bytes
 from multidict import MultiMapping
 from yarl import URL
 
-from wmsd.app.call import MOST_KEPT, Call, Loaded
-from wmsd.app.large_bodies import LARGE, LargeBodies
-from wmsd.base.addresses import Network, counted_as, is_address, is_in, without_port
-from wmsd.base.fields import Input
+from wmsd.base.client_addresses import Network, counted_as, is_address, is_in, without_port
 from wmsd.base.problems import FieldErrors, Problem, invalid, unavailable
 from wmsd.base.strict_json import loads, printable
+from wmsd.contract.fields import Input
+from wmsd.dispatch.call import MOST_KEPT, Call, Loaded
+from wmsd.dispatch.large_bodies import LARGE, LargeBodies
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.connections import Stopping, waiting_for_body
-from wmsd.interfaces.http.web import web
 
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 HOST: Final = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?", re.ASCII)

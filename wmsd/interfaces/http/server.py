@@ -9,32 +9,33 @@ from typing import Final
 
 from multidict import CIMultiDictProxy
 
-from wmsd.app import preconditions
-from wmsd.app.call import Call, Reply, refusal
-from wmsd.app.costs import Costs
-from wmsd.app.installation import Installation
-from wmsd.app.jobs import Jobs
-from wmsd.app.measuring.counting import Counted
-from wmsd.app.refusals import broken_off
-from wmsd.base.addresses import Network, networks
-from wmsd.base.operation import Operation
+from wmsd.base.client_addresses import Network, networks
+from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.problems import Problem
-from wmsd.base.route import Route, method_not_allowed
-from wmsd.base.shortages import is_shortage
 from wmsd.base.strict_json import printable
-from wmsd.interfaces.http import bare_page, connections, request_history, requests
-from wmsd.interfaces.http.answers import Answer
-from wmsd.interfaces.http.bare_page import reads_pages
+from wmsd.contract.operation import Operation
+from wmsd.contract.route import Route, method_not_allowed
+from wmsd.dispatch import preconditions
+from wmsd.dispatch.call import Call, Reply, refusal
+from wmsd.dispatch.limits.costs import Costs
+from wmsd.dispatch.refusals import broken_off
+from wmsd.dispatch.request_measures import Counted
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.http import connections, request_history, requests
+from wmsd.interfaces.http import failure_page as bare_page
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
 from wmsd.interfaces.http.cross_origin import allow, options
-from wmsd.interfaces.http.listening import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
-from wmsd.interfaces.http.malformed import SAFE_METHODS, RequestHandler, answering_all
-from wmsd.interfaces.http.occupancy import Occupancy
-from wmsd.interfaces.http.plain_routes import PlainRoutes, parts_of
+from wmsd.interfaces.http.failure_page import reads_pages
+from wmsd.interfaces.http.listener import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
+from wmsd.interfaces.http.loop_time import Occupancy
+from wmsd.interfaces.http.malformed_requests import SAFE_METHODS, RequestHandler, answering_all
 from wmsd.interfaces.http.problem_details import translate
+from wmsd.interfaces.http.ready_answers import Answer
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
-from wmsd.interfaces.http.turns import NOBODY, Turns
-from wmsd.interfaces.http.web import web
+from wmsd.interfaces.http.request_turns import NOBODY, Turns
+from wmsd.interfaces.http.route_table import PlainRoutes, parts_of
+from wmsd.server.jobs import Jobs
 
 LOG = logging.getLogger("wmsd.request")
 INSTALLATION: Final = web.AppKey("installation", Installation)

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from wmsd.app import kernel
-from wmsd.base.route import Route
+from wmsd.contract.route import Route
+from wmsd.platform.kernel import actions as kernel
 
 ROUTES: Final = (
     Route("GET", "/api/kernel/v1/openapi.json", kernel.get_openapi_kernel),

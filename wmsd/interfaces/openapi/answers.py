@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from wmsd.base.history import HistoryCut
-from wmsd.base.listing import Query
-from wmsd.base.operation import Operation
-from wmsd.base.route import Route
+from wmsd.contract.history_cuts import HistoryCut
+from wmsd.contract.list_queries import Query
+from wmsd.contract.operation import Operation
+from wmsd.contract.route import Route
 from wmsd.interfaces.openapi import headers
 from wmsd.interfaces.openapi.schemas import Schema, objects, reference
 

@@ -5,14 +5,16 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from wmsd.app.event_data import EVENT_DATA
-from wmsd.base.access import ABILITIES, EVERYTHING, needed_ability
-from wmsd.base.history import HistoryCut
-from wmsd.base.operation import Operation
-from wmsd.base.route import Route
-from wmsd.base.tags import TAGS
-from wmsd.interfaces.openapi import events, headers, problems
+from wmsd.contract.access import ABILITIES, EVERYTHING, needed_ability
+from wmsd.contract.history_cuts import HistoryCut
+from wmsd.contract.operation import Operation
+from wmsd.contract.route import Route
+from wmsd.contract.tags import TAGS
+from wmsd.interfaces.openapi import error_responses as problems
+from wmsd.interfaces.openapi import headers
+from wmsd.interfaces.openapi import webhook_events as events
 from wmsd.interfaces.openapi.answers import PAGE_META, successes
+from wmsd.interfaces.openapi.event_models import EVENT_DATA
 from wmsd.interfaces.openapi.examples import add_examples
 from wmsd.interfaces.openapi.schemas import Schema, Schemas, reference, used
 

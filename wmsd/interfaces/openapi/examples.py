@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from wmsd.base.route import Route
+from wmsd.contract.route import Route
 from wmsd.interfaces.openapi.example_values import FIELDS, MOMENT, OF_MODEL, SENT
 from wmsd.interfaces.openapi.schemas import Schema
 

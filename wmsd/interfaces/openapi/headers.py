@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
-from wmsd.app import idempotency
-from wmsd.app.limits import RATE_HEADERS
-from wmsd.base.operation import Operation
-from wmsd.base.route import Route
+from wmsd.contract.operation import Operation
+from wmsd.contract.route import Route
+from wmsd.dispatch import idempotency
+from wmsd.dispatch.limits.rate_limits import RATE_HEADERS
 from wmsd.interfaces.openapi.schemas import Schema
 
 TEXT: Final = {"type": "string"}

@@ -6,7 +6,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from wmsd.base.fields import CHOICE, Model
+from wmsd.contract.fields import CHOICE, Model
 
 Schema = dict[str, Any]
 SCHEMAS: Final = "#/components/schemas/"

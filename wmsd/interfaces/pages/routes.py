@@ -2,61 +2,74 @@
 
 from typing import Final
 
-from wmsd.accounts import actions as accounts
-from wmsd.accounts import choosing_password, demo_link, first_admin, second_step, signed_in, user_administration
-from wmsd.accounts.ending_tokens import count_ending_tokens
-from wmsd.app.discovery import get_health
-from wmsd.app.imports import actions as imports
-from wmsd.app.installation import Installation
-from wmsd.app.live_changes import LiveChanges, list_changes
-from wmsd.app.oversight import recovery
-from wmsd.app.oversight.actions import get_last_examination
-from wmsd.app.request_history import actions as request_history
-from wmsd.app.today.actions import get_today
-from wmsd.companies import administration
+from wmsd.events.webhooks import actions as webhooks
+from wmsd.events.webhooks.deliveries import actions as delivery_actions
+from wmsd.events.webhooks.figures import list_webhook_figures
+from wmsd.events.webhooks.test_receivers import actions as receiving
+from wmsd.imports import actions as imports
+from wmsd.installation.live_changes import LiveChanges, list_changes
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import Handler
-from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import assets, house_pages
-from wmsd.interfaces.pages.account import ACCOUNT, PASSWORD, Account
-from wmsd.interfaces.pages.acting import Acting
-from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN, WELCOME
-from wmsd.interfaces.pages.administration import ADMINISTRATION
-from wmsd.interfaces.pages.browsing import Browsing
-from wmsd.interfaces.pages.day_after import DayAfter
-from wmsd.interfaces.pages.deliveries import Deliveries
-from wmsd.interfaces.pages.delivery import Delivery
-from wmsd.interfaces.pages.door import HOME, SECOND_FACTOR, SIGN_IN, Door
-from wmsd.interfaces.pages.downloading import Downloading
-from wmsd.interfaces.pages.event import EVENTS, Event
-from wmsd.interfaces.pages.exports import EXPORTS
-from wmsd.interfaces.pages.first_run import START, FirstRun
-from wmsd.interfaces.pages.importing import Importing
-from wmsd.interfaces.pages.live import LIVE, Live
-from wmsd.interfaces.pages.oversight import Oversight
-from wmsd.interfaces.pages.receivers import Receivers
-from wmsd.interfaces.pages.recovery_phrases import RecoveryPhrases
-from wmsd.interfaces.pages.redelivering import Redelivering
-from wmsd.interfaces.pages.requests import Requests
-from wmsd.interfaces.pages.resources import RESOURCES
-from wmsd.interfaces.pages.rights import Rights
-from wmsd.interfaces.pages.second_factor import SecondFactor
-from wmsd.interfaces.pages.signing_in import SigningIn
-from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
-from wmsd.interfaces.pages.subscriptions import Subscriptions
-from wmsd.interfaces.pages.today import Today
-from wmsd.interfaces.pages.trust import DOWNLOAD, TRUST, Trust
-from wmsd.interfaces.pages.trying import TRY, Trying
-from wmsd.interfaces.pages.visits import add_page, add_visited
-from wmsd.interfaces.pages.webhook_secret import WebhookSecret
-from wmsd.interfaces.pages.welcome import Welcome
-from wmsd.interfaces.pages.why import Why
-from wmsd.sign_on import actions as sign_on
-from wmsd.sign_on.trying import try_sign_on
-from wmsd.stock import actions as stock
-from wmsd.webhooks import actions as webhooks
-from wmsd.webhooks import delivery_actions
-from wmsd.webhooks.figures import list_webhook_figures
-from wmsd.webhooks.receiving import actions as receiving
+from wmsd.interfaces.pages.admin.day_after import DayAfter
+from wmsd.interfaces.pages.admin.pages import Oversight
+from wmsd.interfaces.pages.admin.recovery_phrase import RecoveryPhrases
+from wmsd.interfaces.pages.kit import admin_menu as house_pages
+from wmsd.interfaces.pages.kit import assets
+from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN, WELCOME
+from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
+from wmsd.interfaces.pages.kit.resources import RESOURCES
+from wmsd.interfaces.pages.kit.routing import add_page, add_visited
+from wmsd.interfaces.pages.kit.session_door import HOME, SECOND_FACTOR, SIGN_IN, Door
+from wmsd.interfaces.pages.people.account import ACCOUNT, PASSWORD, Account
+from wmsd.interfaces.pages.people.first_run import START, FirstRun
+from wmsd.interfaces.pages.people.invitation import Welcome
+from wmsd.interfaces.pages.people.rights import Rights
+from wmsd.interfaces.pages.people.second_factor import SecondFactor
+from wmsd.interfaces.pages.people.sign_in import SigningIn
+from wmsd.interfaces.pages.people.sign_on import BACK, TO_PROVIDER, SigningOn
+from wmsd.interfaces.pages.people.trust import DOWNLOAD, TRUST, Trust
+from wmsd.interfaces.pages.people.try_sign_on import TRY, Trying
+from wmsd.interfaces.pages.records.act import Acting
+from wmsd.interfaces.pages.records.browse import Browsing
+from wmsd.interfaces.pages.records.downloads import Downloading
+from wmsd.interfaces.pages.records.exports import EXPORTS
+from wmsd.interfaces.pages.records.stock_why import Why
+from wmsd.interfaces.pages.webhooks.deliveries import Deliveries
+from wmsd.interfaces.pages.webhooks.delivery import Delivery
+from wmsd.interfaces.pages.webhooks.event import EVENTS, Event
+from wmsd.interfaces.pages.webhooks.receivers import Receivers
+from wmsd.interfaces.pages.webhooks.redeliver import Redelivering
+from wmsd.interfaces.pages.webhooks.subscriptions import Subscriptions
+from wmsd.interfaces.pages.webhooks.webhook_secret import WebhookSecret
+from wmsd.interfaces.pages.work.import_files import Importing
+from wmsd.interfaces.pages.work.live import LIVE, Live
+from wmsd.interfaces.pages.work.requests import Requests
+from wmsd.interfaces.pages.work.today import Today
+from wmsd.platform.admin_view import recovery_phrase as recovery
+from wmsd.platform.admin_view.actions import get_last_examination
+from wmsd.platform.discovery import get_health
+from wmsd.platform.today.actions import get_today
+from wmsd.request_history import actions as request_history
+from wmsd.tenants.accounts import actions as accounts
+from wmsd.tenants.accounts import (
+    password_actions as choosing_password,
+)
+from wmsd.tenants.accounts import (
+    profile_actions as signed_in,
+)
+from wmsd.tenants.accounts import (
+    second_factor_actions as second_step,
+)
+from wmsd.tenants.accounts import (
+    user_administration,
+)
+from wmsd.tenants.accounts.expiring_tokens import count_ending_tokens
+from wmsd.tenants.companies import company_administration as administration
+from wmsd.tenants.one_time_links import demo_link, first_admin
+from wmsd.tenants.sign_on import actions as sign_on
+from wmsd.tenants.sign_on.try_claims import try_sign_on
+from wmsd.warehouse.stock import actions as stock
 
 ASKED: Final = (
     *(each for resource in (*ADMINISTRATION, *RESOURCES) for each in resource.operations),

@@ -8,8 +8,8 @@ from typing import Final
 from wmsd import docs
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import STATUS_OF_CODE
-from wmsd.interfaces.openapi.problems import EXAMPLES
-from wmsd.interfaces.reference.described import pretty
+from wmsd.interfaces.openapi.error_responses import EXAMPLES
+from wmsd.interfaces.reference.operations import pretty
 
 GUIDE: Final = files(docs) / "errors.md"
 PARAGRAPH: Final = re.compile(r"^## ([A-Z_]+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -32,7 +32,7 @@ def paragraphs() -> Mapping[str, str]:
 
 
 def of_code(code: str, told: Mapping[str, str]) -> Error:
-    from wmsd.interfaces.pages.guide.reading import fragment  # imported only when somebody reads about errors
+    from wmsd.interfaces.guide.markdown import fragment  # imported only when somebody reads about errors
 
     example = pretty({"message": EXAMPLES[code]["message"], "code": code, **EXAMPLES[code]})
     return Error(code, STATUS_OF_CODE[code], fragment(told[code]), example)

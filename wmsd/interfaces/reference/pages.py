@@ -6,25 +6,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from wmsd.app.prepared import Kept, Prepared, kept
-from wmsd.app.work_admission import WorkAdmission
-from wmsd.base.access import MODULES
-from wmsd.base.addresses import Network
-from wmsd.base.made_once import MadeOnce
+from wmsd.base.client_addresses import Network
+from wmsd.base.lazy_value import MadeOnce
 from wmsd.base.problems import STATUS_OF_CODE, not_found
 from wmsd.base.strict_json import dumps
+from wmsd.contract.access import MODULES
+from wmsd.dispatch.limits.work_admission import WorkAdmission
+from wmsd.dispatch.prepared_answers import Kept, Prepared, kept
+from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import response, unless_known
-from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import language
-from wmsd.interfaces.pages.found_pages import FoundPages, Make
-from wmsd.interfaces.pages.rendering import HEADERS, rendered
-from wmsd.interfaces.pages.visits import add_visited
-from wmsd.interfaces.reference import errors, finding, postman
-from wmsd.interfaces.reference.described import ADDRESS, Described, Group, Reference, pretty
-from wmsd.interfaces.reference.finding import Section
-from wmsd.interfaces.reference.languages import LANGUAGES, example_of
-from wmsd.outbox.events import EVENTS
+from wmsd.interfaces.pages.kit.rendering import HEADERS, rendered
+from wmsd.interfaces.pages.kit.routing import add_visited
+from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
+from wmsd.interfaces.pages.kit.text import language
+from wmsd.interfaces.reference import contents_search as finding
+from wmsd.interfaces.reference import errors, postman
+from wmsd.interfaces.reference.code_examples import LANGUAGES, example_of
+from wmsd.interfaces.reference.contents_search import Section
+from wmsd.interfaces.reference.operations import ADDRESS, Described, Group, Reference, pretty
 
 HTML: Final = "text/html; charset=utf-8"
 FURTHER: Final = (

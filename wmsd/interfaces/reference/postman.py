@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from wmsd.base.strict_json import dumps
-from wmsd.interfaces.reference.described import Described, Group, Place, Reference, pretty
-from wmsd.interfaces.reference.rows import Row
+from wmsd.interfaces.reference.operations import Described, Group, Place, Reference, pretty
+from wmsd.interfaces.reference.schema_rows import Row
 
 SCHEMA: Final = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 FILE: Final = "wmsd.postman_collection.json"

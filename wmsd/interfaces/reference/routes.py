@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 
-from wmsd.app.installation import Installation
-from wmsd.base.made_once import MadeOnce
+from wmsd.base.lazy_value import MadeOnce
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import REQUEST_LOG, trusted_proxies
-from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages.door import Door
-from wmsd.interfaces.pages.visits import add_page, add_visited
-from wmsd.interfaces.reference.described import ADDRESS, Reference
-from wmsd.interfaces.reference.graphql import SCHEMA, TRY, Editor, SchemaBrowser
+from wmsd.interfaces.pages.kit.routing import add_page, add_visited
+from wmsd.interfaces.pages.kit.session_door import Door
+from wmsd.interfaces.reference.graphql_pages import SCHEMA, TRY, Editor, SchemaBrowser
+from wmsd.interfaces.reference.operations import ADDRESS, Reference
 from wmsd.interfaces.reference.pages import Pages
-from wmsd.interfaces.reference.sending import Sender
-from wmsd.interfaces.reference.trying import Trying
+from wmsd.interfaces.reference.try_out_call import Sender
+from wmsd.interfaces.reference.try_out_page import Trying
 
 
 def add_to(app: web.Application, installation: Installation, make: Callable[[], Reference]) -> None:

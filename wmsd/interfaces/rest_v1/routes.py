@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from wmsd.accounts import actions as accounts
-from wmsd.app import discovery
-from wmsd.articles import actions as articles
-from wmsd.base.route import Route
-from wmsd.directory import actions as directory
-from wmsd.purchase_orders import actions as purchase_orders
-from wmsd.receptions import actions as receptions
-from wmsd.returns import actions as returns
-from wmsd.sales_orders import actions as sales_orders
-from wmsd.stock import actions as stock
-from wmsd.webhooks import actions as webhooks
+from wmsd.contract.route import Route
+from wmsd.events.webhooks import actions as webhooks
+from wmsd.platform import discovery
+from wmsd.tenants.accounts import actions as accounts
+from wmsd.warehouse.articles import actions as articles
+from wmsd.warehouse.directory import actions as directory
+from wmsd.warehouse.purchase_orders import actions as purchase_orders
+from wmsd.warehouse.receptions import actions as receptions
+from wmsd.warehouse.returns import actions as returns
+from wmsd.warehouse.sales_orders import actions as sales_orders
+from wmsd.warehouse.stock import actions as stock
 
 ROUTES: Final = (
     Route("GET", "/api", discovery.get_index),

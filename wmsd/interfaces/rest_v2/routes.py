@@ -2,16 +2,17 @@
 
 from typing import Final
 
-from wmsd.app import batch, discovery
-from wmsd.app.webhooks import test_webhook
-from wmsd.articles import actions as articles
-from wmsd.base.route import Route
-from wmsd.outbox import actions as outbox
-from wmsd.packaging import actions as packaging
-from wmsd.sales_orders import actions as sales_orders
-from wmsd.stock import actions as stock
-from wmsd.webhooks import actions as webhooks
-from wmsd.webhooks import delivery_actions as deliveries
+from wmsd.contract.route import Route
+from wmsd.dispatch import batch
+from wmsd.events.outbox import actions as outbox
+from wmsd.events.webhooks import actions as webhooks
+from wmsd.events.webhooks.deliveries import actions as deliveries
+from wmsd.platform import discovery
+from wmsd.server.webhook_sender import test_webhook
+from wmsd.warehouse.articles import actions as articles
+from wmsd.warehouse.packaging import actions as packaging
+from wmsd.warehouse.sales_orders import actions as sales_orders
+from wmsd.warehouse.stock import actions as stock
 
 ROUTES: Final = (
     Route("GET", "/api/v2/meta", discovery.get_meta),

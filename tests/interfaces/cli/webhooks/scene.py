@@ -10,12 +10,12 @@ from tests.support.borrowing import borrowed
 from tests.support.command import Tenant
 from tests.support.forked import LONGEST, Done
 from tests.support.mailbox import ALLOWED, Mailbox
-from wmsd.app.data_folder import DataFolder
-from wmsd.app.installation import Installation, open_installation
-from wmsd.app.settings import load
-from wmsd.base.validation import check
-from wmsd.webhooks import actions
-from wmsd.webhooks.schema import SubscriptionFields
+from wmsd.contract.validation import check
+from wmsd.data_folder.folder import DataFolder
+from wmsd.events.webhooks import actions
+from wmsd.events.webhooks.schema import SubscriptionFields
+from wmsd.installation.open_installation import Installation, open_installation
+from wmsd.settings import load
 
 SECRET = "a secret that nobody guesses, ever"
 

@@ -223,5 +223,5 @@ def test_a_sandbox_of_nobody_sends_nothing(installation: Home, mailbox: Mailbox)
 )
 def test_who_sends_nothing_does_not_import_http(shared: Home, arguments: tuple[str, ...]) -> None:
     names = imported(Home(shared.program, shared.folder), *arguments)
-    assert "wmsd.companies.actions" in names
-    assert not names & {"aiohttp", "uvloop", "apscheduler", "wmsd.webhooks.client"}
+    assert "wmsd.tenants.companies.actions" in names
+    assert not names & {"aiohttp", "uvloop", "apscheduler", "wmsd.http_client.client"}

@@ -4,8 +4,8 @@ import pytest
 
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.support.shop import Shop
-from wmsd.app.csv_transfer import KINDS
-from wmsd.interfaces.pages.guide.columns_page import columns_page
+from wmsd.imports.file_kinds import KINDS
+from wmsd.interfaces.guide.columns_page import columns_page
 
 TABLES = {
     part.partition("\n")[0]: [

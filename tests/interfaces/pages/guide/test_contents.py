@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from wmsd import docs
-from wmsd.interfaces.pages.guide.contents import FIRST, ORDER, READERS, WEIGHTS, neighbours
+from wmsd.interfaces.guide.contents import FIRST, ORDER, READERS, WEIGHTS, neighbours
 
 FILES = {file.stem for file in Path(docs.__file__).parent.glob("*.md")}
 MADE = {"settings", "columns", "commands", "record-commands"}

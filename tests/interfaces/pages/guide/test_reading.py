@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from wmsd import docs
-from wmsd.interfaces.pages.guide.reading import Section, read
+from wmsd.interfaces.guide.markdown import Section, read
 
 PAGES = sorted(Path(docs.__file__).parent.glob("*.md"))
 PAGE = """# The title

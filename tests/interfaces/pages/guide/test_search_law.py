@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.support.plain_search import PlainSearch, told
 from tests.support.thorough import IS_THOROUGH
-from wmsd.interfaces.cli.commands_page import COMMANDS
-from wmsd.interfaces.pages.guide.searching import Entry, Index
-from wmsd.interfaces.pages.guide.serving import entries, sources
+from wmsd.interfaces.cli.kit.commands_page import COMMANDS
+from wmsd.interfaces.guide.pages import entries, sources
+from wmsd.interfaces.guide.search import Entry, Index
 
 ORDINARY = (
     "token",

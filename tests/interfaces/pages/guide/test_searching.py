@@ -4,15 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.interfaces.pages.guide.excerpts import EXCERPT, as_html
-from wmsd.interfaces.pages.guide.searching import (
-    LONGEST_QUERY,
-    MOST_FOUND,
-    MOST_WORDS,
-    Entry,
-    Index,
-    Results,
-)
+from wmsd.interfaces.guide.excerpts import EXCERPT, as_html
+from wmsd.interfaces.guide.search import LONGEST_QUERY, MOST_FOUND, MOST_WORDS, Entry, Index, Results
 
 ENTRIES = (
     Entry("Stock", "/docs/stock", "Stock", "What is there, and what is reserved."),

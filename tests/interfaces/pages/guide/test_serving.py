@@ -10,12 +10,12 @@ import pytest
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.messages import GUIDE
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
-from wmsd.app.settings import declared
 from wmsd.base.problems import STATUS_OF_CODE
-from wmsd.interfaces.cli.commands_page import OF_RECORDS
+from wmsd.events.outbox.events import EVENTS
+from wmsd.interfaces.cli.kit.commands_page import OF_RECORDS
 from wmsd.interfaces.cli.main import COMMANDS
-from wmsd.interfaces.pages.guide.contents import ORDER, READERS, address_of
-from wmsd.outbox.events import EVENTS
+from wmsd.interfaces.guide.contents import ORDER, READERS, address_of
+from wmsd.settings import declared
 
 FIRST_FOUND = re.compile(r'<ol class="found">\n<li><h2><a href="([^"]+)">\s*(.*?)\s*</a></h2>', re.DOTALL)
 

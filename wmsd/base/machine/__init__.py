@@ -1,0 +1,1 @@
+"""What the machine gives and takes: files, locks, memory, the disk, threads."""

@@ -1,0 +1,103 @@
+"""Logs a repeated failure once, again after an hour with the number of failures, and once more when it is over."""
+
+import logging
+import math
+import time
+from collections.abc import Callable
+from dataclasses import field
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.machine.shortages import is_shortage
+from wmsd.base.plurals import counted
+from wmsd.base.problems import Problem
+
+SILENT_SECONDS: Final = 3600.0
+FLAPPING_SECONDS: Final = 60.0
+"""The least time between two lines about something that fails and succeeds by turns, so that it does not fill the
+log.
+"""
+MOST_REMEMBERED: Final = 1000
+"""Beyond this number the oldest failure is forgotten, and perhaps logged again: tenants may choose what fails."""
+FORESEEN: Final = (Problem, OSError)
+"""Errors that are logged without a traceback, like shortages: the machine or somebody else is to blame, not this
+program.
+"""
+
+
+@dataclass(slots=True)
+class _Failing:
+    count: int = 0
+    """The number of failures since the last success."""
+    is_told: bool = False
+    """Whether the last line about it was a failure."""
+    failed_at: float = -math.inf
+    """On the monotonic clock, like all times here."""
+    told_at: dict[str, float] = field(default_factory=dict)
+    """When it was last logged, by kind of error."""
+
+
+class Complaints:
+    """Writes to one log. `foreseen` are further errors that are logged without a traceback.
+
+    `settled_seconds` must pass without a failure before a success is logged: of many that do the same, some may
+    succeed while others still fail.
+    """
+
+    def __init__(
+        self,
+        log: logging.Logger,
+        foreseen: tuple[type[Exception], ...] = (),
+        monotonic: Callable[[], float] = time.monotonic,
+        level: int = logging.ERROR,
+        settled_seconds: float = 0.0,
+    ) -> None:
+        self._log = log
+        self._level = level
+        self._foreseen = (*FORESEEN, *foreseen)
+        self._monotonic = monotonic
+        self._settled_seconds = settled_seconds
+        self._failing: dict[str, _Failing] = {}
+
+    def failed(self, what: str, error: BaseException, request_id: str | None = None) -> None:
+        """`what` begins the line, such as "webhooks of company 7 cannot be loaded"; the error ends it."""
+        failing = self._failing.setdefault(what, _Failing())
+        failing.count += 1
+        failing.failed_at = now = self._monotonic()
+        kind = _kind(error)
+        told_at = failing.told_at.get(kind)
+        silent = SILENT_SECONDS if failing.is_told else FLAPPING_SECONDS
+        if told_at is None or now - told_at >= silent:
+            failing.told_at[kind], failing.is_told = now, True
+            self._tell(what, error, failing.count, request_id)
+        if len(self._failing) > MOST_REMEMBERED:
+            del self._failing[next(iter(self._failing))]
+
+    def over(self, what: str) -> None:
+        """Notes a success, and logs it when failures were logged before."""
+        failing = self._failing.get(what)
+        if failing is None or not failing.count or self._monotonic() - failing.failed_at < self._settled_seconds:
+            return
+        if failing.is_told:
+            self._log.info("well again after %s: %s", counted(failing.count, "failure"), what)
+        failing.count, failing.is_told = 0, False
+
+    def _tell(self, what: str, error: BaseException, count: int, request_id: str | None) -> None:
+        trace = None if isinstance(error, self._foreseen) or is_shortage(error) else error
+        how_often = f"; {count} times by now" if count > 1 else ""
+        extra = {"request_id": request_id}
+        self._log.log(self._level, "%s: %s%s", what, _words(error), how_often, exc_info=trace, extra=extra)
+
+
+def _kind(error: BaseException) -> str:
+    """The kind of an error: SQLite's own name for it, because its errors have few types; else its type. Its causes
+    follow.
+    """
+    kind: str = getattr(error, "sqlite_errorname", None) or type(error).__name__
+    return kind if error.__cause__ is None else f"{kind} by {_kind(error.__cause__)}"
+
+
+def _words(error: BaseException) -> str:
+    words = str(error) or type(error).__name__
+    cause = error.__cause__
+    return words if cause is None or str(cause) in words else f"{words} ({_words(cause)})"

@@ -1,0 +1,183 @@
+"""Converts field values to CSV cells and back. `unguarded` and the field's reader restore what `write` made.
+
+Lists are written with `;` between their members, or as a JSON array when that would not be read as the same list.
+
+A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, whoever made the name that contains it. So a cell
+that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same goes for each part after
+a `;` or a tab: where a comma is the decimal mark, spreadsheets split lines at `;`, and LibreOffice offers both.
+"""
+
+import json
+import re
+import types
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from wmsd.base import decimal_marks
+from wmsd.base.decimal_marks import Mark
+from wmsd.base.spreadsheet_cells import read_date, read_flag, read_moment, read_name
+from wmsd.base.strict_json import dumps
+from wmsd.contract.fields import Dates, Decimals, Moments, Named
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
+FORMULA = re.compile(
+    r"'*[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
+)
+"""The beginning of a formula, full-width forms included, or of a text that was guarded against being one. What is
+not seen may stand before it.
+"""
+
+ReadCell = Callable[[str], object]
+
+
+def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
+    """The function that reads a cell of this field, with this decimal mark. It raises ValueError with a
+    sentence.
+    """
+    plain, marks = _plain(field)
+    if Decimals in marks:
+        return partial(decimal_marks.read, mark=mark)
+    return _reader_of(plain, marks)
+
+
+def typed_reader(field: FieldInfo) -> ReadCell:
+    """The same for what a person types as an option: a number that may mean two is asked."""
+    plain, marks = _plain(field)
+    return decimal_marks.read_typed if Decimals in marks else _reader_of(plain, marks)
+
+
+def _reader_of(plain: Any, marks: tuple[Any, ...]) -> ReadCell:
+    if plain is bool:
+        return read_flag
+    if get_origin(plain) is list:
+        return _members
+    return next((read for mark_of_it, read in TEXTS.items() if mark_of_it in marks), _text)
+
+
+def write(value: object) -> str:
+    """The cell for a value from a record's JSON, which was read with numbers kept as texts."""
+    return _guarded(plain_cell(value))
+
+
+def unguarded(cell: str) -> str:
+    """The cell without the `'` that `write` put before formulas."""
+    return ";".join(_without_guards(part) if "\t" in part else _without_guard(part) for part in cell.split(";"))
+
+
+def _without_guards(part: str) -> str:
+    first, *others = _without_guard(part).split("\t")
+    return "\t".join((first, *map(_without_guard, others)))
+
+
+def _without_guard(part: str) -> str:
+    return part[1:] if part[:1] == "'" and FORMULA.match(part) else part
+
+
+def _guarded(text: str) -> str:
+    return ";".join(_with_guards(part) if "\t" in part else _with_guard(part) for part in text.split(";"))
+
+
+def _with_guards(part: str) -> str:
+    first, *others = part.split("\t")
+    return _with_guard("\t".join((first, *map(_with_guard, others))))
+
+
+def _with_guard(part: str) -> str:
+    return f"'{part}" if _is_formula(part) else part
+
+
+def _is_formula(text: str) -> bool:
+    return FORMULA.match(text) is not None and not NUMBER.fullmatch(text)
+
+
+def plain_cell(value: object) -> str:
+    """The cell as `write` makes it, without the guard against formulas: for a reader that is no spreadsheet."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return _joined(value)
+    return str(value)
+
+
+def _joined(members: list[str]) -> str:
+    joined = ";".join(members)
+    with suppress(ValueError):
+        if [member.strip() for member in members] == members == _members(joined):
+            return joined
+    return dumps(members)
+
+
+def is_number(field: FieldInfo) -> bool:
+    return Decimals in _plain(field)[1]
+
+
+def is_moment(field: FieldInfo) -> bool:
+    return Moments in _plain(field)[1]
+
+
+def is_list(field: FieldInfo) -> bool:
+    return get_origin(_plain(field)[0]) is list
+
+
+def plain_type(field: FieldInfo) -> Any:
+    """The field's type without None and Annotated."""
+    return _plain(field)[0]
+
+
+def is_nullable(field: FieldInfo) -> bool:
+    return any(type(None) in get_args(part) for part in _parts(field.annotation))
+
+
+def _members(cell: str) -> object:
+    if cell.startswith("["):
+        try:
+            return json.loads(cell)
+        except (ValueError, RecursionError):
+            raise ValueError("must be a list with ; between its members, or a JSON array") from None
+    return [_named(member) for member in cell.split(";") if member]
+
+
+MEMBERS: ReadCell = _members
+
+
+def _text(cell: str) -> str:
+    """A line break inside a cell becomes `\\n`, whatever the line ends of the file are."""
+    return cell.replace("\r\n", "\n")
+
+
+def _named(cell: str) -> str:
+    return read_name(_text(cell))
+
+
+TEXTS: Final[Mapping[type, ReadCell]] = {Named: _named, Dates: read_date, Moments: read_moment}
+"""By the mark of the field."""
+
+
+def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:
+    """The field's type without None and Annotated, and its annotation marks."""
+    marks = list(field.metadata)
+    annotation: Any = field.annotation
+    for part in _parts(annotation):
+        marks += getattr(part, "__metadata__", ())
+        if get_origin(part) not in (Union, types.UnionType) and part is not type(None):
+            annotation = part
+    while hasattr(annotation, "__metadata__"):
+        annotation = get_args(annotation)[0]
+    return annotation, tuple(marks)
+
+
+def _parts(annotation: Any) -> list[Any]:
+    """The annotation and all members of its unions, also inside Annotated."""
+    parts = [annotation]
+    if hasattr(annotation, "__metadata__"):
+        parts += _parts(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, types.UnionType):
+        for option in get_args(annotation):
+            parts += _parts(option)
+    return parts

@@ -1,0 +1,188 @@
+"""The query parameters that lists share (decisions, section 4). Query values arrive as texts."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
+
+from wmsd.base import timestamps
+from wmsd.contract.fields import MAX_ID, Model, not_among, refuse
+
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
+
+
+def _whole_number(minimum: int, maximum: int) -> BeforeValidator:
+    def check(value: object) -> int:
+        if isinstance(value, int):
+            return value
+        if not isinstance(value, str) or not _WHOLE_NUMBER.fullmatch(value):
+            raise refuse("must be a whole number")
+        if not minimum <= int(value) <= maximum:
+            raise refuse(f"must be from {minimum} to {maximum}")
+        return int(value)
+
+    return BeforeValidator(check)
+
+
+def _number_schema(minimum: int, maximum: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "integer", "minimum": minimum, "maximum": maximum})
+
+
+MAX_PAGE = 10**9
+QueryId = Annotated[int, _whole_number(1, MAX_ID), _number_schema(1, MAX_ID)]
+QueryPosition = Annotated[int, _whole_number(0, MAX_ID), _number_schema(0, MAX_ID)]
+QueryDays = Annotated[int, _whole_number(1, 36_500), _number_schema(1, 36_500)]
+
+
+def _datetime(value: object) -> datetime:
+    try:
+        # An unescaped "+" of an offset arrives as a blank, which can mean nothing else here.
+        return timestamps.from_text(str(value).replace(" ", "+"))
+    except ValueError as error:
+        raise refuse(str(error)) from None
+
+
+def _moment(value: object) -> int:
+    return value if isinstance(value, int) else timestamps.microseconds(_datetime(value))
+
+
+def _last_shown_at(value: object) -> int:
+    return value if isinstance(value, int) else (_moment(value) // 1000 + 1) * 1000 - 1
+
+
+Moment = Annotated[int, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
+"""An ISO 8601 timestamp, as microseconds since 1970: the unit of change sequences."""
+ChangedAfter = Annotated[
+    int, BeforeValidator(_last_shown_at), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+"""An ISO 8601 timestamp, as the last place of a change sequence whose records show it, or an earlier one, as
+`updated_at`.
+"""
+
+QueryTimestamp = Annotated[
+    str,
+    BeforeValidator(lambda value: timestamps.to_text(_datetime(value))),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""An ISO 8601 timestamp in the form of records: texts of one form compare like the moments themselves."""
+
+
+def _true_or_false(value: object) -> bool:
+    if value in ("true", "1", True):
+        return True
+    if value in ("false", "0", False):
+        return False
+    raise refuse("must be true or false")
+
+
+QueryFlag = Annotated[bool, BeforeValidator(_true_or_false), WithJsonSchema({"type": "boolean"})]
+
+
+def several_of(names: Sequence[str]) -> BeforeValidator:
+    """Validates a comma-separated choice of the names. The result is a tuple, in the order of `names`."""
+
+    def check(value: object) -> tuple[str, ...]:
+        given = {name.strip() for name in str(value).split(",")} if isinstance(value, str) else set(value)  # type: ignore[call-overload]
+        if given <= {""}:
+            raise refuse(f"must be one or more of {', '.join(names)}")
+        unknown = sorted(given - set(names))
+        if unknown:
+            raise not_among(unknown[0], ", ".join(names))
+        return tuple(name for name in names if name in given)
+
+    return BeforeValidator(check)
+
+
+NO_FILTERS = frozenset({"page", "per_page", "sort", "cursor", "fields", "detail"})
+
+
+class Query(Model):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    CHANGED_SINCE: ClassVar[str] = "updated_since"
+    """The parameter that asks for what has changed since a moment."""
+    BEGINS: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that say where a walk begins. They are no filters: a cursor goes on without them."""
+
+    @classmethod
+    def asks_for_changes(cls) -> bool:
+        """Whether it can ask for what has changed since some moment."""
+        return cls.CHANGED_SINCE in cls.model_fields
+
+    @property
+    def is_search(self) -> bool:
+        """Whether it uses a full-text index, whose time grows with the number of matches."""
+        return False
+
+    @classmethod
+    def filter_names(cls) -> list[str]:
+        """The names of its filters: all parameters but paging and the choice of what to show."""
+        return [name for name in cls.model_fields if name not in NO_FILTERS | cls.BEGINS]
+
+    def filters(self) -> dict[str, object]:
+        """The filters that the caller gave."""
+        return {
+            name: value
+            for name in self.model_fields_set - NO_FILTERS - self.BEGINS
+            if (value := getattr(self, name)) is not None
+        }
+
+
+class NoQuery(Query):
+    """A route without query parameters: whatever is sent is refused by name."""
+
+
+class SortedBy:
+    """The orders of a list, each of which an index has; with `-` it begins with the last."""
+
+    def __init__(self, *names: str) -> None:
+        self.orders = [order for name in names for order in (name, f"-{name}")]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_before_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"type": "string", "enum": self.orders, "description": "The order; `-` begins with the last."}
+
+    def _check(self, value: object) -> object:
+        if value not in self.orders:
+            raise not_among(str(value), ", ".join(self.orders))
+        return value
+
+
+class PageQuery(Query):
+    sort: Annotated[str, SortedBy("id")] = "id"
+    page: Annotated[int, _whole_number(1, MAX_PAGE), _number_schema(1, MAX_PAGE)] = 1
+    per_page: Annotated[int, _whole_number(1, 200), _number_schema(1, 200)] = 50
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.per_page
+
+
+MOST_IDS = 1000
+
+
+def _ids(value: object) -> tuple[int, ...]:
+    ids = value.split(",") if isinstance(value, str) else list(value)  # type: ignore[call-overload]
+    if not 1 <= len(ids) <= MOST_IDS or not all(_WHOLE_NUMBER.fullmatch(str(each)) for each in ids):
+        raise refuse(f"must be 1 to {MOST_IDS} ids, separated by commas")
+    return tuple(map(int, ids))
+
+
+Ids = Annotated[tuple[Any, ...], BeforeValidator(_ids), WithJsonSchema({"type": "string"})]
+
+
+class IdsQuery(Query):
+    """Records of these ids, in no order; one that is not there is left out."""
+
+    ids: Ids
+
+
+class CursorQuery(Query):
+    cursor: Annotated[str, Field(max_length=200)] | None = None
+    per_page: Annotated[int, _whole_number(1, 500), _number_schema(1, 500)] = 100

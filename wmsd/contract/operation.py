@@ -1,0 +1,197 @@
+"""Operations: use cases, each declared once. Every interface loops over these declarations.
+
+A declaration is the signature of the action, plus what the signature cannot say: the ability and module that it
+needs, the record that it returns, the events that it may cause. The access check, the decoding of the request, the
+OpenAPI entry and the reference page follow from it.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.access import ABILITIES, MODULES, Role
+from wmsd.contract.context import Company
+from wmsd.contract.field_errors import FieldError
+from wmsd.contract.fields import Input, Recorded
+from wmsd.contract.results import Record
+from wmsd.contract.tags import TAGS
+
+Scope = Literal["company", "platform", "installation", "kernel", "site"]
+Limit = Literal["company", "user", "graphql", "sign-in", "open", "health", "none"]
+Answer = Literal["record", "page", "cursor", "records", "nothing", "object"]
+CONTEXT: Final = frozenset({"caller", "company", "site", "call", "database"})
+NOT_IN_THE_PATH: Final = CONTEXT | {"query", "body", "position", "operator_id"}
+MAX_BODY: Final = 1024 * 1024
+References = Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Iterable[FieldError]]
+"""Takes the transaction, the body with null in the place of everything malformed (`validation.well_formed`), and
+the parts of the path with the site by name.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    name: str
+    action: Callable[..., Any]
+    summary: str
+    description: str
+    tag: str
+    takes: frozenset[str]
+    """The action's parameters without the first."""
+    path_types: dict[str, type]
+    query: type[BaseModel] | None
+    body: type[Input] | None
+    returns: type[BaseModel] | None
+    answer: Answer
+    ability: str | None
+    module: str | None
+    scope: Scope
+    role: Role | None
+    limit: Limit
+    signed_in: bool
+    writes: bool
+    creates: bool
+    needs: type | None
+    events: tuple[str, ...]
+    codes: tuple[str, ...]
+    ignores_query: bool
+    also_shown_with: int | None
+    prepared: bool
+    takes_key: bool
+    precondition: Callable[..., Record] | None
+    references: References | None
+    off_because: Callable[[Company], str | None] | None
+    max_body: int
+    enrols: bool
+    about_token: bool
+    audited: str | None
+    history: str | None
+    read_only: frozenset[str]
+
+
+def operation(
+    *,
+    tag: str,
+    answer: Answer,
+    returns: type[BaseModel] | None = None,
+    ability: str | None = None,
+    module: str | None = "api",
+    scope: Scope = "company",
+    role: Role | None = None,
+    limit: Limit | None = None,
+    signed_in: bool = True,
+    writes: bool = False,
+    creates: bool = False,
+    events: tuple[str, ...] = (),
+    codes: tuple[str, ...] = (),
+    ignores_query: bool = False,
+    also_shown_with: int | None = None,
+    prepared: bool = False,
+    takes_key: bool = False,
+    precondition: Callable[..., Record] | None = None,
+    references: References | None = None,
+    off_because: Callable[[Company], str | None] | None = None,
+    max_body: int = MAX_BODY,
+    enrols: bool = False,
+    about_token: bool = False,
+    audited: str | None = None,
+    history: str | None = None,
+) -> Callable[[Callable[..., Any]], Operation]:
+    """Declares the decorated function as an operation.
+
+    Its first parameter is the transaction. `query` and `body` are models, given by their types. `position` is
+    where a cursor list continues. `operator_id` comes from a header. The context is what the dispatcher knows of
+    the request: `call` is the request itself, `caller` and `company` are its caller and company, `site` is the
+    site of the bearer token (scope "site", which no other token opens). Every other parameter is a part of the
+    path.
+
+    What is done to the installation itself (scope "installation") is for people who are signed in, with `role` or
+    one that may do more; so is what a company's operation with a `role` does.
+
+    An async function is a flow: it waits for something, so it opens its own units of work. Its first parameter is
+    the service that has what it needs; it may take the company's `database`. One that `writes` does, and returns
+    its last unit of work: the dispatcher stores the answer, under its Idempotency-Key, in that transaction. The
+    `caller` of a flow that needs no token is None when there is no valid one.
+
+    The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
+    that the declaration implies. `also_shown_with` is a second status of the same answer. `prepared`: the answer
+    is the same for everybody. `takes_key`: it does not write by itself, and passes an Idempotency-Key on.
+    `precondition` reads the record that is to be changed, from the same parts of the path, so that If-Match can be
+    checked. `references` finds the errors in what a body of wrong form refers to, so that all errors are told at
+    once. `off_because` says why a company that has the module cannot use it now, or
+    None. `max_body` is in bytes. `enrols`: also who lacks a second factor that is demanded may use it.
+    `about_token`: it is about the token of the request, so a session cannot use it. `audited`: what the audit
+    calls it when a person does it; what programs do is told by events. `history`: the table whose ids are the
+    positions of a list of what happened; a cursor of an earlier epoch is refused there.
+    """
+    assert tag in TAGS, tag
+    assert ability is None or ability in ABILITIES, ability
+    assert module is None or module in MODULES, module
+    assert role is not None if scope == "installation" else role is None or scope == "company", role
+
+    def declare(action: Callable[..., Any]) -> Operation:
+        hints = get_type_hints(action, include_extras=True)
+        names = list(inspect.signature(action).parameters)[1:]
+        path_types = {name: _bare(hints[name]) for name in names if name not in NOT_IN_THE_PATH}
+        body: type[Input] | None = hints.get("body")
+        summary, _, description = inspect.cleandoc(action.__doc__ or action.__name__).partition("\n")
+        return Operation(
+            name=action.__name__,
+            action=action,
+            summary=summary.rstrip("."),
+            description=description.strip(),
+            tag=tag,
+            takes=frozenset(names),
+            path_types=path_types,
+            query=hints.get("query"),
+            body=body,
+            returns=returns,
+            answer=answer,
+            ability=ability,
+            module=module if scope in ("company", "site") else None,
+            scope=scope,
+            role=role,
+            limit=limit or ("company" if scope in ("company", "site") else "user"),
+            signed_in=signed_in,
+            writes=writes,
+            creates=creates,
+            needs=_first(hints) if inspect.iscoroutinefunction(action) else None,
+            events=events,
+            codes=codes,
+            ignores_query=ignores_query,
+            also_shown_with=also_shown_with,
+            prepared=prepared,
+            takes_key=takes_key,
+            precondition=precondition,
+            references=references,
+            off_because=off_because,
+            max_body=max_body,
+            enrols=enrols,
+            about_token=about_token,
+            audited=audited,
+            history=history,
+            read_only=_read_only(body, returns),
+        )
+
+    return declare
+
+
+def _first(hints: dict[str, Any]) -> type:
+    service: type = next(iter(hints.values()))
+    return service
+
+
+def _bare(hint: Any) -> type:
+    bare: type = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return bare
+
+
+def _read_only(body: type[BaseModel] | None, returns: type[BaseModel] | None) -> frozenset[str]:
+    """Fields that an answer has and a body cannot set. A body may contain them: a client may send back what it
+    got.
+    """
+    if body is None or returns is None or not issubclass(returns, Recorded):
+        return frozenset()
+    return returns.READ_ONLY - frozenset(body.model_fields)

@@ -1,0 +1,92 @@
+"""Routes of an interface, and how a path finds its route."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from email.utils import format_datetime
+from functools import cached_property
+from typing import Final
+from urllib.parse import unquote
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem
+from wmsd.contract.operation import Operation
+
+WORKS_ON_FOR: Final = timedelta(days=365)
+"""How long a deprecated route still works (decisions, section 5)."""
+
+
+@dataclass(frozen=True)
+class Deprecation:
+    """A route that is to go away. `since` is a moment in UTC."""
+
+    since: datetime
+
+    @property
+    def until(self) -> datetime:
+        return self.since + WORKS_ON_FOR
+
+    @cached_property
+    def headers(self) -> Mapping[str, str]:
+        """Those of RFC 9745 and RFC 8594."""
+        return {
+            "Deprecation": f"@{int(self.since.timestamp())}",
+            "Sunset": format_datetime(self.until, usegmt=True),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    method: str
+    path: str
+    operation: Operation
+    deprecation: Deprecation | None = None
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Those of every answer of this route."""
+        return {} if self.deprecation is None else self.deprecation.headers
+
+
+class RouteTable:
+    """Finds routes for callers that have no HTTP server in front of them."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._routes: dict[str, list[Route]] = {}
+        for route in routes:
+            self._routes.setdefault(route.path, []).append(route)
+        self._patterns = [(path.split("/"), path) for path in self._routes]
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
+        """The route, and the parts of the path by name. Raises Problem: 404, or 405 with the allowed methods."""
+        sent = [unquote(part, errors="replace") for part in path.split("/")]
+        for pattern, known in self._patterns:
+            parts = _match(pattern, sent)
+            if parts is not None:
+                return self._of_method(method, self._routes[known]), parts
+        raise Problem("NOT_FOUND", "There is nothing at this address.")
+
+    @staticmethod
+    def _of_method(method: str, routes: list[Route]) -> Route:
+        for route in routes:
+            if route.method == method:
+                return route
+        raise method_not_allowed(method, [route.method for route in routes])
+
+
+def method_not_allowed(method: str, possible: Iterable[str]) -> Problem:
+    allowed = sorted(possible)
+    message = f"{method} is not possible here; {', '.join(allowed)} {'are' if allowed[1:] else 'is'}."
+    return Problem("METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allowed)})
+
+
+def _match(pattern: list[str], sent: list[str]) -> dict[str, str] | None:
+    """The parts in the places of `{name}`; None when the path does not match the pattern."""
+    if len(pattern) != len(sent):
+        return None
+    parts: dict[str, str] = {}
+    for wanted, found in zip(pattern, sent, strict=True):
+        if wanted.startswith("{") and found:
+            parts[wanted.strip("{}")] = found
+        elif wanted != found:
+            return None
+    return parts

@@ -1,0 +1,180 @@
+"""Watches the wall clock: nothing is deleted by age while the clock may be wrong."""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.clock import LASTING_SECONDS, SMALL_LEAP, OrderedClock
+from wmsd.base.clock_trust import STEADY_AFTER, Known, Reading, Steadiness
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+
+LOG = logging.getLogger("wmsd.clock")
+
+KNOWN: Final = "SELECT steady_at, seen_at, doubted_since, step_seconds FROM clock"
+CONFIRMED: Final = "SELECT coalesce(max(confirmed), 0) FROM clock"
+KEEP: Final = """
+    INSERT INTO clock (id, steady_at, seen_at, doubted_since, step_seconds)
+    VALUES (1, :steady_at, :seen_at, :doubted_since, :step_seconds)
+    ON CONFLICT (id) DO UPDATE SET steady_at = excluded.steady_at, seen_at = excluded.seen_at,
+        doubted_since = excluded.doubted_since, step_seconds = excluded.step_seconds
+"""
+CONFIRM: Final = """
+    INSERT INTO clock (id, steady_at, seen_at, confirmed) VALUES (1, :now, :now, 1)
+    ON CONFLICT (id) DO UPDATE SET steady_at = :now, seen_at = :now, doubted_since = NULL, step_seconds = NULL,
+        confirmed = confirmed + 1
+"""
+
+
+def known(tx: Transaction) -> Known | None:
+    """The stored state of the clock; None in a new installation."""
+    row = tx.row(KNOWN)
+    if row is None:
+        return None
+    steady_at, seen_at, doubted_since, step_seconds = row
+    return Known(
+        timestamps.from_text(steady_at),
+        timestamps.from_text(seen_at),
+        None if doubted_since is None else timestamps.from_text(doubted_since),
+        None if step_seconds is None else timedelta(seconds=step_seconds),
+    )
+
+
+def keep(tx: Transaction, found: Known) -> None:
+    values = {
+        "steady_at": timestamps.to_text(found.steady_at),
+        "seen_at": timestamps.to_text(found.seen_at),
+        "doubted_since": None if found.doubted_since is None else timestamps.to_text(found.doubted_since),
+        "step_seconds": None if found.step is None else round(found.step.total_seconds()),
+    }
+    tx.execute(KEEP, values)
+
+
+def confirm(tx: Transaction) -> None:
+    """Stores that a person has confirmed the clock."""
+    tx.execute(CONFIRM, {"now": tx.timestamp})
+
+
+def sentence(doubted_since: datetime, step: timedelta | None) -> str:
+    """The log sentence: what happened, why it matters, and what to do."""
+    if step is None:
+        what = "wmsd did not run for more than a day, or the clock was set meanwhile"
+    else:
+        what = f"the clock was set {'forward' if step > timedelta() else 'back'} by {in_words(abs(step))}"
+    until = timestamps.to_text(doubted_since + STEADY_AFTER)
+    return (
+        f"{what}: nothing old is deleted before {until}, when it has been steady for a day. "
+        "If the clock is right, run `wmsd clock confirm`"
+    )
+
+
+def in_words(duration: timedelta) -> str:
+    seconds = round(duration.total_seconds())
+    if seconds >= 2 * 86_400:
+        return f"{round(seconds / 86_400)} days"
+    return f"{seconds // 3600} h {seconds % 3600 // 60} min" if seconds >= 3600 else f"{seconds} s"
+
+
+async def order_as_server(platform: Database, clock: OrderedClock, is_running: bool) -> None:
+    """Has a command order its changes as the server does, or would do after a start. It ends long before it could
+    see whether a clock that was set goes on, but a server that runs writes down what it knows, at once and every
+    ten minutes.
+    """
+    found = await platform.read(known)
+    if found is None:
+        return
+    if not is_running or found.doubted_since is None or found.step is None:
+        clock.remember(found.steady_at)
+        return
+    lasts = found.seen_at - found.doubted_since >= timedelta(seconds=LASTING_SECONDS)
+    clock.remember(found.seen_at if lasts else found.steady_at, SMALL_LEAP)
+
+
+class ClockWatch:
+    """Compares the wall clock with the monotonic one. `tick` is called about once a second."""
+
+    def __init__(self, platform: Database, clock: OrderedClock) -> None:
+        self._platform = platform
+        self._clock = clock
+        self._confirmed = 0
+        self._is_kept = True
+        self._steadiness = Steadiness(self._reading(), None)
+
+    async def start(self) -> None:
+        found, self._confirmed = await self._platform.read(lambda tx: (known(tx), tx.value(CONFIRMED)))
+        self._steadiness = Steadiness(self._reading(), found)
+        if found is not None:
+            self._clock.remember(found.steady_at)
+        self._is_kept = False
+        if self.is_doubted:
+            self._changed()
+
+    @property
+    def is_doubted(self) -> bool:
+        return not self._steadiness.is_steady
+
+    @property
+    def doubted_since(self) -> datetime | None:
+        return self._steadiness.doubted_since
+
+    @property
+    def step(self) -> timedelta | None:
+        """By how much the clock was set; None where it was not."""
+        return self._steadiness.step
+
+    @property
+    def known(self) -> Known:
+        """What a stop would store now."""
+        return self._steadiness.known
+
+    @property
+    def was_set(self) -> bool:
+        """Whether the clock was set. Else it is doubted only because wmsd did not run for long."""
+        return self._steadiness.step is not None
+
+    def is_steady(self) -> bool:
+        """Looks at the clock again, because the caller is about to delete."""
+        self._look()
+        return self._steadiness.is_steady
+
+    async def tick(self) -> None:
+        self._look()
+        if not self._is_kept:
+            await self.keep()
+
+    async def keep(self) -> None:
+        """Stores the state now and then and at the end, so that the next start can compare."""
+        self._is_kept = True
+        found = self._steadiness.known
+        try:
+            await self._platform.write(lambda tx: keep(tx, found), is_quiet=True)
+        except BaseException:
+            self._is_kept = False
+            raise
+
+    async def hear(self) -> None:
+        """Called when another process has written: a person may have confirmed the clock."""
+        confirmed: int = await self._platform.read(lambda tx: tx.value(CONFIRMED))
+        if confirmed != self._confirmed:
+            self._confirmed = confirmed
+            self._clock.believe()
+            self._look()
+            if self.is_doubted:
+                self._steadiness.trust()
+                self._changed()
+
+    def _reading(self) -> Reading:
+        return Reading(self._clock.now(), self._clock.passed())
+
+    def _look(self) -> None:
+        if self._steadiness.look(self._reading()):
+            self._changed()
+
+    def _changed(self) -> None:
+        self._is_kept = False
+        since = self._steadiness.doubted_since
+        if since is None:
+            LOG.info("the clock can be trusted again: old data is deleted as before")
+        else:
+            LOG.warning(sentence(since, self._steadiness.step))

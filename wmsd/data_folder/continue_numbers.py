@@ -1,0 +1,143 @@
+"""What a restored platform.db takes over from the one that it replaces: its numbers go on, and whom that one had
+shut out stays shut out.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.data_folder.numbers import SEQUENCES, opened
+from wmsd.db.engine.sqlite import connect, sqlite3
+
+RAISE_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
+ADD_SEQUENCE: Final = """
+    INSERT INTO sqlite_sequence (name, seq)
+    SELECT :name, :value
+    WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
+        AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name)
+"""
+LEAP: Final = 10_000
+"""How far the numbers of platform.db leap where those that were given are not known."""
+NUMBERED: Final = """
+    SELECT name FROM sqlite_schema
+    WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' AND name NOT LIKE 'recover%' ORDER BY name
+"""
+"""The list of the day after begins with the restore: nobody keeps its ids."""
+
+SHUT_OUT: Final = {
+    "token": (
+        "SELECT revoked_at, jti FROM tokens WHERE revoked_at IS NOT NULL",
+        "UPDATE tokens SET revoked_at = ? WHERE jti = ? AND revoked_at IS NULL",
+    ),
+    "platform token": (
+        "SELECT revoked_at, hash FROM kernel_tokens WHERE revoked_at IS NOT NULL",
+        "UPDATE kernel_tokens SET revoked_at = ? WHERE hash = ? AND revoked_at IS NULL",
+    ),
+    "user": (
+        "SELECT disabled_at, id, email FROM users WHERE disabled_at IS NOT NULL",
+        "UPDATE users SET disabled_at = ? WHERE id = ? AND email = ? AND disabled_at IS NULL",
+    ),
+    "site": (
+        "SELECT id, created_at FROM sites WHERE token_hash IS NULL",
+        "UPDATE sites SET token_hash = NULL, previous_token_hash = NULL, previous_expires_at = NULL "
+        "WHERE id = ? AND created_at = ? AND token_hash IS NOT NULL",
+    ),
+}
+"""By what it is: who is shut out in the replaced file, and what shuts them out in the restored one."""
+
+DELETED: Final = """
+    SELECT at, action, subject, details FROM audit
+    WHERE action IN ('user.delete', 'user.change') AND id > ? ORDER BY id DESC
+"""
+LAST_AUDITED: Final = "SELECT coalesce(max(id), 0) FROM audit"
+USERS: Final = "SELECT id, email FROM users ORDER BY email"
+DISABLE: Final = "UPDATE users SET disabled_at = ? WHERE id = ? AND disabled_at IS NULL"
+
+
+class ShutOut(NamedTuple):
+    """Whom a restored platform.db shuts out because the replaced one did."""
+
+    counts: dict[str, int]
+    """Of those that were revoked or disabled since the backup, by what they are."""
+    deleted: list[str]
+    """The e-mail addresses of users that were deleted since the backup: they are back."""
+    gone: list[str]
+    """The e-mail addresses of users that were made since the backup: they are not in it."""
+    is_known: bool = True
+    """Whether the replaced file could be read to its end. Otherwise it may have shut out others too."""
+
+
+def leap(platform: Path) -> None:
+    """Lets the ids of a restored platform.db go on well after those that were given and are not known. Raises
+    sqlite3.Error.
+    """
+    with closing(connect(platform)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        given: dict[str, int] = dict(connection.execute(SEQUENCES))
+        for (name,) in connection.execute(NUMBERED).fetchall():
+            value = {"name": name, "value": given.get(name, 0) + LEAP}
+            for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
+                connection.execute(statement, value)
+        connection.execute("COMMIT")
+        _write_back(connection)
+
+
+def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
+    """Shuts out in a restored platform.db whom the replaced one has shut out or deleted, and lets its numbers go
+    on. Returns who was shut out anew. A replaced file that cannot be read changes nothing.
+    """
+    found = ShutOut({}, [], [], is_known=False)
+    with closing(connect(restored)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        with suppress(sqlite3.Error), closing(opened(replaced)) as old:
+            for name, seq in old.execute(SEQUENCES):
+                for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
+                    connection.execute(statement, {"name": name, "value": seq})
+            for what, (who, shut_out) in SHUT_OUT.items():
+                rows: list[Any] = old.execute(who).fetchall()
+                changed = sum(connection.execute(shut_out, row).rowcount for row in rows)
+                if changed:
+                    found.counts[what] = changed
+            back, there = dict(connection.execute(USERS)), dict(old.execute(USERS))
+            found.deleted.extend(_shut_out_deleted(connection, old, back, there))
+            found.gone.extend(email for user_id, email in there.items() if user_id not in back)
+            found = found._replace(is_known=True)
+        connection.execute("COMMIT")
+        _write_back(connection)
+    return found
+
+
+def _shut_out_deleted(
+    connection: sqlite3.Connection,
+    old: sqlite3.Connection,
+    back: Mapping[int, str],
+    there: Mapping[int, str],
+) -> list[str]:
+    """Disables the users that were deleted since the backup, and returns their addresses in it. Those that are
+    merely not in the replaced file, as after the restore of an older backup, are let alone: the audit decides.
+    `back` are the addresses of the restored file by the ids of the users, `there` those of the replaced one.
+    """
+    [(last,)] = connection.execute(LAST_AUDITED)
+    deleted = _deleted_since(old.execute(DELETED, (last,)).fetchall())
+    found = [(user_id, email) for user_id, email in back.items() if email in deleted and user_id not in there]
+    for user_id, email in found:
+        connection.execute(DISABLE, (deleted[email], user_id))
+    return [email for _, email in found]
+
+
+def _deleted_since(audited: list[tuple[str, str, str, str | None]]) -> dict[str, str]:
+    """When the users were deleted, by every address that they had, of entries with the newest first."""
+    deleted: dict[str, str] = {}
+    for at, action, email, details in audited:
+        if action == "user.delete":
+            deleted[email] = at
+        elif details is not None and (later := json.loads(details).get("email", {}).get("after")) in deleted:
+            deleted[email] = deleted[later]
+    return deleted
+
+
+def _write_back(connection: sqlite3.Connection) -> None:
+    """So that the file alone has everything, before it is put in its place."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,135 @@
+"""Puts several files in the places of others, all or none: also when the process is killed half-way.
+
+What is to be done is written down first, in `swap.json` in the data folder. Whoever uses the folder next finishes
+what was begun.
+"""
+
+import fcntl
+import json
+import logging
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.machine.private_files import new_private_folder
+from wmsd.data_folder.litestream_configuration import SOCKET
+from wmsd.db.engine.failures import StorageError
+
+LOG = logging.getLogger("wmsd.data")
+JOURNAL: Final = "swap.json"
+SIDES: Final = ("", "-wal", "-shm")
+"""SQLite's own files beside a file: they go with it."""
+
+
+class Rename(NamedTuple):
+    """Paths in the data folder."""
+
+    source: str
+    target: str
+
+
+def sync(folder: Path) -> None:
+    """Makes new entries of the folder survive a power cut. Skips a folder that this user may not read."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def replaced_folder() -> str:
+    """The name of a new folder in the data folder, for files that are replaced now."""
+    return f"replaced-{timestamps.for_file_name(datetime.now(UTC))}"
+
+
+def with_sides(data: Path, source: str, target: str) -> list[Rename]:
+    """The renames of a file, and of what stands beside it, as far as they are there."""
+    return [Rename(source + side, target + side) for side in SIDES if (data / (source + side)).exists()]
+
+
+def swap(data: Path, renames: Iterable[Rename]) -> None:
+    """Renames the files, in this order. No target may exist, unless an earlier rename moves it away. Raises
+    OSError with nothing changed, and SwapUnfinished.
+    """
+    journal = data / JOURNAL
+    unfinished = journal.with_name(f"{JOURNAL}.new")
+    with unfinished.open("w", encoding="utf-8") as file:
+        json.dump([list(each) for each in renames], file)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.rename(journal)
+    try:
+        sync(data)
+        finish(data)
+    except OSError as error:
+        raise SwapUnfinished(data, error) from error
+
+
+class SwapUnfinished(StorageError):
+    """Some files are in their places, and some are not yet."""
+
+    def __init__(self, data: Path, error: OSError) -> None:
+        reason = (error.strerror or str(error)).lower()
+        super().__init__(
+            f"The files in {data} could not all be put in their places: {reason}. Nothing is lost: it goes on at "
+            "the next start, or with the next command. Look at the disk first."
+        )
+
+
+def is_begun(data: Path) -> bool:
+    return (data / JOURNAL).exists()
+
+
+def finish(data: Path) -> None:
+    """Finishes what `swap` has begun. Several processes may try at once. Raises StorageError and OSError."""
+    journal = data / JOURNAL
+    try:
+        file = journal.open(encoding="utf-8")
+    except FileNotFoundError:
+        return
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if not journal.exists():  # another process was first
+            return
+        try:
+            renames = [Rename(source, target) for source, target in json.load(file)]
+        except (ValueError, TypeError):
+            raise StorageError(
+                f"{journal} cannot be read, and says how a restore goes on. Nothing was changed."
+            ) from None
+        _have_replicas_let_go(data, renames)
+        for each in renames:
+            _rename(data, each)
+        for folder in {(data / name).parent for each in renames for name in each}:
+            if folder.exists():
+                sync(folder)
+        journal.unlink()
+        sync(data)
+
+
+def _have_replicas_let_go(data: Path, renames: Iterable[Rename]) -> None:
+    if (data / SOCKET).exists():
+        from wmsd.data_folder.litestream import let_go  # imported here: few have one
+
+        let_go(data, [data / each.source for each in renames if each.source.endswith(".db")])
+
+
+def _rename(data: Path, each: Rename) -> None:
+    """One that was done before is passed over: then its target is there."""
+    source, target = data / each.source, data / each.target
+    if target.exists():
+        return
+    _make_folders(target.parent)
+    source.rename(target)
+
+
+def _make_folders(folder: Path) -> None:
+    if not folder.exists():
+        _make_folders(folder.parent)
+        new_private_folder(folder)

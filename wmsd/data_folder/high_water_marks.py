@@ -1,0 +1,91 @@
+"""Keeps how far each company's file has come in `platform.db`, so that an older copy in its place is noticed.
+
+A mark is written within a minute of a change, so it is never ahead of the file, and little behind.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.plurals import counted
+from wmsd.data_folder.new_epoch import begin_epoch
+from wmsd.data_folder.numbers import numbers_of
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.db.engine.high_water_mark import HighWaterMark, ahead, read_mark
+from wmsd.db.files.company_files import CompanyFiles
+from wmsd.tenants.companies import store as companies
+
+LOG = logging.getLogger("wmsd.companies")
+OLDER: Final = (
+    "company %s: %s is older than what was written here: it goes up to %s, and %s (%d to %d) after it %s "
+    "missing. It is served; numbers go on after those that were given. If that is not what you want, restore a "
+    "newer one"
+)
+
+AHEAD: Final = (
+    "the last change of company %s is of %s: it was written while the clock was wrong, or the clock is wrong now. "
+    "Until then later changes of this company show an `updated_at` just after it; their order is right"
+)
+
+
+class HighWaterMarks:
+    def __init__(self, platform: Database, files: CompanyFiles, clock: Clock) -> None:
+        self._platform = platform
+        self._clock = clock
+        self._told: set[int] = set()
+        """The companies of which the log has said that their changes are ahead of the clock."""
+        self._files = files
+        self._changed = files.watch()
+        """The companies that were written since their marks were."""
+        self._writing = asyncio.Lock()
+
+    async def write(self) -> None:
+        """Writes the marks of what has changed. What cannot be read now is read the next time."""
+        async with self._writing:
+            asked = set(self._changed)
+            self._changed -= asked
+            found: dict[int, HighWaterMark] = {}
+            for company_id in asked:
+                with suppress(*STORAGE_FAILURES):
+                    if (database := self._files.open_database(company_id)) is not None:
+                        found[company_id] = await database.read(read_mark)
+            if found:
+                await self._platform.write(lambda tx: companies.keep_marks(tx, found), is_quiet=True)
+                self._files.marks.update(found)
+            self._changed |= asked - set(found)
+        self._tell()
+
+    def ahead(self) -> dict[int, str]:
+        """The companies whose changes are ahead of the clock, by id, with the last moment that they show."""
+        return ahead(self._files.marks, self._clock.now())
+
+    def _tell(self) -> None:
+        found = self.ahead()
+        for company_id in found.keys() - self._told:
+            LOG.warning(AHEAD, self._files.code_of(company_id), found[company_id])
+        for company_id in self._told - found.keys():
+            LOG.info("changes of company %s show moments of the clock again", self._files.code_of(company_id))
+        self._told = set(found)
+
+
+def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
+    """Begins an epoch in an older file, after the mark, and says what is missing. Raises StorageError and
+    sqlite3.Error.
+    """
+    begin_epoch(path, "older_file", numbers_of(path, mark))
+    missing = max(0, mark.last_event - found.last_event)
+    LOG.warning(
+        OLDER,
+        company,
+        path,
+        timestamps.from_microseconds(found.last_change),
+        counted(missing, "event"),
+        found.last_event + 1,
+        mark.last_event,
+        "is" if missing == 1 else "are",
+    )

@@ -1,0 +1,110 @@
+"""The key file: holds an installation's master secret, outside its data folder (see `tenants/keys/master_key.py`).
+
+Each line is a secret, the newest last. There are two only while a new one replaces the old one.
+"""
+
+import contextlib
+import logging
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.machine.regular_files import check_regular
+from wmsd.db.engine.failures import StorageError
+from wmsd.tenants.keys.master_key import IN_CLEAR, MasterKey
+
+LOG = logging.getLogger("wmsd.keys")
+HEADER: Final = "# The master secret of a wmsd installation. Keep a copy, apart from the data and its backups.\n"
+FOR_OTHERS: Final = 0o077
+UNUSABLE: Final = (
+    "The key file {path} (server.key_file) cannot be used: {why}. Put it back, or mend its rights. "
+    "Where there never was one, take server.key_file out of the settings and use `wmsd key move FILE`."
+)
+NO_TEXT: Final = "it is not text"
+NO_SECRET: Final = "it holds no secret"
+
+
+def open_key(file: str) -> MasterKey:
+    """The master key in the file of the settings. Without a file, keys are in clear. Raises StorageError."""
+    if not file:
+        return IN_CLEAR
+    path = Path(file)
+    key = MasterKey(file, lambda: secrets_in(path))
+    if path.stat().st_mode & FOR_OTHERS:
+        LOG.warning("%s can be read by others than its owner: chmod 600 %s", file, file)
+    return key
+
+
+def secrets_in(path: Path) -> list[str]:
+    """The secrets in the file. Raises StorageError when there are none."""
+    try:
+        check_regular(path)
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise _unreadable(path, (error.strerror or str(error)).lower()) from None
+    except UnicodeDecodeError:
+        raise _unreadable(path, NO_TEXT) from None
+    secrets = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    if not secrets:
+        raise _unreadable(path, NO_SECRET)
+    return secrets
+
+
+def _unreadable(path: Path, why: str) -> StorageError:
+    return StorageError(UNUSABLE.format(path=path, why=why))
+
+
+def make(path: Path, secret: str, data: Path) -> None:
+    """Makes a new key file with the data folder's owner. On failure leaves none, and raises StorageError."""
+    if path.resolve().is_relative_to(data.resolve()):
+        raise StorageError(f"{path} is in the data folder, whose copies would hold it too. Name a file elsewhere.")
+    try:
+        _write(path, [secret], data)
+    except FileExistsError:
+        raise StorageError(
+            f"{path} is there already; it was left as it is. Name a file that does not exist yet."
+        ) from None
+    except OSError as error:
+        raise _not_written(path, error) from None
+
+
+def replace(path: Path, secrets: Sequence[str]) -> None:
+    """Replaces the secrets of a key file, all or none, even if the machine stops. Raises StorageError."""
+    target = path.resolve()
+    unfinished = target.with_name(f"{target.name}.new")
+    try:
+        unfinished.unlink(missing_ok=True)
+        _write(unfinished, secrets, target)
+        unfinished.replace(target)
+        _sync(target.parent)
+    except OSError as error:
+        raise _not_written(path, error) from None
+
+
+def _not_written(path: Path, error: OSError) -> StorageError:
+    return StorageError(f"The key file {path} cannot be written: {(error.strerror or str(error)).lower()}.")
+
+
+def _write(path: Path, secrets: Sequence[str], like: Path) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(file, "w", encoding="utf-8") as text:  # noqa: PTH123  (of a descriptor)
+            owner = like.stat()
+            with contextlib.suppress(PermissionError):  # only root can do this, and only root needs it
+                os.fchown(file, owner.st_uid, owner.st_gid)
+            text.write(HEADER + "".join(f"{secret}\n" for secret in secrets))
+            text.flush()
+            os.fsync(file)
+        _sync(path.parent)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

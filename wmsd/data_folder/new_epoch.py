@@ -1,0 +1,214 @@
+"""Begins an epoch in a company's file that is restored, imported or copied (decisions, section 11).
+
+No number is given twice: whoever has seen event 120 must not meet another event 120, nor another order SO-000007.
+So numbers go on after those of the replaced file. Where nobody knows how many it has given, they leap. Every
+record gets a new place in the order of changes, after the present moment: whoever asks for changes, by cursor or
+by `updated_since`, reads all records once more.
+"""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.data_folder.numbers import CHANGES, LAST_CHANGE, ORDERED, SEQUENCES, SERIES, SUBSCRIPTIONS, Numbers
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.migrations import COMPANY, migrate
+from wmsd.db.sql.change_sequence import updated_at_sql
+from wmsd.db.sql.epochs import HISTORIES
+
+LEAST_LEAP: Final = 10_000
+FACTOR: Final = 10
+"""How many times the busiest span a leap is."""
+SHORTEST_SPAN: Final = timedelta(minutes=1)
+
+BEGIN_EPOCH: Final = """
+    INSERT INTO epochs (number, name, reason, began_at, kept_up_to)
+    SELECT max(number) + 1, (max(number) + 1) || '-' || :suffix, :reason, :began_at, :kept_up_to FROM epochs
+    RETURNING number
+"""
+NUMBERED: Final = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' ORDER BY name"
+)
+NOTE_SEAM: Final = """
+    INSERT INTO seams (numbers, epoch, last, next)
+    SELECT :numbers, :epoch,
+        coalesce((SELECT min(last) FROM seams WHERE numbers = :numbers AND next = :last + 1), :last), :next
+"""
+"""Where nothing was numbered since the epoch before, there is one seam from before that to here."""
+SET_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = :value WHERE name = :name"
+ADD_SEQUENCE: Final = "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :value)"
+SET_SERIES: Final = """
+    INSERT INTO series (name, last) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET last = :value
+"""
+SET_SUBSCRIPTION: Final = "UPDATE webhook_subscriptions SET last_sequence = :value WHERE id = :name"
+BUSIEST: Final = """
+    SELECT coalesce(max(events), 0)
+    FROM (SELECT count(*) AS events FROM events GROUP BY unixepoch(occurred_at) / :seconds)
+"""
+COVERED: Final = (
+    "SELECT count(*), coalesce(unixepoch(max(occurred_at)) - unixepoch(min(occurred_at)), 0) FROM events"
+)
+
+PLACES: Final = """
+    INSERT INTO temp.places (old, place)
+    SELECT change_seq, :last + row_number() OVER (ORDER BY change_seq) FROM ({every})
+"""
+MOVE: Final = f"""
+    UPDATE {{table}} SET change_seq = place, updated_at = {updated_at_sql("place")}
+    FROM temp.places WHERE old = change_seq
+"""
+MOVE_IMPORTS: Final = """
+    UPDATE imports SET last_change = coalesce((SELECT max(place) FROM temp.places WHERE old <= last_change), :last)
+"""
+"""So that what was changed after an import is still known."""
+NOTE_MOVE: Final = """
+    INSERT INTO seams (numbers, epoch, last, next)
+    SELECT :numbers, :epoch, :last, value + 1 FROM change_sequence
+"""
+"""Places up to that one tell of no change, but of the epoch that began."""
+SET_CHANGE: Final = "UPDATE change_sequence SET value = coalesce((SELECT max(place) FROM temp.places), :last)"
+
+
+class Missing(NamedTuple):
+    """What the replaced file had, and the restored one has not."""
+
+    events: int
+    first_event: int
+    last_event: int
+    last_change: str | None
+    """When the replaced file was last changed; None when the restored one has that change too."""
+
+
+class Seam(NamedTuple):
+    """Numbers of one kind, such as the ids of a table."""
+
+    numbers: str
+    """As `seams` names them."""
+    name: str | int
+    last: int
+    """The last one in the file."""
+    next: int
+    statement: str
+    """Makes the numbers go on there."""
+
+
+def begin_epoch(
+    path: Path, reason: str, known: Numbers, as_of: datetime | None = None, is_copy: bool = False
+) -> Missing | None:
+    """Begins an epoch in a file that nobody has open, after the numbers that are known of the epoch before.
+
+    `as_of`: the moment of which the file has everything, if that is known. `is_copy`: the company is a new one, of
+    which nobody has read anything. Returns what is missing; None when nothing is. Raises StorageError and
+    sqlite3.Error, with the file as it was.
+    """
+    migrate(path, COMPANY)
+    now = datetime.now(UTC)
+    with closing(connect(path)) as connection:
+        [(last_change,)] = connection.execute(LAST_CHANGE)
+        kept_up_to = timestamps.from_microseconds(last_change)
+        if as_of is not None:
+            kept_up_to = max(kept_up_to, timestamps.to_text(as_of))
+        last_event = dict(connection.execute(SEQUENCES)).get("events", 0)
+        leap = None if known.is_complete else Leap(connection, kept_up_to, now, known.last_event)
+        seams = list(_seams(connection, known, leap))
+        connection.execute("BEGIN IMMEDIATE")
+        epoch = {
+            "suffix": secrets.token_hex(4),
+            "reason": reason,
+            "began_at": timestamps.to_text(now),
+            "kept_up_to": kept_up_to,
+        }
+        [(number,)] = connection.execute(BEGIN_EPOCH, epoch).fetchall()
+        for seam in seams:
+            _record(connection, number, seam)
+        if not is_copy:
+            _move_records(connection, max(last_change, known.last_change, timestamps.microseconds(now)))
+            connection.execute(NOTE_MOVE, {"numbers": CHANGES, "epoch": number, "last": last_change})
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the file alone has everything
+    return _missing(known, last_event, last_change)
+
+
+def _missing(known: Numbers, last_event: int, last_change: int) -> Missing | None:
+    later = known.newest_change > last_change
+    if not later and known.newest_event <= last_event:
+        return None
+    return Missing(
+        max(0, known.newest_event - last_event),
+        last_event + 1,
+        known.newest_event,
+        timestamps.from_microseconds(known.newest_change) if later else None,
+    )
+
+
+class Leap:
+    """How many numbers are passed over where nobody knows how many were given: ten times what the company wrote in
+    the busiest span that is as long as what is missing, which may be the missing one itself.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, kept_up_to: str, now: datetime, known_event: int) -> None:
+        """`known_event`: the highest number of an event that is known to have been given."""
+        span = max(now - timestamps.from_text(kept_up_to), SHORTEST_SPAN).total_seconds()
+        count, covered = connection.execute(COVERED).fetchone()
+        busiest: float = connection.execute(BUSIEST, {"seconds": int(span)}).fetchone()[0]
+        if span > covered:  # the file tells of less time than is missing
+            busiest = count * span / max(covered, SHORTEST_SPAN.total_seconds())
+        self._events = dict(connection.execute(SEQUENCES)).get("events", 0)
+        busiest = max(busiest, known_event - self._events)
+        self._least = 2 * FACTOR * busiest  # a span may lie in two of those that were counted
+
+    def of(self, given: int) -> int:
+        """For numbers of which so many were given."""
+        for_each_event: float = max(given / max(self._events, 1), 1)
+        return max(LEAST_LEAP, int(self._least * for_each_event))
+
+
+def _seams(connection: sqlite3.Connection, known: Numbers, leap: Leap | None) -> Iterator[Seam]:
+    """Where all numbers go on."""
+    from wmsd.warehouse.document_kinds import (
+        SERIES_NAMES,  # imported here: few commands need all kinds of documents
+    )
+
+    def seam(numbers: str, name: str | int, last: int, known_last: int, statement: str) -> Seam:
+        passed_over = 0 if leap is None else leap.of(max(last, known_last))
+        return Seam(numbers, name, last, max(last, known_last) + passed_over + 1, statement)
+
+    sequences: dict[str, int] = dict(connection.execute(SEQUENCES))
+    for (table,) in connection.execute(NUMBERED).fetchall():
+        statement = SET_SEQUENCE if table in sequences else ADD_SEQUENCE
+        yield seam(table, table, sequences.get(table, 0), known.sequences.get(table, 0), statement)
+    series: dict[str, int] = dict(connection.execute(SERIES))
+    for name in dict.fromkeys((*SERIES_NAMES, *series)):
+        yield seam(f"series {name}", name, series.get(name, 0), known.series.get(name, 0), SET_SERIES)
+    given = {(identity, created_at): last for identity, created_at, last in known.subscriptions}
+    for identity, created_at, last in connection.execute(SUBSCRIPTIONS).fetchall():
+        numbers = f"webhook_subscriptions/{identity}"
+        yield seam(numbers, identity, last, given.get((identity, created_at), 0), SET_SUBSCRIPTION)
+
+
+def _record(connection: sqlite3.Connection, epoch: int, seam: Seam) -> None:
+    """Notes where an epoch begins in the histories, and where else numbers are passed over."""
+    is_passed_over = seam.next > seam.last + 1
+    if is_passed_over or seam.numbers in HISTORIES:
+        values = {"numbers": seam.numbers, "epoch": epoch, "last": seam.last, "next": seam.next}
+        connection.execute(NOTE_SEAM, values)
+    if is_passed_over:
+        connection.execute(seam.statement, {"name": seam.name, "value": seam.next - 1})
+
+
+def _move_records(connection: sqlite3.Connection, last: int) -> None:
+    """Gives every record a place after this one, in the order that they have."""
+    last = last // 1000 * 1000 + 999  # the next millisecond: a record shows the millisecond of its place
+    tables = [table for (table,) in connection.execute(ORDERED).fetchall()]
+    connection.execute("CREATE TEMP TABLE places (old INTEGER PRIMARY KEY, place INTEGER NOT NULL)")
+    every = " UNION ".join(f"SELECT change_seq FROM {table}" for table in tables)
+    connection.execute(PLACES.format(every=every), {"last": last})
+    for table in tables:
+        connection.execute(MOVE.format(table=table))
+    connection.execute(MOVE_IMPORTS, {"last": last})
+    connection.execute(SET_CHANGE, {"last": last})
+    connection.execute("DROP TABLE temp.places")

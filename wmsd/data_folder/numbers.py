@@ -1,0 +1,128 @@
+"""The numbers that a company's file has given: ids, codes, events, deliveries, places in the order of changes."""
+
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.db.engine.high_water_mark import HighWaterMark
+from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, sqlite3
+from wmsd.db.files.removed_files import newest_copy
+
+SEQUENCES: Final = "SELECT name, seq FROM sqlite_sequence"
+SERIES: Final = "SELECT name, last FROM series"
+LAST_CHANGE: Final = "SELECT value FROM change_sequence"
+NEWEST_EVENT: Final = "SELECT coalesce(max(sequence), 0) FROM events"
+ORDERED: Final = """
+    SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+    WHERE tables.type = 'table' AND columns.name = 'change_seq' ORDER BY tables.name
+"""
+"""The tables whose records have a place in the order of changes."""
+CHANGES: Final = "changes"
+"""What `seams` calls the places in the order of changes."""
+LAST_MOVE: Final = "SELECT last, next FROM seams WHERE numbers = ? ORDER BY epoch DESC LIMIT 1"
+HIGHEST_IDS: Final = """
+    SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+    WHERE tables.type = 'table' AND columns.name = 'id' AND columns.pk = 1 AND columns.type = 'INTEGER'
+"""
+SUBSCRIPTIONS: Final = "SELECT id, created_at, last_sequence FROM webhook_subscriptions"
+
+
+class Numbers(NamedTuple):
+    """How far a file has come. `sequences` are the last ids, by table."""
+
+    sequences: dict[str, int]
+    series: dict[str, int]
+    last_change: int
+    subscriptions: list[tuple[int, str, int]]
+    """Their ids, when they were created, and the number of the last delivery."""
+    newest_event: int
+    newest_change: int
+    """Of what is in the file. After a restore the numbers are ahead of it: that loss was told then."""
+    is_complete: bool
+    """Whether the file has given no others: it could be read, and nothing says that it has come further."""
+
+    @property
+    def last_event(self) -> int:
+        return self.sequences.get("events", 0)
+
+
+NOTHING_KNOWN: Final = Numbers({}, {}, 0, [], 0, 0, is_complete=False)
+
+
+def read_numbers(path: Path) -> Numbers | None:
+    """The numbers of a company's file; of a damaged one those that can be read. None when it says nothing."""
+    try:
+        with closing(opened(path)) as connection:
+            connection.execute("BEGIN")
+            return _numbers_in(connection)
+    except sqlite3.Error:
+        return None
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    """Leaves nothing beside a file that has no log. Raises sqlite3.Error."""
+    return connect_as_it_is(path, without_log=not log_bytes(path))
+
+
+def _numbers_in(connection: sqlite3.Connection) -> Numbers | None:
+    """Each part by itself, since a damage may be in one of them only."""
+    found: dict[str, Any] = {}
+    parts: dict[str, Callable[[sqlite3.Connection], Any]] = {
+        "sequences": _last_ids,
+        "series": lambda of: dict(of.execute(SERIES)),
+        "last_change": lambda of: int(of.execute(LAST_CHANGE).fetchone()[0]),
+        "subscriptions": lambda of: list(of.execute(SUBSCRIPTIONS)),
+        "newest_event": lambda of: int(of.execute(NEWEST_EVENT).fetchone()[0]),
+        "newest_change": _newest_change,
+    }
+    for name, read in parts.items():
+        with suppress(sqlite3.Error, TypeError, ValueError):
+            found[name] = read(connection)
+    return NOTHING_KNOWN._replace(**found, is_complete=len(found) == len(parts)) if found else None
+
+
+def _last_ids(connection: sqlite3.Connection) -> dict[str, int]:
+    """Those of tables that note them, and, in files of an older schema, the highest of the others."""
+    noted: dict[str, int] = dict(connection.execute(SEQUENCES))
+    others = [table for (table,) in connection.execute(HIGHEST_IDS).fetchall() if table not in noted]
+    return noted | {
+        table: connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0] for table in others
+    }
+
+
+def _newest_change(connection: sqlite3.Connection) -> int:
+    newest = [
+        connection.execute(f"SELECT coalesce(max(change_seq), 0) FROM {table}").fetchone()[0]
+        for (table,) in connection.execute(ORDERED).fetchall()
+    ]
+    found = max(newest, default=0)
+    with suppress(sqlite3.Error):  # a file of an older schema has none
+        for last, first in connection.execute(LAST_MOVE, (CHANGES,)):
+            return found if found >= first else int(last)
+    return found
+
+
+def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
+    """How far a replaced file has come: as it says itself, or what was kept of it when somebody removed it, or as
+    far as is known otherwise.
+    """
+    place = replaced if replaced.exists() else newest_copy(replaced)
+    known = (None if place is None else read_numbers(place)) or NOTHING_KNOWN
+    if mark is None:
+        return known
+    if known.last_event < mark.last_event:
+        known = known._replace(newest_event=mark.last_event, newest_change=mark.last_change)
+    return reaching(known, mark)
+
+
+def reaching(known: Numbers, mark: HighWaterMark) -> Numbers:
+    """The same file's numbers, which went as far as the mark. Where they say less, it is not the file that was
+    written last, or not all of it.
+    """
+    is_behind = known.last_event < mark.last_event or known.last_change < mark.last_change
+    return known._replace(
+        sequences={**known.sequences, "events": max(known.last_event, mark.last_event)},
+        last_change=max(known.last_change, mark.last_change),
+        is_complete=known.is_complete and not is_behind,
+    )

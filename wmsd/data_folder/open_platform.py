@@ -1,0 +1,81 @@
+"""The platform's database, opened for the whole service or a command."""
+
+import logging
+from typing import NamedTuple
+
+from wmsd.base.clock import OrderedClock
+from wmsd.base.ids import Ids
+from wmsd.contract.context import PROGRAM, Actor
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.high_water_mark import HighWaterMark
+from wmsd.db.engine.transaction import Provision, Transaction
+from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.keys.master_key import MasterKey
+from wmsd.tenants.recovery.losses import list_losses
+from wmsd.tenants.recovery.store import is_unlisted
+
+LOG = logging.getLogger("wmsd.data")
+
+
+class Platform(NamedTuple):
+    database: Database
+    secrets: dict[str, str]
+    """By name."""
+    installation: str
+    codes: dict[int, str]
+    """Of the companies, by id."""
+    marks: dict[int, HighWaterMark]
+    """How far their files have come."""
+
+
+async def open_platform(
+    folder: DataFolder,
+    clock: OrderedClock,
+    ids: Ids,
+    key: MasterKey,
+    services: Provision,
+    alone: bool,
+    who: Actor = PROGRAM,
+) -> Platform:
+    """Opens the platform's database, whose transactions have the key and the services. The secrets are made at the
+    first opening.
+
+    Raises StorageError when the secrets are sealed with another key than `key`.
+    """
+    platform = Database(
+        folder.platform_file,
+        clock,
+        ids,
+        provision={MasterKey: key, **services},
+        make_room=folder.release_reserve,
+        uses_reserve=True,  # revoking a token must work even on a full disk
+        alone=alone,
+        who=who,
+    )
+
+    def make(tx: Transaction) -> dict[str, str]:
+        has_keys = bool(accounts.signing_keys(tx))
+        has_vault = accounts.secret(tx, "vault") is not None
+        if not has_keys:
+            accounts.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
+        for name in accounts.KEY_SECRETS:
+            if accounts.secret(tx, name) is None:
+                accounts.set_key_secret(tx, name, tx.ids.secret())
+        list_losses(tx, lost_signing_keys=not has_keys, lost_vault=not has_vault)
+        return accounts.key_secrets(tx)
+
+    try:
+        secrets = await platform.read(accounts.key_secrets)
+        if key.is_set and await platform.read(accounts.are_in_clear):
+            LOG.warning("The keys in %s are in clear: `wmsd key move FILE` seals them", folder.platform_file)
+        if len(secrets) < len(accounts.KEY_SECRETS) or await platform.read(is_unlisted):
+            secrets = await platform.write(make)
+        installation, codes, marks = await platform.read(
+            lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
+        )
+        return Platform(platform, secrets, installation, codes, marks)
+    except BaseException:
+        await platform.close()
+        raise

@@ -1,0 +1,93 @@
+"""What platform.db says of the installation, for a command that stands beside its server, or alone."""
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from wmsd.data_folder import clock_verdict
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import Session, Verb, asking
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.sqlite import QUICK_CHECK, sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.recovery import store as recovery
+
+if TYPE_CHECKING:  # the command needs nothing of it
+    from wmsd.db.engine.database import Database
+
+INSTALLATION: Final = "installation"
+SECONDS: Final = 5.0
+Result = TypeVar("Result")
+
+
+def verb(platform: "Database") -> Verb:
+    """The server's side."""
+
+    async def answer(session: Session, argument: Any) -> str:
+        return await platform.read(companies.installation)
+
+    return answer
+
+
+def installation_of(folder: DataFolder) -> str | None:
+    """The id, of the file or of the server that has it. None where neither tells. Nothing is borrowed for it."""
+    try:
+        with asking(folder, SECONDS) as loan:
+            if loan is not None:
+                return str(loan.ask(INSTALLATION, seconds=SECONDS))
+    except StorageError:
+        return None
+    return read_platform(folder, companies.installation)
+
+
+def companies_of(folder: DataFolder) -> dict[int, str]:
+    """The codes by id. Empty where the file cannot be read, or a server has it."""
+    return read_platform(folder, companies.codes) or {}
+
+
+def clock_of(folder: DataFolder, now: datetime) -> clock_verdict.WrongClock | None:
+    """What shows that the clock is wrong. None also where the file cannot be read, or a server has it."""
+    return read_platform(folder, lambda tx: clock_verdict.stored(tx, now))
+
+
+def open_recovery_of(folder: DataFolder) -> int:
+    """How many entries of the list of the day after are open. 0 where the file cannot be read, or a server has
+    it.
+    """
+    return read_platform(folder, recovery.open_count) or 0
+
+
+def suspended_of(folder: DataFolder) -> dict[str, str]:
+    """Since when companies are suspended, by code. Empty as `companies_of` is."""
+    return read_platform(folder, companies.suspended) or {}
+
+
+def frozen_of(folder: DataFolder) -> dict[str, str]:
+    """Since when companies are frozen, by code. Empty as `companies_of` is."""
+    return read_platform(folder, companies.frozen) or {}
+
+
+def damage_of(folder: DataFolder) -> str | None:
+    """What SQLite finds wrong with the file, where no server has it. None where it is whole, or is not there."""
+    if not folder.platform_file.exists():
+        return None
+    try:
+        with closing(pin(folder.platform_file)) as state:
+            found = str(state.read(lambda tx: tx.value(QUICK_CHECK)))
+    except (StorageError, sqlite3.Error) as error:
+        found = str(error)
+    return None if found == "ok" else " ".join(found.split())
+
+
+def read_platform(folder: DataFolder, action: Callable[[Transaction], Result]) -> Result | None:
+    """None where the file cannot be read, or a server has it."""
+    if not folder.platform_file.exists():
+        return None
+    try:
+        with closing(pin(folder.platform_file)) as state:
+            return state.read(action)
+    except (StorageError, sqlite3.Error):
+        return None

@@ -1,0 +1,52 @@
+"""The way on where platform.db is gone or damaged: the command that restores it."""
+
+from pathlib import Path
+from typing import Final
+
+from wmsd.db.engine.failures import is_damage
+from wmsd.db.files.read_only_copy import content_of
+from wmsd.db.migrations import PLATFORM
+
+UNKNOWN: Final = "FILE"
+"""Stands in the command where there is no such backup."""
+
+
+def restoring_platform(data: Path, backups: Path | None) -> str:
+    """The command. It leaves the companies' files as they are, where there are any. Without `backups` it names no
+    archive.
+    """
+    only = " --only-platform" if _has_companies(data) else ""
+    return f"wmsd backup restore {_newest(data, backups)}{only}"
+
+
+def way_on(data: Path, backups: Path | None) -> str:
+    """What to do."""
+    command = restoring_platform(data, backups)
+    if not _has_companies(data):
+        return f"Restore a backup: {command}"
+    way = f"Restore platform.db alone, which leaves the companies' files as they are: {command}"
+    if backups is None or _newest(data, backups) != UNKNOWN:
+        return way
+    return (
+        f"There is no backup of this installation in {backups.absolute()}. Look for one elsewhere, and keep the "
+        f"companies' files: they hold all records. {way}"
+    )
+
+
+def _newest(data: Path, backups: Path | None) -> str:
+    from wmsd.maintenance.backups.newest_backup import (
+        newest_with,  # imported here: it needs the data folder itself
+    )
+
+    return UNKNOWN if backups is None else newest_with(data, backups)
+
+
+def _has_companies(data: Path) -> bool:
+    return any((data / "companies").glob("*.db"))
+
+
+def is_lost(platform: Path, error: Exception) -> bool:
+    """Whether the file could not be opened because of what is in it."""
+    cause = error.__cause__
+    is_damaged = isinstance(cause, Exception) and is_damage(cause)
+    return is_damaged or content_of(platform, PLATFORM) in ("empty", "foreign")

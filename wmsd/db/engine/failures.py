@@ -1,0 +1,104 @@
+"""Failures of a database file, in the words of the person who has to repair it."""
+
+from pathlib import Path
+
+from wmsd.base.problems import Problem, unavailable
+from wmsd.db.engine.sqlite import sqlite3
+
+DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
+BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+BROKEN_OFF = ("SQLITE_INTERRUPT",)
+TOO_BIG = ("SQLITE_TOOBIG",)
+DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+IN_DOUBT = ("SQLITE_IOERR",)
+
+
+class StorageError(Exception):
+    """The data folder or one of its files cannot be used; the sentence says why and what to do."""
+
+
+class FileMoved(StorageError):
+    """A file that is in use was removed or replaced."""
+
+    happened = "was removed or replaced"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} {self.happened} while it was in use")
+        self.path = path
+
+
+class FileOverwritten(FileMoved):
+    """Another program has written into a file that is in use."""
+
+    happened = "was written by another program"
+
+
+class OutcomeUnknown(Exception):
+    """A commit failed and could not be undone: after a restart the data may be there or not."""
+
+
+class OutOfTime(Exception):
+    """A read, including its wait, took longer than it may, and was interrupted."""
+
+
+STORAGE_FAILURES = (sqlite3.Error, FileMoved, OutcomeUnknown)
+CANNOT_BE_READ = (
+    "This company's data cannot be read now. Try again in a minute. If it stays so, ask the administrator of this "
+    "installation, who finds the reason, and how the company is restored, with wmsd doctor."
+)
+MAY_HAVE_HAPPENED = (
+    "it may have been done, or not. Look before you send it again, or repeat it with the same Idempotency-Key."
+)
+
+
+def explain(error: Exception) -> Problem | None:
+    """The answer to a failure of the file or the disk, mostly a 503; None for an error in the program."""
+    if isinstance(error, OutcomeUnknown):
+        short = isinstance(error.__cause__, MemoryError)
+        why = "The server ran short of memory" if short else "The disk failed"
+        return Problem("OUTCOME_UNKNOWN", f"{why} while this was written: {MAY_HAVE_HAPPENED}")
+    if isinstance(error, FileMoved):
+        return unavailable(CANNOT_BE_READ, 60)
+    name = _name(error)
+    if name.startswith(DISK):
+        return unavailable("The server cannot use its disk now; nothing was changed.", 30)
+    if name.startswith(BUSY):
+        return unavailable("Another program is writing to this company's data; nothing was changed.")
+    if name.startswith(DAMAGED):
+        return unavailable(CANNOT_BE_READ, 60)
+    if name.startswith(TOO_BIG):
+        return Problem("VALIDATION_FAILED", "The answer would be too large; ask for less.", status=413)
+    return None
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the file itself is damaged, as opposed to a full disk or another writer."""
+    return _name(error).startswith(DAMAGED)
+
+
+def is_of_disk(error: sqlite3.Error) -> bool:
+    """Whether the disk is to blame: full, failing, read-only or gone."""
+    return _name(error).startswith(DISK)
+
+
+def is_in_doubt(error: BaseException) -> bool:
+    """Whether a commit that failed with this error may be in the log all the same: it was written, and its sync
+    failed.
+
+    The driver does not tell a failed sync from other I/O errors.
+    """
+    return isinstance(error, sqlite3.Error) and _name(error).startswith(IN_DOUBT)
+
+
+def is_delay(error: sqlite3.Error) -> bool:
+    """Whether a retry may succeed: another connection was in the way, or the statement was interrupted."""
+    return _name(error).startswith(BUSY + BROKEN_OFF)
+
+
+def is_broken_off(error: sqlite3.Error) -> bool:
+    """Whether somebody interrupted the statement."""
+    return _name(error).startswith(BROKEN_OFF)
+
+
+def _name(error: Exception) -> str:
+    return getattr(error, "sqlite_errorname", "") or ""

@@ -1,0 +1,149 @@
+"""Holds one state of a file while others write, so that another process can copy it byte by byte.
+
+SQLite's online backup begins anew whenever another connection writes, so beside a busy server it might never end.
+A reader holds a state without that: as long as it reads, the log does not begin anew, and no page that came after
+the state is written from the log into the file. So the bytes of the file, and of the log up to the last commit of
+the state, make it up (https://sqlite.org/wal.html, sections 2.1 and 2.2).
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
+
+from wmsd.base.clock import OrderedClock, SystemClock
+from wmsd.base.ids import RandomIds
+from wmsd.contract.context import PROGRAM
+from wmsd.db.engine.failures import StorageError, is_delay
+from wmsd.db.engine.replaced_files import READ, Identity, identity
+from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.wal_frames import FRAME_HEADER_BYTES, LOG_HEADER_BYTES
+from wmsd.db.engine.write_ahead_log import LOOK, NAME_COPY
+
+Result = TypeVar("Result")
+NAME_PAGE: Final = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'log'"
+AGAIN_SECONDS: Final = 0.005
+
+
+class Extent(NamedTuple):
+    """The bytes that make up a state: the whole file, and `log_bytes` from the beginning of its log, whose pages
+    replace those of the file. 0: the log is not part of it. `name_page` is the page with the name of the log; 0
+    where there is none.
+    """
+
+    file: Identity
+    log_bytes: int
+    name_page: int = 0
+
+
+class Pinned:
+    """A state that is held until `close`. Any thread may use it."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, extent: Extent) -> None:
+        self.path = path
+        self.extent = extent
+        self._connection: sqlite3.Connection | None = connection
+        self._lock = threading.Lock()
+
+    @property
+    def is_held(self) -> bool:
+        return self._connection is not None
+
+    def read(self, action: Callable[[Transaction], Result]) -> Result:
+        """What the action reads of the state. Raises StorageError when it is not held any more, and
+        sqlite3.Error.
+        """
+        with self._lock:
+            if self._connection is None:
+                raise StorageError(f"The state of {self.path} is not held any more.")
+            clock = OrderedClock(SystemClock())
+            return action(Transaction(self._connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {}))
+
+    def copy_without(self, path: Path, statements: Iterable[str]) -> None:
+        """Writes a copy to `path`, after the statements have deleted from it: no trace of that is in it. The file
+        is made in memory first, and has a name of its own. Raises as `read` does.
+        """
+        memory = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            with self._lock:
+                if self._connection is None:
+                    raise StorageError(f"The state of {self.path} is not held any more.")
+                self._connection.backup(memory)
+            for statement in (*statements, *([NAME_COPY] if self.extent.name_page else [])):
+                memory.execute(statement)
+            path.touch(0o600, exist_ok=False)
+            try:
+                memory.execute("VACUUM INTO ?", (str(path),))
+            except sqlite3.Error as error:
+                raise StorageError(f"{path} cannot be written: {error}.") from error
+        finally:
+            memory.close()
+
+    def close(self) -> None:
+        """Breaks off what is being read."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            while not self._lock.acquire(timeout=AGAIN_SECONDS):  # it may be between two statements
+                connection.interrupt()
+            try:
+                connection.close()
+            finally:
+                self._lock.release()
+
+
+def pin(path: Path, *, alone: bool = False) -> Pinned:
+    """Holds the state after the last commit. `alone`: as the other connections of this process to the file.
+
+    It waits until no other connection writes, for a moment. Raises sqlite3.Error and StorageError.
+    """
+    found = identity(path)
+    if found is None:
+        raise StorageError(f"{path} is missing.")
+    connection = connect(path, alone=alone)
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        log_bytes = _begin(connection, path, alone)
+        [name_page] = connection.execute(NAME_PAGE).fetchone() or (0,)
+        held = Pinned(path, connection, Extent(found, log_bytes, name_page))
+        if identity(path) != found:
+            raise StorageError(f"{path} was replaced while its state was taken.")
+        return held
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
+    """Begins to read, and says how many bytes of the log are read with the file.
+
+    While nobody writes, the log does not become longer. When all of it is in the file already, the file alone has
+    the state: SQLite then lets nothing be written into it as long as this reader is there.
+    """
+    writer, looker = connect(path, alone=alone, busy_seconds=0), connect(path, alone=alone)
+    try:
+        _keep_writers_out(writer)
+        connection.execute("BEGIN")
+        connection.execute(READ).fetchone()
+        _, frames, written = looker.execute(LOOK).fetchone()
+        [page_bytes] = looker.execute("PRAGMA page_size").fetchone()
+        if frames <= written:
+            return 0
+        return int(LOG_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + page_bytes))
+    finally:
+        looker.close()
+        writer.close()
+
+
+def _keep_writers_out(writer: sqlite3.Connection) -> None:
+    """Asks more often than SQLite would: another writer begins anew at once."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            writer.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.Error as error:
+            if not is_delay(error) or time.monotonic() > until:
+                raise
+        time.sleep(AGAIN_SECONDS)

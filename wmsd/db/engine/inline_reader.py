@@ -1,0 +1,298 @@
+"""Reads that are over in a moment, on the event loop's own thread.
+
+A hop to another thread and back costs several times what most reads do, because it hands Python's lock over and
+back at every statement. So a read is tried here first, over one snapshot with the others of this turn of the loop,
+or at once while turns are long. One that takes longer than a moment, or would have to wait, is broken off and done
+from its beginning by a thread: a read leaves nothing behind.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from wmsd.base.clock import OrderedClock
+from wmsd.base.ids import Ids
+from wmsd.contract.context import Actor
+from wmsd.db.engine.connection_queue import ConnectionQueue, Work, settle
+from wmsd.db.engine.failures import is_delay
+from wmsd.db.engine.read_turns import ReadTurn
+from wmsd.db.engine.replaced_files import Standing
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.transaction import Provision, Transaction
+from wmsd.db.engine.unit_of_work import read_group, read_unit
+from wmsd.db.engine.worker_threads import WorkerThreads
+
+Result = TypeVar("Result")
+MOMENT_SECONDS: Final = 0.003
+"""Of the processor. The time of other threads and processes makes no read long: each read that is left to a thread
+needs a connection there.
+"""
+STALL_SECONDS: Final = 0.05
+"""Of the clock, for a read and for a turn that wait for the disk."""
+STEPS_BETWEEN_LOOKS: Final = 2000
+"""SQLite's own steps, a few dozen to the microsecond, between two looks at the clock."""
+LARGEST_TURN: Final = 64
+TURN_SECONDS: Final = 0.012
+"""Of the processor. Many reads that each take a moment are long together: the others are done in the next turn."""
+CROWD: Final = 8
+"""So many that are left of a turn are done by threads."""
+PATIENCE_SECONDS: Final = 0.02
+"""How long a read waits for the writer's connection."""
+OFTEN: Final = 8
+"""After so many waits it gets a connection of its own at once."""
+
+
+class NextTurn(Exception):
+    """The others of its turn have taken too long."""
+
+
+class Stalled(Exception):
+    """The others of its turn have waited for the disk."""
+
+
+class InlineReader:
+    """`hand_over` is given the works that cannot be done here and now.
+
+    It reads with the writer's connection while that has nothing to do: a company that is used now and then needs
+    no other. One whose writer is often busy gets a connection of its own here. `begin` is called before that is
+    opened, and answers whether this process is to have the file alone.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        clock: OrderedClock,
+        ids: Ids,
+        provision: Provision,
+        standing: Standing,
+        hand_over: Callable[[Work], None],
+        begin: Callable[[], bool],
+        writer: Callable[[], ConnectionQueue | None],
+        threads: WorkerThreads,
+        turn: ReadTurn,
+        counted: Callable[[int], None],
+    ) -> None:
+        self._path = path
+        self._hand_over = hand_over
+        self._begin = begin
+        self._writer = writer
+        self._threads = threads
+        self._turn = turn
+        self._counted = counted
+        self._run_group = read_group(clock, ids, provision, standing, self._read_unit)
+        self._connection: sqlite3.Connection | None = None
+        self._waiting: list[Work] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._until = math.inf
+        self._stalled_at = math.inf
+        self._turn_until = math.inf
+        self._turn_stalled_at = math.inf
+        self._unbegun = 0
+        """How many works the turn had no time for."""
+        self._again = 0
+        """How many of them stand before what waits."""
+        self._is_scheduled = False
+        self._scheduled_at = 0.0
+        self._patience: asyncio.TimerHandle | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._waits = 0
+        """How often a read had to wait for the writer."""
+        self._bounded: sqlite3.Connection | None = None
+        """The writer's connection, while what it does is broken off after a moment."""
+        self._touched: sqlite3.Connection | None = None
+        """The same, from before it is bounded until it is fully released."""
+        self.is_paused = False
+        """Whether the file must stay closed here, and everything is handed over."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has a connection of its own."""
+        return self._connection is not None
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._waiting and self._opening is None
+
+    def submit(self, action: Callable[[Any], Any], actor: Actor, until: float = math.inf) -> "asyncio.Future[Any]":
+        """The future of the action's result."""
+        loop = self._loop
+        if loop is None:
+            loop = self._loop = asyncio.get_running_loop()
+        work = Work(action, actor, loop.create_future(), until)
+        is_first = not self._waiting and self._may_run
+        self._waiting.append(work)
+        if is_first and self._turn.is_long and self._turn.has_time(loop):
+            self._run()
+        self._schedule(loop)
+        return work.future
+
+    @property
+    def _may_run(self) -> bool:
+        """Whether it waits for nothing."""
+        return not self._is_scheduled and self._patience is None and self._opening is None
+
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._may_run:
+            loop.call_soon(self._run_in_turn)
+            self._is_scheduled, self._scheduled_at = True, time.perf_counter()
+
+    def _run_in_turn(self) -> None:
+        self._turn.note(time.perf_counter() - self._scheduled_at)
+        self._run()
+
+    def go_on(self) -> None:
+        """The writer has nothing to do."""
+        if self._waiting and (self._patience is not None or self._opening is not None):
+            if self._patience is not None:
+                self._patience.cancel()
+                self._patience = None
+            self._run()
+
+    def _run(self) -> None:
+        self._is_scheduled = False
+        if not self._waiting:  # what was scheduled is handed over meanwhile
+            return
+        if self.is_paused:
+            self._hand_all_over()
+            return
+        connection = self._connection
+        if connection is None:
+            writer = self._writer()
+            connection = None if writer is None else writer.connection
+            if connection is None:
+                self._wait(0 if writer is None else PATIENCE_SECONDS)
+                return
+        group, self._waiting = self._waiting[:LARGEST_TURN], self._waiting[LARGEST_TURN:]
+        if self._waiting and self._loop is not None:
+            self._schedule(self._loop)
+        self._turn_until, self._turn_stalled_at = math.inf, time.monotonic() + STALL_SECONDS
+        self._unbegun = 0
+        try:
+            if connection not in (self._connection, self._bounded):
+                self._touched = connection
+                self._bound(connection)
+                self._bounded = connection
+            self._run_group(connection, group)
+        except Exception as error:  # whatever it is, who waits must hear
+            for work in group:
+                work.error = work.error or error
+        self._again = 0
+        for work in group:
+            try:
+                self._conclude(work)
+            except Exception as error:  # memory may run out here too
+                work.error = error
+                settle(work)
+
+    def _conclude(self, work: Work) -> None:
+        """Tells the waiter, or has a thread do what was broken off. What this turn had no time for is done in the
+        next one, unless it is a crowd.
+        """
+        if isinstance(work.error, NextTurn) and self._unbegun < CROWD:
+            work.error = None
+            self._waiting.insert(self._again, work)
+            self._again += 1
+            assert self._loop is not None
+            self._schedule(self._loop)
+        elif isinstance(work.error, NextTurn | Stalled) or _is_broken_off(work.error):
+            work.error = None
+            self._hand_over(work)
+        else:
+            settle(work)
+
+    def release(self, connection: sqlite3.Connection) -> None:
+        """Lets the writer take as long as it needs. Called by the writer, before it begins."""
+        if connection is self._touched:
+            self._bounded = None
+            connection.set_progress_handler(None, 0)
+            self._touched = None  # last: when memory runs out before it, the next work tries again
+
+    def _bound(self, connection: sqlite3.Connection) -> None:
+        """Has what takes more than a moment broken off. `PRAGMA query_only` would have SQLite prepare all of the
+        connection's statements again, which takes longer than most reads.
+        """
+        connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
+
+    def _wait(self, patience: float) -> None:
+        """For the writer, or for a connection of its own when that is busy for long or often."""
+        assert self._loop is not None
+        if self._opening is not None:
+            return
+        self._waits += 1
+        self._patience = self._loop.call_later(patience if self._waits < OFTEN else 0, self._open_own)
+
+    def _open_own(self) -> None:
+        self._patience = None
+        self._opening = asyncio.ensure_future(self._open())
+
+    async def _open(self) -> None:
+        """What fails here is done by a reader with a thread, or fails there again and is told."""
+        try:
+            new = partial(connect, self._path, busy_seconds=0, alone=self._begin())
+            connection = await self._threads.run(new)
+            if self.is_paused:
+                connection.close()
+            else:
+                connection.execute("PRAGMA query_only = ON")
+                self._bound(connection)
+                self._connection = connection
+                self._counted(1)
+        except Exception:
+            self._hand_all_over()
+        finally:
+            self._opening = None
+            if self._waiting and self._loop is not None:
+                self._schedule(self._loop)
+
+    def _hand_all_over(self) -> None:
+        group, self._waiting = self._waiting, []
+        for work in group:
+            self._hand_over(work)
+
+    def _read_unit(self, tx: Transaction, work: Work) -> None:
+        if work.future.cancelled():  # nobody waits for it any more
+            return
+        now = time.thread_time()
+        if now > self._turn_until:
+            work.error = NextTurn()
+            self._unbegun += 1
+            return
+        if time.monotonic() > self._turn_stalled_at:
+            work.error = Stalled()
+            return
+        self._until, self._stalled_at = now + MOMENT_SECONDS, time.monotonic() + STALL_SECONDS
+        read_unit(tx, work)
+        self._until = self._stalled_at = math.inf
+        if self._turn_until == math.inf:  # of the first one: each turn does one at least
+            self._turn_until = now + TURN_SECONDS
+
+    def _is_too_long(self) -> bool:
+        return time.thread_time() > self._until or time.monotonic() > self._stalled_at
+
+    async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
+        """The function's result, on a thread; nothing may follow it."""
+        connection = self._connection
+        assert connection is not None
+        return await self._threads.run(lambda: function(connection))
+
+    async def close(self) -> None:
+        """Hands over what waits, then closes its own connection. It opens again when it is needed."""
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+        self._hand_all_over()
+        self._waits = 0
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            self._counted(-1)
+            await self._threads.run(connection.close)
+
+
+def _is_broken_off(error: BaseException | None) -> bool:
+    return isinstance(error, sqlite3.Error) and is_delay(error)

@@ -1,0 +1,32 @@
+"""How the last writes to a file went."""
+
+from datetime import datetime
+
+from wmsd.db.engine.connection_queue import Work
+from wmsd.db.engine.failures import STORAGE_FAILURES, explain
+
+
+class Moments:
+    """When writes failed and succeeded last; None where none has."""
+
+    def __init__(self) -> None:
+        self.failed_at: datetime | None = None
+        self.succeeded_at: datetime | None = None
+
+
+class Writes:
+    """`failure` is the error of the last group, if the file or the disk is to blame. `moments` may be those of
+    several files.
+    """
+
+    def __init__(self, moments: Moments | None = None) -> None:
+        self.failure: Exception | None = None
+        self.moments = moments or Moments()
+
+    def note(self, group: list[Work], now: datetime) -> None:
+        failures = [work.error for work in group if isinstance(work.error, STORAGE_FAILURES)]
+        failures = [error for error in failures if explain(error) is not None]
+        if failures:
+            self.failure, self.moments.failed_at = failures[0], now
+        elif any(work.error is None for work in group):
+            self.failure, self.moments.succeeded_at = None, now

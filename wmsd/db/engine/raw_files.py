@@ -1,0 +1,93 @@
+"""Reads a database's file without SQLite's locks.
+
+When a process closes any descriptor of a file, the system drops all locks of this process on it, SQLite's too
+(https://sqlite.org/howtocorrupt.html, section 2.2). So a file is read in this way only while no connection of this
+process is open to it, and none is opened meanwhile.
+"""
+
+import fcntl
+import os
+import struct
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.machine.regular_files import check_regular
+
+FLOCK: Final = struct.Struct("@ h h q q i 4x")
+"""fcntl(2): type, whence, start, length, process."""
+SHARED: Final = (0x40000000 + 2, 510)
+"""Where each connection to a file locks it, and how many bytes: https://sqlite.org/lockingv3.html."""
+_CHANGED: Final = threading.Condition()
+_open: Final[Counter[Path]] = Counter()
+"""The open connections of this process, by file."""
+_held: Final[dict[Path, int]] = {}
+"""The threads that read files in this way."""
+
+
+def note_opened(path: Path) -> None:
+    """Call it before a connection to the file is opened. It waits for others who read the file."""
+    own = threading.get_ident()
+    with _CHANGED:
+        while _held.get(path, own) != own:
+            _CHANGED.wait()
+        _open[path] += 1
+
+
+def note_closed(path: Path) -> None:
+    """Call it after a connection to the file was closed."""
+    with _CHANGED:
+        _open[path] -= 1
+        if not _open[path]:
+            del _open[path]
+
+
+@contextmanager
+def unopened(path: Path) -> Iterator[bool]:
+    """Whether no connection of this process is open to the file; then only this thread can open one meanwhile."""
+    with _CHANGED:
+        while path in _held:
+            _CHANGED.wait()
+        is_unopened = path not in _open
+        if is_unopened:
+            _held[path] = threading.get_ident()
+    try:
+        yield is_unopened
+    finally:
+        if is_unopened:
+            with _CHANGED:
+                del _held[path]
+                _CHANGED.notify_all()
+
+
+def first_bytes(path: Path, number: int) -> bytes | None:
+    """The first bytes of the file; None while a connection of this process is open to it. Raises OSError."""
+    with unopened(path) as is_unopened:
+        if not is_unopened:
+            return None
+        check_regular(path)
+        with path.open("rb") as file:
+            return file.read(number)
+
+
+def is_in_use(path: Path) -> bool:
+    """Whether any process has a connection to the file that has read it. Raises OSError."""
+    with unopened(path) as is_unopened:
+        if not is_unopened:
+            return True
+        return is_locked(path)
+
+
+def is_locked(path: Path) -> bool:
+    """As `is_in_use`, of other processes. Call it within `unopened`."""
+    check_regular(path)
+    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        asked = FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, *SHARED, 0)
+        in_the_way, *_ = FLOCK.unpack(fcntl.fcntl(opened, fcntl.F_GETLK, asked))
+    finally:
+        os.close(opened)
+    return bool(in_the_way != fcntl.F_UNLCK)

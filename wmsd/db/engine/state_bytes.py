@@ -1,0 +1,125 @@
+"""Reads the bytes of a pinned state as one file: the pages of the log stand in their places.
+
+Such a copy has a name of its own where the file has that of its log. So a copy that somebody puts in the place of
+the file belongs to no log, whatever log is beside that place (see `write_ahead_log.py`).
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import FileIO
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.machine.regular_files import check_regular
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.held_states import Extent
+from wmsd.db.engine.wal_frames import FRAME_HEADER, FRAME_HEADER_BYTES, LOG_HEADER, LOG_HEADER_BYTES
+from wmsd.db.engine.wal_identity import named_anew
+
+PIECE_BYTES: Final = 1024 * 1024
+FILE_HEADER: Final = struct.Struct("> 16x H 10x I")
+"""The page size and the number of pages."""
+
+
+class StateBytes:
+    """Open it before any connection of this process to the file, and close it after them: closing a descriptor
+    drops the locks of a process on the file (see `raw_files.py`).
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises StorageError."""
+        self.path = path
+        self.bytes = 0
+        """How many there are, after `begin`."""
+        self._pages: dict[int, int] = {}
+        """Of the log: where the content of each page stands, by the page's number."""
+        self._page_bytes = 0
+        self._name_page = 0
+        with _as_sentences(path), ExitStack() as opened:
+            check_regular(path)
+            self._file = opened.enter_context(FileIO(path))
+            self._log_file: FileIO | None = None
+            self._opened = opened.pop_all()
+
+    def begin(self, extent: Extent) -> None:
+        """Reads where the pages of the state are. Raises StorageError when the file, or the log, is another
+        one.
+        """
+        with _as_sentences(self.path):
+            self._begin(extent)
+
+    def _begin(self, extent: Extent) -> None:
+        status = os.fstat(self._file.fileno())
+        if (status.st_dev, status.st_ino) != extent.file:
+            raise StorageError(f"{self.path} was replaced while it was copied.")
+        header = os.pread(self._file.fileno(), 100, 0)
+        if len(header) < 100:
+            raise StorageError(f"{self.path} is cut short.")
+        self._page_bytes, pages = FILE_HEADER.unpack(header[: FILE_HEADER.size])
+        self._page_bytes = 65_536 if self._page_bytes == 1 else self._page_bytes
+        if extent.log_bytes:
+            pages = self._find_pages(extent.log_bytes)
+        self.bytes, self._name_page = pages * self._page_bytes, extent.name_page
+
+    def _find_pages(self, log_bytes: int) -> int:
+        """Notes the last content of each page in the log. Returns the number of pages of the state."""
+        self._log_file = self._opened.enter_context(FileIO(_log(self.path)))
+        log, pages = self._log_file.fileno(), 0
+        header = os.pread(log, LOG_HEADER_BYTES, 0)
+        if len(header) < LOG_HEADER_BYTES:
+            raise StorageError(f"{_log(self.path)} was cut while it was copied.")
+        page_bytes, salts = LOG_HEADER.unpack(header)
+        for place in range(LOG_HEADER_BYTES, log_bytes, FRAME_HEADER_BYTES + page_bytes):
+            head = os.pread(log, FRAME_HEADER_BYTES, place)
+            number, pages, found = FRAME_HEADER.unpack(head) if len(head) == FRAME_HEADER_BYTES else (0, 0, b"")
+            if found != salts:
+                raise StorageError(f"{_log(self.path)} changed while it was copied.")
+            self._pages[number] = place + FRAME_HEADER_BYTES
+        return pages
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The bytes, in pieces. Raises StorageError, also when the file is shorter than it must be."""
+        at_once = max(1, PIECE_BYTES // self._page_bytes)
+        for first in range(1, self.bytes // self._page_bytes + 1, at_once):
+            last = min(first + at_once - 1, self.bytes // self._page_bytes)
+            with _as_sentences(self.path):
+                piece = self._piece(first, last)
+            yield piece
+
+    def _piece(self, first: int, last: int) -> bytes:
+        size = self._page_bytes
+        piece = bytearray(os.pread(self._file.fileno(), (last - first + 1) * size, (first - 1) * size))
+        in_log = [number for number in range(first, last + 1) if number in self._pages]
+        missing = range(first + len(piece) // size, last + 1)
+        if any(number not in self._pages for number in missing):
+            raise StorageError(f"{self.path} is cut short.")
+        piece.extend(bytes((last - first + 1) * size - len(piece)))
+        for number in in_log:
+            assert self._log_file is not None
+            at = (number - first) * size
+            page = os.pread(self._log_file.fileno(), size, self._pages[number])
+            if len(page) < size:
+                raise StorageError(f"{_log(self.path)} was cut while it was copied.")
+            piece[at : at + size] = page
+        if first <= self._name_page <= last:
+            at = (self._name_page - first) * size
+            piece[at : at + size] = named_anew(bytes(piece[at : at + size]))
+        return bytes(piece)
+
+    def close(self) -> None:
+        self._opened.close()
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+@contextmanager
+def _as_sentences(path: Path) -> Iterator[None]:
+    """An error of the source in a sentence, so that nobody takes it for one of the disk that is written."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error

@@ -1,0 +1,87 @@
+"""The readers of a file on threads: a few for reads that are not quick, and one for searches. Each is opened when
+it is first needed.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from wmsd.db.engine.connection_queue import LARGEST_READ_GROUP, ConnectionQueue, Work
+
+READERS: Final = 3
+"""The first reader does all reads that are not quick; the others join while it is held up."""
+
+OpenReader = Callable[[int], Awaitable[ConnectionQueue]]
+
+
+class ThreadReaders:
+    """`open_reader` is given how many reads may share a snapshot. `opening` is held while connections are opened
+    or closed. `counted` is called with the number of connections that were opened.
+    """
+
+    def __init__(self, open_reader: OpenReader, opening: asyncio.Lock, counted: Callable[[int], None]) -> None:
+        self._open_reader = open_reader
+        self._opening = opening
+        self._counted = counted
+        self._readers: list[ConnectionQueue] = []
+        self._searcher: ConnectionQueue | None = None
+        self._handed_over: set[asyncio.Task[None]] = set()
+
+    async def reader(self) -> ConnectionQueue:
+        """A reader that is free, or the last one. Raises what opening raises when there is none."""
+        free = self._free_reader()
+        if free is not None:
+            return free
+        async with self._opening:
+            if len(self._readers) < READERS:
+                try:
+                    self._readers.append(await self._open_reader(LARGEST_READ_GROUP))
+                except Exception:
+                    if not self._readers:
+                        raise
+                else:
+                    self._counted(1)
+            return self._free_reader() or self._readers[-1]
+
+    async def searcher(self) -> ConnectionQueue:
+        """Raises what opening raises."""
+        async with self._opening:
+            if self._searcher is None:
+                self._searcher = await self._open_reader(1)
+                self._counted(1)
+            return self._searcher
+
+    def hand_over(self, work: Work) -> None:
+        """Has a reader do the work."""
+        task = asyncio.ensure_future(self._read(work))
+        self._handed_over.add(task)
+        task.add_done_callback(self._handed_over.discard)
+
+    async def finish_handing_over(self) -> None:
+        """Waits until a reader has everything that was handed over."""
+        while self._handed_over:
+            await asyncio.wait(self._handed_over)
+
+    @property
+    def is_handing_over(self) -> bool:
+        return bool(self._handed_over)
+
+    @property
+    def queues(self) -> list[ConnectionQueue]:
+        return [*self._readers, *([] if self._searcher is None else [self._searcher])]
+
+    def take(self) -> list[ConnectionQueue]:
+        """Those that are open, for whoever closes them: from now on there are none."""
+        queues = self.queues
+        self._readers, self._searcher = [], None
+        return queues
+
+    async def _read(self, work: Work) -> None:
+        try:
+            (await self.reader()).take(work)
+        except Exception as error:  # files or threads may run out; the waiting caller must get an answer
+            work.error = error
+            work.settle()
+
+    def _free_reader(self) -> ConnectionQueue | None:
+        return next((reader for reader in self._readers if not reader.is_held_up), None)

@@ -1,0 +1,236 @@
+"""Runs a group of units of work: writers share one commit, readers one snapshot."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+from wmsd.base.clock import OrderedClock
+from wmsd.base.ids import Ids
+from wmsd.contract.context import PROGRAM
+from wmsd.db.engine.connection_queue import GroupRunner, UnderWay, Work
+from wmsd.db.engine.failures import FileMoved, OutcomeUnknown, OutOfTime, is_delay, is_in_doubt
+from wmsd.db.engine.file_owner import Owner, check
+from wmsd.db.engine.replaced_files import Standing
+from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, sqlite3
+from wmsd.db.engine.transaction import AtCommit, Provision, Transaction
+from wmsd.db.engine.write_ahead_log import WriteAheadLog
+
+Begin = Callable[[sqlite3.Connection], Transaction]
+Result = TypeVar("Result")
+LOOK_SECONDS: Final = 0.01
+"""Between two looks whether a file can be written."""
+
+
+class CommitGroup:
+    """Runs each unit in its own savepoint, all in one transaction: one sync makes the whole group durable.
+
+    A unit that fails is rolled back alone. When the commit fails, every unit of the group fails. A single unit
+    needs no savepoint, because the transaction is its own.
+    """
+
+    def __init__(self, clock: OrderedClock, ids: Ids, provision: Provision, standing: Standing) -> None:
+        self.log = WriteAheadLog(standing)
+        self._clock = clock
+        self._ids = ids
+        self._provision = provision
+        self._standing = standing
+        self._is_in_doubt = False
+        """Whether the log may hold a group whose sync failed, and which a restart would restore."""
+
+    def __call__(self, connection: sqlite3.Connection, group: list[Work]) -> None:
+        """Runs the group. Raises FileMoved, OutcomeUnknown and sqlite3.Error, each for every unit of the group."""
+        self._standing.check()
+        if self._is_in_doubt:
+            write_over(connection)
+            self._is_in_doubt = False
+        self.log.prepare(connection)
+        try:
+            begin_to_write(connection)
+            self.log.name(connection)
+            self._run(connection, group)
+        except BaseException:
+            roll_back(connection)
+            raise
+        self._commit(connection)
+        self.log.committed(connection)
+
+    def _run(self, connection: sqlite3.Connection, group: list[Work]) -> None:
+        now, ordered_now = self._clock.now(), self._clock.ordering()
+        at_commit: AtCommit = {}
+        run_unit = _run_alone if len(group) == 1 else _run_unit
+        for work in group:
+            if not work.future.cancelled():
+                tx = Transaction(connection, now, ordered_now, self._ids, work.actor, self._provision, at_commit)
+                run_unit(connection, tx, work)
+        for run_last in at_commit.values():
+            run_last(Transaction(connection, now, ordered_now, self._ids, PROGRAM, self._provision))
+
+    def _commit(self, connection: sqlite3.Connection) -> None:
+        try:
+            commit(connection)
+        except OutcomeUnknown:
+            self._is_in_doubt = True
+            raise
+        try:
+            self._standing.check()  # so that acknowledged data is in the file of that name
+        except (FileMoved, MemoryError) as error:
+            raise OutcomeUnknown(str(error)) from error
+
+
+def commit(connection: sqlite3.Connection) -> None:
+    """Commits. Raises sqlite3.Error when nothing was changed, and OutcomeUnknown when that is not certain.
+
+    SQLite leaves a transaction whose sync failed in the log, and the next connection that opens the file finds it
+    there.
+    """
+    try:
+        connection.execute("COMMIT")
+    except BaseException as error:
+        is_undone = connection.in_transaction or isinstance(error, sqlite3.Error)
+        roll_back(connection)
+        if not is_undone:  # it was committed, but memory ran out before the answer
+            raise OutcomeUnknown(str(error)) from error
+        if is_in_doubt(error):
+            try:
+                write_over(connection)
+            except sqlite3.Error:
+                raise OutcomeUnknown(str(error)) from error
+        raise
+
+
+def write_over(connection: sqlite3.Connection) -> None:
+    """Commits a transaction that changes nothing: it overwrites the failed one in the log. Raises
+    sqlite3.Error.
+    """
+    try:
+        begin_to_write(connection)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
+def begin(connection: sqlite3.Connection, statement: str) -> None:
+    """Begins a transaction. First it rolls back one that a shortage of memory, between two
+    statements, left open.
+    """
+    roll_back(connection)
+    connection.execute(statement)
+
+
+def begin_to_write(connection: sqlite3.Connection) -> None:
+    """As `begin`. Waits for other writers of the file, as long as a connection would. One that the event loop uses
+    too waits for nothing by itself.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return begin(connection, "BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            if not is_delay(error) or time.monotonic() > until:
+                raise
+        time.sleep(LOOK_SECONDS)
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _run_alone(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:
+    work.result = work.action(tx)
+    tx.finish()
+
+
+def _run_unit(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:
+    connection.execute("SAVEPOINT unit")
+    try:
+        work.result = work.action(tx)
+        tx.finish()
+    except BaseException as error:
+        if not connection.in_transaction:  # a full disk rolls the whole group back
+            raise
+        connection.execute("ROLLBACK TO unit")
+        work.error = error
+    connection.execute("RELEASE unit")
+
+
+def read_unit(tx: Transaction, work: Work) -> None:
+    try:
+        work.result = work.action(tx)
+    except BaseException as error:
+        work.error = error
+
+
+def read_unit_in_time(under_way: UnderWay) -> Callable[[Transaction, Work], None]:
+    """As `read_unit`, but refuses work whose time is over before it begins, and lets `under_way` interrupt it."""
+
+    def run(tx: Transaction, work: Work) -> None:
+        if work.is_over:
+            work.error = OutOfTime()
+            return
+        under_way.begin(work)
+        try:
+            read_unit(tx, work)
+        finally:
+            under_way.end()
+        if work.error is not None and work.is_over:
+            work.error = OutOfTime()
+
+    return run
+
+
+def read_once(
+    path: Path,
+    action: Callable[[Transaction], Result],
+    clock: OrderedClock,
+    ids: Ids,
+    provision: Provision,
+    alone: bool = False,
+    owner: Owner | None = None,
+) -> Result:
+    """Runs a read on the calling thread, with a connection of its own. Raises sqlite3.Error, and WrongOwner when
+    the file is not its owner's.
+    """
+    connection = connect(path, alone=alone)
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("BEGIN")
+        if owner is not None:
+            check(connection, path, owner)
+        return action(Transaction(connection, clock.now(), clock.ordering(), ids, PROGRAM, provision))
+    finally:
+        connection.close()
+
+
+def read_group(
+    clock: OrderedClock,
+    ids: Ids,
+    provision: Provision,
+    standing: Standing,
+    run_unit: Callable[[Transaction, Work], None] = read_unit,
+) -> GroupRunner:
+    """Runs reads on one snapshot. It begins after the last of them was requested, so each sees all earlier
+    commits. What a read writes all the same is taken back, and all reads of the group fail; so they do with
+    FileMoved when the file is not the one that was opened.
+    """
+
+    def run(connection: sqlite3.Connection, group: list[Work]) -> None:
+        standing.check_file()
+        changes = connection.total_changes
+        begin(connection, "BEGIN")
+        try:
+            now, ordered_now = clock.now(), clock.ordering()
+            for work in group:
+                run_unit(Transaction(connection, now, ordered_now, ids, work.actor, provision), work)
+        finally:
+            has_written = connection.total_changes != changes
+            if connection.in_transaction:  # SQLite itself ends it after some errors of the disk
+                connection.execute("ROLLBACK" if has_written else "COMMIT")
+        if has_written:
+            raise sqlite3.ProgrammingError("a read has tried to write")
+
+    return run

@@ -1,0 +1,352 @@
+"""The file of one company. It is checked before it is used, and left alone after it has failed.
+
+Work that may take long, such as waiting for a file that another program has locked, runs on a thread: only
+requests for this company wait for it.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+from wmsd.base.clock import Clock
+from wmsd.base.problems import unavailable
+from wmsd.base.repeated_failures import Complaints
+from wmsd.db.engine.database import Database, prepare_writer
+from wmsd.db.engine.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError, is_damage
+from wmsd.db.engine.file_owner import Owner
+from wmsd.db.engine.high_water_mark import HighWaterMark
+from wmsd.db.engine.replaced_files import Identity, Standing, identity
+from wmsd.db.engine.sqlite import BUSY_SECONDS, log_bytes, sqlite3
+from wmsd.db.files.open_files import OpenFiles
+from wmsd.db.files.removed_files import copy_at
+from wmsd.db.migrations import COMPANY, Before, CheckedFile, open_checked
+
+LOG = logging.getLogger("wmsd.companies")
+Result = TypeVar("Result")
+GoOn = Callable[[str, Path, HighWaterMark, HighWaterMark], None]
+"""Is called with the company, a file that is older than it should be, how far it has come, and the mark."""
+Borrow = Callable[[Path], None]
+"""Asks the process that has the file to share it. Raises StorageError."""
+VISIT_SECONDS: Final = 0.005
+REQUEST_WAITS: Final = 1.0
+"""Seconds for another program that has the file locked; the next request tries again. A command waits longer: the
+server that lends it the file goes on with its own writes.
+"""
+MOVED: Final = (
+    "Nothing is written to what stands there now. Put the file back, or start wmsd again to serve what is there."
+)
+OVERWRITTEN: Final = (
+    "Nothing more is read from it or written to it. Restore the company from a backup, or start wmsd again to "
+    "serve what is there."
+)
+
+
+class Looked(NamedTuple):
+    """What a look at a file has found, and its connection if it is still open."""
+
+    is_usable: bool
+    connection: sqlite3.Connection | None = None
+
+
+class CompanyFile:
+    """`failure` says why the file cannot be used; None while nothing is wrong. `damage` says what was found in
+    use: a look at a file reads little of it, so it may be used again, and is as damaged as before.
+    """
+
+    def __init__(
+        self,
+        company_id: int,
+        path: Path,
+        owner: Owner,
+        new_database: Callable[[], Database],
+        executor: Executor,
+        clock: Clock,
+        told: Complaints,
+        borrow: Borrow | None,
+        written_elsewhere: Callable[[int], None],
+        alone: bool,
+        mark: Callable[[], HighWaterMark | None],
+        go_on: GoOn,
+        before_migration: Before,
+        open_files: OpenFiles,
+    ) -> None:
+        """`alone`: whether no other process may open the file while it is not lent. `written_elsewhere` is called
+        when other processes may write the file, or may have written it.
+        """
+        self._company_id = company_id
+        self.path = path
+        self._owner = owner
+        self.failure: str | None = None
+        self.damage: str | None = None
+        self.database: Database | None = None
+        self._new_database = new_database
+        self._executor = executor
+        self._clock = clock
+        self._told = told
+        self._borrow = borrow
+        self._written_elsewhere = written_elsewhere
+        self._alone = alone
+        self._mark = mark
+        self._go_on = go_on
+        self._before_migration = before_migration
+        self._open_files = open_files
+        self._lent = 0
+        self._is_shared = False
+        self._has_ended = False
+        """Whether nobody may use it any more, because its company is being deleted."""
+        self._changing = asyncio.Lock()
+        """Held while the file is looked at, lent or replaced: one after the other."""
+        self.visiting = threading.Lock()
+        """Held by a thread that reads the file with a connection of its own, and while the file is shared."""
+        self._unavailable = f"company {company_id} is unavailable"
+        self._is_ready = False
+        self._looking: asyncio.Future[None] | None = None
+        self._leaving: asyncio.Future[Any] | None = None
+        self._overwritten: Identity | None = None
+        """The identity of a file that was overwritten while it was in use. A start serves it again."""
+        self._missed: Identity | None = None
+        """The identity of a file that was removed or replaced while it was in use. No other file is accepted in
+        its place.
+        """
+
+    async def use(self) -> Database:
+        """The company's database. Raises Problem (503) when the file cannot be used."""
+        if self.database is not None and self.database.was_changed_while_closed:
+            self.database = None
+            self._is_ready = False
+            self._written_elsewhere(self._company_id)
+        if not await self._is_usable(stays_open=True):
+            raise unavailable(CANNOT_BE_READ, 60)
+        self._told.over(self._unavailable)
+        if self.database is None:
+            self.database = self._new_database()
+            await self.database.share(self._is_shared)
+        return self.database
+
+    async def lend(self) -> None:
+        """Shares the file with other processes, until `take_back` was called as often. Waits while another file
+        comes in its place.
+        """
+        if self._has_ended:
+            raise StorageError(f"{self.path} belongs to a company that is being deleted.")
+        self._lent += 1
+        self._written_elsewhere(self._company_id)
+        await self._share_as_lent()
+
+    @property
+    def is_lent(self) -> bool:
+        return self._lent > 0
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is opened so that no other process can open it. All connections of this process must agree:
+        they share the log's index, which is in a file if the first of them put it there.
+        """
+        return self._alone and not self._is_shared
+
+    async def take_back(self) -> None:
+        self._lent -= 1
+        self._written_elsewhere(self._company_id)
+        await self._share_as_lent()
+
+    async def _share_as_lent(self) -> None:
+        """Has the file open as its borrowers need it. SQLite unlocks it for them only when this process has no
+        connection to it left, not even a visitor's, so nobody opens one meanwhile.
+        """
+        async with self._changing:
+            await self._has_left()
+            async with self._without_visitors():
+                self._is_shared = self.is_lent
+                if self.database is not None:
+                    await self.database.share(self._is_shared)
+
+    @asynccontextmanager
+    async def _without_visitors(self) -> AsyncIterator[None]:
+        while not self.visiting.acquire(blocking=False):  # noqa: ASYNC110  (a thread has it for milliseconds)
+            await asyncio.sleep(VISIT_SECONDS)
+        try:
+            yield
+        finally:
+            self.visiting.release()
+
+    async def can_be_used(self) -> bool:
+        """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime."""
+        return await self._is_usable(stays_open=False)
+
+    async def end(self) -> None:
+        """Closes the file. From now on nobody can use it. Raises StorageError while a command uses it."""
+        self._has_ended = True
+        try:
+            await self.replace(lambda: None)
+        except BaseException:
+            self._has_ended = False
+            raise
+
+    def begin_again(self) -> None:
+        """It can be used again, if it is still there."""
+        self._has_ended = False
+
+    async def _is_usable(self, stays_open: bool) -> bool:
+        if self._has_ended:
+            return False
+        if not self._is_ready:
+            if self._looking is None:
+                self._looking = asyncio.ensure_future(self._look_again(stays_open))
+            await asyncio.shield(self._looking)
+        return self._is_ready
+
+    async def _look_again(self, stays_open: bool) -> None:
+        """`stays_open`: whether the file is to be used at once. Then the connection of the look is its first."""
+        had_failed = self.failure is not None
+        try:
+            async with self._changing:
+                await self._has_left()
+                await (self._look_to_use() if stays_open else self._look_for(None))
+            if had_failed and self._is_ready:
+                self._written_elsewhere(self._company_id)
+        finally:
+            self._looking = None
+
+    async def _look_to_use(self) -> None:
+        database = self._new_database()
+        with self._open_files.room_for(database) as has_room:
+            await self._look_for(database if has_room else None)
+
+    async def _look_for(self, database: Database | None) -> None:
+        alone = self.is_alone
+        if database is not None:
+            await database.share(self._is_shared)
+            alone = database.begin()
+        look = partial(self._look, database, alone)
+        found = await asyncio.get_running_loop().run_in_executor(self._executor, look)
+        if database is not None and found.connection is not None:
+            self.database = database
+            database.take_writer(found.connection)
+        self._is_ready = found.is_usable  # last: whoever sees it opens the file if there is no database yet
+
+    def _look(self, database: Database | None, alone: bool) -> Looked:
+        """Brings the file up to this program's schema, or notes what is wrong with it. Leaves it open when there
+        was nothing to do and the database is to have the connection. `alone`: whether no other process may open it
+        meanwhile. Runs on any thread.
+        """
+        found = identity(self.path)
+        if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
+            return Looked(False)
+        has_log = log_bytes(self.path) > 0  # to be written back, which closing does
+        try:
+            if self._borrow is not None:
+                self._borrow(self.path)
+            mark = self._mark()
+            waits = REQUEST_WAITS if self._borrow is None else BUSY_SECONDS
+            checked = open_checked(self.path, COMPANY, waits, alone, self._owner, mark, self._before_migration)
+            stays_open = database is not None and not has_log and _is_as_it_was(checked, database.standing)
+            if stays_open:
+                prepare_writer(checked.connection)
+            else:
+                checked.connection.close()
+            if checked.older is not None and mark is not None:
+                self._go_on(self._owner.code, self.path, checked.older, mark)
+        except StorageError as error:
+            self._fail(error)
+            return Looked(False)
+        self.failure, self._missed, self._overwritten = None, None, None
+        return Looked(True, checked.connection if stays_open else None)
+
+    def suspect(self, error: Exception) -> None:
+        """Closes a file that failed in use; it is checked before it is used again."""
+        if is_damage(error):
+            self.damage = str(error)
+        self._fail(error)
+        self._leave(is_kept=False)
+
+    def stop(self, moved: FileMoved) -> None:
+        """Closes a file that was removed, replaced or overwritten in use. What can be had of its content is kept,
+        and the file that is there now is left alone.
+        """
+        if self.database is None:
+            return
+        if isinstance(moved, FileOverwritten):
+            self._overwritten = self.database.standing.file
+            self._fail(StorageError(f"{moved}. {OVERWRITTEN}"))
+        elif moved.path == self.path:
+            self._missed = self.database.standing.file
+            self._fail(StorageError(f"{moved}. {MOVED}"))
+        else:
+            self._fail(StorageError(f"{moved}. What it held is written to {self.path.name}"))
+        self._leave(is_kept=not isinstance(moved, FileOverwritten))
+
+    async def replace(self, put: Callable[[], Result]) -> Result:
+        """Closes the file and calls `put`, on a thread, which puts another in its place. Whoever asks for the
+        company meanwhile waits. Raises StorageError while a command uses the file, and what `put` raises.
+        """
+        return await asyncio.shield(asyncio.ensure_future(self._replace(put)))
+
+    async def _replace(self, put: Callable[[], Result]) -> Result:
+        async with self._changing:
+            if self.is_lent:
+                raise StorageError(f"A command is at work in {self.path}. Wait for its end, and try again.")
+            await self._has_left()
+            database, self.database = self.database, None
+            self._is_ready, self._missed, self._overwritten = False, None, None
+            if database is not None:
+                await database.retire()
+            try:
+                done = await asyncio.get_running_loop().run_in_executor(self._executor, put)
+                self.damage = None
+                return done
+            finally:
+                self._written_elsewhere(self._company_id)
+
+    def _leave(self, is_kept: bool) -> None:
+        database, self.database = self.database, None
+        if database is not None:
+            self._leaving = asyncio.ensure_future(self._close(database, is_kept))
+
+    async def _close(self, database: Database, is_kept: bool) -> None:
+        try:
+            if is_kept:
+                await self._keep(database)
+        except (sqlite3.Error, OSError) as error:
+            LOG.error("company %d: what its file held could not be kept: %s", self._company_id, error)
+        finally:
+            await database.close()
+
+    async def _keep(self, database: Database) -> None:
+        copy = copy_at(self.path, self._clock.now())
+        if await database.keep(copy):
+            self._missed = identity(copy)  # the copy may be put in place of the lost file and is then served
+            LOG.error("company %d: what its file held is in %s", self._company_id, copy)
+
+    def _fail(self, error: Exception) -> None:
+        self._told.failed(self._unavailable, error)
+        self.failure, self._is_ready = str(error), False
+
+    async def _has_left(self) -> None:
+        """Waits until the file is closed, before it is opened again."""
+        while (leaving := self._leaving) is not None:
+            await asyncio.wait([leaving])
+            if self._leaving is leaving:
+                self._leaving = None
+
+    async def close(self) -> None:
+        if self._looking is not None:
+            await asyncio.wait([self._looking])
+        async with self._changing:
+            await self._has_left()
+            if self.database is not None:
+                await self.database.close()
+
+
+def _is_as_it_was(checked: CheckedFile, standing: Standing) -> bool:
+    """Whether the file is what it was before it was opened, and as far as it should be."""
+    try:
+        standing.check_file()
+    except FileMoved:
+        return False
+    return checked.is_as_it_was and checked.older is None

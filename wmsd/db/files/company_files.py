@@ -1,0 +1,386 @@
+"""The companies' files: `companies/<id>.db`. One that fails makes only its own company unavailable."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+from wmsd.base import timestamps
+from wmsd.base.clock import OrderedClock
+from wmsd.base.ids import Ids
+from wmsd.base.machine.memory import give_memory_back
+from wmsd.base.repeated_failures import FLAPPING_SECONDS, Complaints
+from wmsd.db.engine.database import Database, MakeRoom
+from wmsd.db.engine.failures import StorageError, is_damage
+from wmsd.db.engine.file_owner import Owner, WrongOwner, give_away
+from wmsd.db.engine.high_water_mark import HighWaterMark
+from wmsd.db.engine.last_writes import Moments, Writes
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.transaction import Provision, Transaction
+from wmsd.db.engine.unit_of_work import read_once
+from wmsd.db.engine.worker_threads import Workers
+from wmsd.db.files.company_file import Borrow, CompanyFile, GoOn
+from wmsd.db.files.open_files import OpenFiles
+from wmsd.db.migrations import COMPANY, Before, create, is_current, only_by_a_server, put_in_place
+
+LOG = logging.getLogger("wmsd.companies")
+Result = TypeVar("Result")
+NOTICED_AT_ONCE: Final = 250
+LOOKERS: Final = 8
+"""The most files that are checked at once. Each check may wait as long as another program has the file."""
+
+
+def _leave_as_it_is(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
+    """What is done about an older file where nobody cares."""
+
+
+class CompanyFiles:
+    def __init__(
+        self,
+        folder: Path,
+        clock: OrderedClock,
+        ids: Ids,
+        provision: Provision,
+        make_room: MakeRoom | None = None,
+        *,
+        installation: str = "",
+        codes: Mapping[int, str] = MappingProxyType({}),
+        marks: Mapping[int, HighWaterMark] = MappingProxyType({}),
+        go_on: GoOn = _leave_as_it_is,
+        alone: bool = False,
+        borrow: Borrow | None = None,
+        before_migration: Before = only_by_a_server,
+    ) -> None:
+        """`installation` is the id that its files have. `codes`: of the companies that there are. `marks`:
+        how far their files have come, as far as it is known; `go_on` is called for one that is less far.
+        `alone`: whether no other process may open the files while they are not lent. `before_migration` is called
+        before a file of an older schema is migrated.
+        """
+        self.installation = installation
+        self._codes = dict(codes)
+        self.marks = dict(marks)
+        self._go_on = go_on
+        self._watching: list[set[int]] = []
+        self.folder = folder
+        self.after_commit: Callable[[int], None] | None = None
+        self._told = Complaints(
+            LOG, (sqlite3.Error, StorageError), monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS
+        )
+        self._clock = clock
+        self._ids = ids
+        self.provision = provision
+        self._make_room = make_room
+        self._alone = alone
+        self._borrow = borrow
+        self._before_migration = before_migration
+        self.open = OpenFiles()
+        self.last_writes = Moments()
+        """Of all companies."""
+        self._written_elsewhere: set[int] = set()
+        """The companies whose files other processes may have written."""
+        self._noticed_to = 0
+        self.unprepared = 0
+        """How many files were not looked at since the start."""
+        self._files: dict[int, CompanyFile] = {}
+        self._known: Collection[int] | None = None
+        self._executor = ThreadPoolExecutor(LOOKERS, "wmsd-files")
+        self._workers = Workers()
+
+    def path(self, company_id: int) -> Path:
+        return self.folder / f"{company_id}.db"
+
+    def owner(self, company_id: int) -> Owner:
+        return Owner(self.installation, company_id, self.code_of(company_id))
+
+    def code_of(self, company_id: int) -> str:
+        return self._codes.get(company_id, f"company {company_id}")
+
+    def create(self, company_id: int, code: str) -> None:
+        """Creates the file of a new company. A file that is already there, after a restore for example, is moved
+        aside.
+        """
+        path = self._place_of_new(company_id)
+        self._codes[company_id] = code
+        create(path, COMPANY, self.owner(company_id))
+
+    def adopt(self, company_id: int, code: str, prepared: Path) -> None:
+        """As `create`, with a file that is there already and becomes the company's. No log may be beside it."""
+        path = self._place_of_new(company_id)
+        self._codes[company_id] = code
+        with closing(connect(prepared)) as connection:
+            give_away(connection, self.owner(company_id))
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        put_in_place(prepared, path)
+
+    def _place_of_new(self, company_id: int) -> Path:
+        path = self.path(company_id)
+        if path.exists():
+            moment = timestamps.for_file_name(self._clock.now())
+            for suffix in ("", "-wal", "-shm"):
+                stray = path.with_name(path.name + suffix)
+                if stray.exists():
+                    stray.rename(stray.with_name(f"{company_id}.db.orphan-{moment}{suffix}"))
+            LOG.warning("a file without a company was moved aside: %s.orphan-%s", path, moment)
+        return path
+
+    async def prepare(self, company_ids: Iterable[int]) -> None:
+        """Migrates the files that need it, one after the other; one that is asked for meanwhile does not wait for
+        those before it. Those that fail are noted, logged, and left as they are. A file that needs no migration is
+        checked at its first use.
+        """
+        left = list(company_ids)
+        self.unprepared = len(left)
+        what = "files are not prepared now, but at their first use"
+        try:
+            left = await asyncio.to_thread(self._not_current, left)
+        except Exception as error:
+            self._told.failed(what, error)
+        self.unprepared = len(left)
+        for company_id in left:
+            try:
+                await self.file(company_id).can_be_used()
+                self._told.over(what)
+            except Exception as error:
+                self._told.failed(what, error)
+            self.unprepared -= 1
+
+    def start_threads(self) -> None:
+        """Starts a thread for writes and one for reads, which then stay. Raises RuntimeError."""
+        self._workers.start()
+
+    async def get(self, company_id: int) -> Database:
+        """The company's database. Raises Problem (503) when its file cannot be used."""
+        database = await self.file(company_id).use()
+        await self.open.use(database)
+        return database
+
+    def is_open(self, company_id: int) -> bool:
+        """Whether the company's file is open."""
+        file = self._files.get(company_id)
+        return file is not None and file.database is not None and file.database.is_open
+
+    def open_database(self, company_id: int) -> Database | None:
+        """The company's database, if its file is open."""
+        file = self._files.get(company_id)
+        return file.database if file is not None and self.is_open(company_id) else None
+
+    async def visit(self, company_id: int, work: Callable[[Database], Awaitable[None]]) -> None:
+        """Does the work in the company's database. Raises as `get` does, and what the work raises."""
+        async with self.visiting(company_id) as database:
+            await work(database)
+
+    @asynccontextmanager
+    async def visiting(self, company_id: int) -> AsyncIterator[Database]:
+        """The company's database. One that was closed is closed again: a round through all files pushes out one at
+        the most. Raises as `get` does.
+        """
+        was_open = self.is_open(company_id)
+        database = await self.get(company_id)
+        try:
+            yield database
+        finally:
+            if not was_open:
+                await self.open.close_if_idle(database)
+
+    @property
+    def databases(self) -> list[Database]:
+        """The databases that have been used."""
+        return [file.database for file in self._files.values() if file.database is not None]
+
+    def writing(self) -> list[str]:
+        """The codes of the companies whose writers are at work. It may be called on any thread."""
+        return sorted(
+            self.code_of(company_id)
+            for company_id, file in list(self._files.items())
+            if file.database is not None and file.database.is_writing
+        )
+
+    @property
+    def read_only(self) -> set[int]:
+        """The companies whose files could not be written the last time."""
+        return {
+            company_id
+            for company_id, file in self._files.items()
+            if file.database is not None and file.database.writes.failure is not None
+        }
+
+    @property
+    def failed(self) -> dict[int, str]:
+        """The failures of files that cannot be used, by company. One that was deleted while somebody asked for it
+        is not among them: nobody can mend it.
+        """
+        return self._by_company(lambda file: file.failure)
+
+    @property
+    def troubled(self) -> dict[int, str]:
+        """Why files cannot be used, or what damage was found in those that can be."""
+        return self._by_company(lambda file: file.failure or file.damage)
+
+    def _by_company(self, why: Callable[[CompanyFile], str | None]) -> dict[int, str]:
+        return {
+            company_id: sentence
+            for company_id, file in self._files.items()
+            if (sentence := why(file)) is not None and (self._known is None or company_id in self._known)
+        }
+
+    def note_companies(self, company_ids: Collection[int]) -> None:
+        """Which companies there are now."""
+        self._known = company_ids
+
+    async def read_each(
+        self, company_ids: Iterable[int], action: Callable[[Transaction], Result]
+    ) -> dict[int, Result]:
+        """What the action reads in each usable file, by company.
+
+        It runs on one thread, with connections that are closed again, so that reading every company delays nobody
+        and closes no file that is in use.
+        """
+        known = list(company_ids)
+        doubtful = await asyncio.to_thread(self._not_current, known)
+        can_be_used = await asyncio.gather(*(self.file(company_id).can_be_used() for company_id in doubtful))
+        failed = {company_id for company_id, can_be in zip(doubtful, can_be_used, strict=True) if not can_be}
+        usable = [company_id for company_id in known if company_id not in failed]
+        found, errors = await asyncio.to_thread(self._read_each, usable, action)
+        for company_id, error in errors.items():
+            if is_damage(error) or isinstance(error, WrongOwner):
+                self.suspect(company_id, error)
+            else:
+                self._told.failed(f"company {company_id} could not be read", error)
+        for company_id in found:
+            self._told.over(f"company {company_id} could not be read")
+        return found
+
+    def _not_current(self, company_ids: list[int]) -> list[int]:
+        """Those whose files have failed, or may have to be migrated."""
+        failed = self.failed
+        return [each for each in company_ids if each in failed or not is_current(self.path(each), COMPANY)]
+
+    def _read_each(
+        self, company_ids: list[int], action: Callable[[Transaction], Result]
+    ) -> tuple[dict[int, Result], dict[int, Exception]]:
+        found: dict[int, Result] = {}
+        errors: dict[int, Exception] = {}
+        for company_id in company_ids:
+            try:
+                path, file = self.path(company_id), self.file(company_id)
+                with file.visiting:
+                    found[company_id] = read_once(
+                        path,
+                        action,
+                        self._clock,
+                        self._ids,
+                        self.provision,
+                        file.is_alone,
+                        self.owner(company_id),
+                    )
+            except (sqlite3.Error, WrongOwner) as error:
+                errors[company_id] = error
+        return found, errors
+
+    def written_elsewhere(self, company_ids: Collection[int]) -> Collection[int]:
+        """The companies whose files other processes may have written since this was last asked."""
+        if not self._alone:
+            return company_ids
+        asked = self._written_elsewhere
+        self._written_elsewhere = {each for each in asked if self.file(each).is_lent}
+        return asked
+
+    def signature(self, company_id: int) -> tuple[int, ...]:
+        """A value that changes when something is written to the company's file, also by another process."""
+        path = self.path(company_id)
+        found: list[int] = []
+        for name in (path, path.with_name(f"{path.name}-wal")):
+            try:
+                status = name.stat()
+            except OSError:
+                found += (0, 0)
+            else:
+                found += (status.st_mtime_ns, status.st_size)
+        return tuple(found)
+
+    def suspect(self, company_id: int, error: Exception) -> None:
+        """Notes that the file failed in use; the next request checks it before it uses it."""
+        self.file(company_id).suspect(error)
+
+    def notice_moved(self) -> None:
+        """Stops the companies whose open files were removed or replaced. Each call looks at some of them."""
+        known = list(self.open)
+        begin = self._noticed_to if self._noticed_to < len(known) else 0
+        self._noticed_to = begin + NOTICED_AT_ONCE
+        for database in known[begin : self._noticed_to]:
+            database.is_standing()
+
+    def file(self, company_id: int) -> CompanyFile:
+        file = self._files.get(company_id)
+        if file is None:
+            new_database = partial(self._database, company_id)
+            file = CompanyFile(
+                company_id,
+                self.path(company_id),
+                self.owner(company_id),
+                new_database,
+                self._executor,
+                self._clock,
+                self._told,
+                self._borrow,
+                self._note_written_elsewhere,
+                self._alone,
+                lambda: self.marks.get(company_id),
+                self._go_on,
+                self._before_migration,
+                self.open,
+            )
+            self._files[company_id] = file
+        return file
+
+    def watch(self) -> set[int]:
+        """A set that gets the companies to whose files something is written. Whoever watches removes them."""
+        watching: set[int] = set()
+        self._watching.append(watching)
+        return watching
+
+    def _note_written(self, company_id: int) -> None:
+        for watching in self._watching:
+            watching.add(company_id)
+
+    def _note_written_elsewhere(self, company_id: int) -> None:
+        self._written_elsewhere.add(company_id)
+        self._note_written(company_id)
+
+    def _committed(self, company_id: int) -> None:
+        self._note_written(company_id)
+        if self.after_commit is not None:
+            self.after_commit(company_id)
+
+    def _database(self, company_id: int) -> Database:
+        database = Database(
+            self.path(company_id),
+            self._clock,
+            self._ids,
+            partial(self._committed, company_id),
+            self.provision,
+            self._make_room,
+            moved=lambda moved: self.file(company_id).stop(moved),
+            alone=self._alone,
+            workers=self._workers,
+            counted=self.open.counted,
+        )
+        database.writes = Writes(self.last_writes)
+        return database
+
+    async def close_unused(self) -> None:
+        """Closes the files that nobody has used for a while, and gives their memory back to the system."""
+        if await self.open.close_unused(self._clock.monotonic()):
+            await self._workers.readers.run(give_memory_back)
+
+    async def close(self) -> None:
+        await self.open.close()
+        for file in self._files.values():
+            await file.close()
+        self._executor.shutdown(wait=False)
+        self._workers.close()

@@ -1,0 +1,194 @@
+"""Finds the damage in a file, by the name of the table or index."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.clock import OrderedClock, SystemClock
+from wmsd.base.dataclass import dataclass
+from wmsd.base.ids import RandomIds
+from wmsd.contract.context import PROGRAM
+from wmsd.db.engine.failures import StorageError, is_delay
+from wmsd.db.engine.file_owner import Owner
+from wmsd.db.engine.raw_files import first_bytes
+from wmsd.db.engine.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.migrations import COMPANY, PLATFORM, Before, FileKind, at_once, foreign_parts, migrate
+
+UNREADABLE: Final = (sqlite3.Error, OSError, MemoryError, ValueError)
+"""The errors of reading a damaged file: random bytes may announce a size that no memory has, or be
+no valid text.
+"""
+MOST_MESSAGES: Final = 100
+THE_FILE: Final = "the file"
+ITS_END: Final = "the end of the file"
+THE_SCHEMA: Final = "the schema"
+THE_FREE_LIST: Final = "the free list"
+IN_TABLE: Final = "table {table}"
+IN_INDEX: Final = "index {index} of table {table}"
+ENDS_EARLY: Final = "it ends after {found} of {pages} pages"
+NOT_MADE_BY_WMSD: Final = "foreign, changed or missing: {parts}"
+WORDS: Final = (IN_INDEX, IN_TABLE, THE_FILE, ITS_END, THE_SCHEMA, THE_FREE_LIST, ENDS_EARLY, NOT_MADE_BY_WMSD)
+"""How a damage names its place. Other messages are SQLite's."""
+OF_A_TREE: Final = re.compile(r"(?:Tree (\d+) |Freelist: )")
+OF_AN_INDEX: Final = re.compile(r"(?:from|in|of) index (\S+)$")
+A_TABLE: Final = "SELECT integrity_check FROM pragma_integrity_check(?)"
+TREES_OF_A_TABLE: Final = f"{A_TABLE} LIMIT 1"
+ROOTS: Final = "SELECT rootpage, type, name, tbl_name FROM sqlite_schema WHERE rootpage > 0"
+TABLES: Final = """
+    SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'view' AND name <> 'sqlite_schema'
+    ORDER BY name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A damaged part of a file, and SQLite's messages about it."""
+
+    place: str
+    messages: tuple[str, ...]
+
+
+@contextmanager
+def opened_to_examine(
+    path: Path, kind: FileKind, owner: Owner | None = None, before_migration: Before = at_once
+) -> Iterator[Transaction]:
+    """Opens a snapshot of the file, after migrating it; of a damaged file, everything that can still be read.
+
+    Raises StorageError, also when the file is not its owner's, and sqlite3.Error.
+    """
+    connection = _opened(path, kind, owner, before_migration)
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("BEGIN")
+        clock = OrderedClock(SystemClock())
+        yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {})
+    finally:
+        connection.close()
+
+
+def _opened(path: Path, kind: FileKind, owner: Owner | None, before: Before) -> sqlite3.Connection:
+    try:
+        migrate(path, kind, owner=owner, before=before)
+    except StorageError as error:
+        if not _has_readable_parts(error.__cause__):
+            raise
+        return as_far_as_possible(connect_as_it_is(path))
+    return connect(path)
+
+
+def _has_readable_parts(error: BaseException | None) -> bool:
+    return getattr(error, "sqlite_errorname", "").startswith("SQLITE_CORRUPT")
+
+
+def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Has a read-only connection read a damaged file. With `writable_schema`, SQLite uses what it can read of the
+    schema, and of a file that is cut short.
+
+    The first statements still fail with their errors. The file does not change.
+    """
+    for statement in ("PRAGMA writable_schema = ON", "SELECT 1 FROM sqlite_schema", "PRAGMA trusted_schema = OFF"):
+        with suppress(*UNREADABLE):
+            connection.execute(statement).fetchone()
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+    return connection
+
+
+def missing_end(path: Path) -> list[Damage]:
+    """Whether the file is shorter than its header says, because SQLite reads zeros where the last page is cut.
+    Call it before the file is opened. It finds nothing while there is a log, whose pages need not be in the file
+    yet.
+    """
+    with suppress(OSError):
+        header, size = first_bytes(path.resolve(), 32), path.stat().st_size
+        if header is None or log_bytes(path.resolve()):
+            return []
+        page_size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+        if size < pages * page_size:
+            return [Damage(ITS_END, (ENDS_EARLY.format(found=size // page_size, pages=pages),))]
+    return []
+
+
+def foreign_schema(tx: Transaction) -> list[Damage]:
+    """What its schema has or lacks beside what migrations make: somebody has changed it by hand."""
+    application_id = tx.value("PRAGMA application_id")
+    kind = next((each for each in (PLATFORM, COMPANY) if each.application_id == application_id), None)
+    found = "" if kind is None else foreign_parts(tx, kind)
+    return [Damage(THE_SCHEMA, (NOT_MADE_BY_WMSD.format(parts=found),))] if found else []
+
+
+def damages(tx: Transaction) -> list[Damage]:
+    """The damages of the file. An intact file is read once; in a damaged one, each table is then checked by
+    itself.
+    """
+    said = _messages(tx, "PRAGMA integrity_check")
+    found: dict[str, list[str]] = defaultdict(list)
+    if said:
+        for place, message in _by_table(tx) or [(THE_FILE, each) for each in said]:
+            found[place].append(message)
+    return [Damage(place, tuple(messages[:MOST_MESSAGES])) for place, messages in found.items()]
+
+
+def _by_table(tx: Transaction) -> list[tuple[str, str]]:
+    names = _names(tx)
+    return [
+        (_place(message, names, table), message)
+        for table in ("sqlite_schema", *tables(tx))
+        for message in _of_table(tx, table)
+    ]
+
+
+def _of_table(tx: Transaction, table: str) -> list[str]:
+    """The messages about one table. If one of its trees cannot be read to its end, entries seem to be missing from
+    all others, so only the errors of the trees themselves are reported.
+
+    Those are in the first row; the driver loses it when the following rows cannot be read.
+    """
+    trees = [each for each in _messages(tx, TREES_OF_A_TABLE, (table,)) if OF_A_TREE.match(each)]
+    return trees or _messages(tx, A_TABLE, (table,))
+
+
+def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ()) -> list[str]:
+    """SQLite's messages, without "ok", up to an error that ends the check."""
+    said: list[str] = []
+    try:
+        for (text,) in tx.execute(statement, parameters):
+            said += text.split("\n")
+    except UNREADABLE as error:
+        if isinstance(error, sqlite3.Error) and is_delay(error):
+            raise
+        said.append(str(error) or type(error).__name__)
+    return [line for line in said if line != "ok" and not line.startswith("***")]
+
+
+def _names(tx: Transaction) -> dict[str | None, str]:
+    """The names of trees by their root pages, as far as the schema can be read; None stands for the free list."""
+    names: dict[str | None, str] = {None: THE_FREE_LIST, "1": THE_SCHEMA}
+    with suppress(*UNREADABLE):
+        for root, kind, name, table in tx.execute(ROOTS):
+            names[str(root)] = _index(name, table) if kind == "index" else IN_TABLE.format(table=name)
+    return names
+
+
+def tables(tx: Transaction) -> list[str]:
+    """The names of the tables, as far as the schema can be read."""
+    with suppress(*UNREADABLE):
+        return [name for (name,) in tx.rows(TABLES)]
+    return []
+
+
+def _index(name: str, table: str) -> str:
+    return IN_INDEX.format(index=name, table=table)
+
+
+def _place(message: str, names: dict[str | None, str], table: str) -> str:
+    tree, index = OF_A_TREE.match(message), OF_AN_INDEX.search(message)
+    if tree is not None and tree[1] in names:
+        return names[tree[1]]
+    if index is not None:
+        return _index(index[1], table)
+    return THE_SCHEMA if table == "sqlite_schema" else IN_TABLE.format(table=table)

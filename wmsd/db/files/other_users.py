@@ -1,0 +1,23 @@
+"""Whether any other process has a file."""
+
+from pathlib import Path
+
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.sqlite import connect, sqlite3
+
+
+def check_unused(path: Path) -> None:
+    """Raises StorageError when another process has the file open, and sqlite3.Error when it cannot be read."""
+    if not path.exists():
+        raise StorageError(f"{path} is missing. Restore it from a backup.")
+    try:
+        connection = connect(path, busy_seconds=0.0, alone=True)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        finally:
+            connection.close()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorname.startswith("SQLITE_BUSY"):
+            raise StorageError(f"Another program is at work in {path}. Wait for its end, and try again.") from None
+        raise

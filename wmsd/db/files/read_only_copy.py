@@ -1,0 +1,162 @@
+"""Reads a file and writes nothing: neither to it nor beside it. So a copy on a disk that is read-only can be
+examined, and what is examined stays as it is for whoever looks at it next.
+
+SQLite makes files beside one with a log, and writes the log back. So such a file is copied first, with its log.
+"""
+
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Final, Literal
+
+from wmsd.base.clock import OrderedClock, SystemClock
+from wmsd.base.ids import RandomIds
+from wmsd.contract.context import PROGRAM
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.file_owner import FIND, Owner, check
+from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
+from wmsd.db.engine.raw_files import first_bytes, is_in_use
+from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.write_ahead_log import check_log
+from wmsd.db.files.integrity import UNREADABLE, as_far_as_possible, opened_to_examine
+from wmsd.db.migrations import HEADER, MAGIC, FileKind, has_this_schema, only_by_a_server
+
+SCRATCH: Final = "wmsd-doctor-"
+"""How the names of the folders for copies begin."""
+SPARE_BYTES: Final = 64 * 1024 * 1024
+"""That a copy leaves free in the temporary folder."""
+LOGS: Final = ("-wal", "-journal")
+Content = Literal["good", "missing", "empty", "foreign", "unreadable"]
+
+
+def content_of(path: Path, kind: FileKind) -> Content:
+    """What a file is, by its size and its first bytes. `good` is one that may still be damaged."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return "foreign"
+        if not status.st_size:
+            return "good" if log_bytes(path.resolve()) else "empty"
+        header = first_bytes(path.resolve(), HEADER.size)
+    except FileNotFoundError:
+        return "missing"
+    except OSError:
+        return "unreadable"
+    if header is None:  # this process has it open: so it is a database
+        return "good"
+    if len(header) < HEADER.size:
+        return "foreign"
+    magic, application_id = header[: len(MAGIC)], HEADER.unpack(header)[-1]
+    return "good" if (magic, application_id) == (MAGIC, kind.application_id) else "foreign"
+
+
+def has_log(path: Path) -> bool:
+    file = path.resolve()
+    return any(_size(file.with_name(f"{file.name}{log}")) for log in LOGS)
+
+
+def owner_of(path: Path) -> Owner | None:
+    """Whose file it says that it is, without its log; None where it does not say so."""
+    with suppress(*UNREADABLE), closing(connect_as_it_is(path, without_log=True)) as connection:
+        row = connection.execute(FIND).fetchone()
+        return None if row is None else Owner(*row)
+    return None
+
+
+def mark_of(path: Path) -> HighWaterMark | None:
+    """How far a file has come, without its log; None where that cannot be read."""
+    with suppress(*UNREADABLE), closing(connect_as_it_is(path, without_log=True)) as connection:
+        return read_mark(connection)
+    return None
+
+
+@contextmanager
+def opened_without_writing(path: Path, kind: FileKind, owner: Owner | None = None) -> Iterator[Transaction]:
+    """As `opened_to_examine`, for a file that no server has. A file of an older schema is brought up to date in a
+    copy. One that another program has open is read in the usual way, with its locks and its files beside it.
+
+    Raises StorageError, also when there is no room for a copy, and sqlite3.Error.
+    """
+    if _is_used(path):
+        with opened_to_examine(path, kind, owner, only_by_a_server) as tx:
+            yield tx
+        return
+    if content_of(path, kind) == "good" and has_this_schema(path, kind) and not has_log(path):
+        with _in_place(path, owner) as tx:
+            yield tx
+        return
+    with ExitStack() as opened:
+        with _as_of(path) as copies:
+            copy = _copied(path, opened) if path.is_file() else path
+            copies.append(copy)
+            tx = opened.enter_context(opened_to_examine(copy, kind, owner))
+        yield tx
+
+
+@contextmanager
+def _in_place(path: Path, owner: Owner | None) -> Iterator[Transaction]:
+    connection = connect_as_it_is(path, without_log=True)
+    try:
+        try:
+            if owner is not None:
+                check(connection, path, owner)
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except (sqlite3.Error, UnicodeDecodeError):
+            as_far_as_possible(connection)
+        clock = OrderedClock(SystemClock())
+        yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {})
+    finally:
+        connection.close()
+
+
+def _copied(path: Path, opened: ExitStack) -> Path:
+    """A copy with its log, in a folder that only this user may enter. Raises StorageError."""
+    file = path.resolve()
+    sources = [file, *(side for log in LOGS if (side := file.with_name(f"{file.name}{log}")).exists())]
+    needed, folder = sum(map(_size, sources)), Path(tempfile.gettempdir())
+    free = shutil.disk_usage(folder).free
+    if free < needed + SPARE_BYTES:
+        raise StorageError(
+            f"{path} is examined in a copy, and {folder} has no room for it: {needed // 1_000_000} MB are needed, "
+            f"and {free // 1_000_000} MB are free. Make room there, or name another folder in TMPDIR."
+        )
+    scratch = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix=SCRATCH)))
+    try:
+        for source in sources:
+            shutil.copyfile(source, scratch / source.name)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StorageError(f"{path} cannot be read, or not copied to {scratch}: {reason}.") from None
+    check_log(path, scratch / file.name)
+    return scratch / file.name
+
+
+@contextmanager
+def _as_of(path: Path) -> Iterator[list[Path]]:
+    """Errors name the file, and not its copy, which is gone when somebody reads them."""
+    copies: list[Path] = []
+    try:
+        yield copies
+    except StorageError as error:
+        text = str(error)
+        for copy in copies:
+            text = text.replace(str(copy), str(path))
+        raise StorageError(text) from error.__cause__
+
+
+def _is_used(path: Path) -> bool:
+    try:
+        return path.is_file() and is_in_use(path.resolve())
+    except OSError:
+        return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,83 @@
+"""Compares the schema of a file with what migrations make, because a file from outside may have more: a trigger
+runs by itself, with every right of the program that writes.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import closing
+from typing import Final, NamedTuple
+
+from wmsd.base.plurals import first_few
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+
+READ: Final = "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 10000"
+"""Many times as many as any file has."""
+SCHEMA_TABLES: Final = ("sqlite_schema", "sqlite_master")
+"""Two names of one."""
+
+
+class Part(NamedTuple):
+    """A table, an index, a trigger or a view."""
+
+    type: str
+    name: str
+    table: str
+    sql: str | None
+    """None for an index that SQLite has made for a table."""
+
+
+MADE_BESIDE: Final = frozenset(
+    Part("table", name, name, f"CREATE TABLE {name}{columns}")
+    for name, columns in (
+        ("sqlite_stat1", "(tbl,idx,stat)"),
+        ("sqlite_stat4", "(tbl,idx,neq,nlt,ndlt,sample)"),
+        ("_litestream_lock", " (id INTEGER)"),
+        ("_litestream_seq", " (id INTEGER PRIMARY KEY, seq INTEGER)"),
+    )
+)
+"""What no migration makes and a file may have: tables of SQLite's statistics, and those of Litestream."""
+
+
+def restrict(connection: sqlite3.Connection) -> None:
+    """Has a connection read nothing but the schema, and write nothing. The driver cannot switch triggers and views
+    off, so SQLite is told to refuse each statement that would touch a table.
+    """
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA query_only = ON")
+    connection.set_authorizer(_allowed)
+
+
+def _allowed(action: int, subject: str | None, *_: str | None) -> int:
+    reads_schema = action == sqlite3.SQLITE_READ and subject in SCHEMA_TABLES
+    harmless = action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_PRAGMA, sqlite3.SQLITE_FUNCTION)
+    return sqlite3.SQLITE_OK if reads_schema or harmless else sqlite3.SQLITE_DENY
+
+
+def made_by(statements: Iterable[str]) -> frozenset[Part]:
+    """The parts that a new file has after these statements."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        return read(connection)
+
+
+def read(of: sqlite3.Connection | Transaction) -> frozenset[Part]:
+    """Raises sqlite3.Error."""
+    return frozenset(Part(*row) for row in of.execute(READ)) - MADE_BESIDE
+
+
+def digest(parts: frozenset[Part]) -> str:
+    """The same for the same parts, in hexadecimal."""
+    return hashlib.sha256(repr(sorted(parts, key=repr)).encode()).hexdigest()
+
+
+def without_own_indexes(found: frozenset[Part], expected: frozenset[Part]) -> frozenset[Part]:
+    """What was found, but for indexes that whoever runs the installation has added: they change nothing."""
+    named = {part.name for part in expected}
+    return frozenset(part for part in found if part.type != "index" or part.name in named)
+
+
+def differences(found: frozenset[Part], expected: frozenset[Part]) -> str:
+    """What is foreign, changed or missing, in words; "" where nothing is."""
+    return ", ".join(first_few(sorted({f"{part.type} {part.name}" for part in found ^ expected})))

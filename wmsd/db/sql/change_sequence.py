@@ -1,0 +1,41 @@
+"""The moment at which a record changed: its place in the company's change sequence, and what it shows of it.
+
+A place is in microseconds, and a record shows its millisecond as `updated_at`. Each unit of work begins a new
+millisecond. So whoever asks for what changed after the `as_of` of a list gets all of it, and nothing again,
+however many records share a millisecond and whatever the clock does.
+"""
+
+from wmsd.base import timestamps
+from wmsd.db.engine.transaction import Transaction
+
+
+def updated_at(change: int) -> str:
+    """What a record with this place shows."""
+    return timestamps.from_microseconds(change)
+
+
+def updated_at_sql(change: str) -> str:
+    """The SQL for `updated_at` of an expression. Exact, as a division of floats would not be."""
+    seconds = f"strftime('%Y-%m-%dT%H:%M:%S', ({change}) / 1000000, 'unixepoch')"
+    return f"{seconds} || printf('.%03dZ', ({change}) / 1000 % 1000)"
+
+
+def last_shown(tx: Transaction) -> str:
+    """What the last change shows: later ones show a later moment."""
+    return updated_at(tx.last_change())
+
+
+def changed(tx: Transaction) -> dict[str, object]:
+    """The columns of a record that changes now."""
+    change = tx.next_change()
+    return {"change_seq": change, "updated_at": updated_at(change)}
+
+
+def created(tx: Transaction) -> dict[str, object]:
+    """The columns of a record that is created now, by the clock. Only its place may be ahead of the clock."""
+    return {**changed(tx), "created_at": tx.timestamp}
+
+
+def each_changed(tx: Transaction, count: int) -> list[tuple[int, str]]:
+    """`change_seq` and `updated_at` of so many records that change now."""
+    return [(change, updated_at(change)) for change in tx.next_changes(count)]

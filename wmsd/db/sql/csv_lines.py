@@ -1,0 +1,104 @@
+"""Lets SQLite render records as lines of CSV, from the same declarations as their JSON (`records.py`).
+
+Rows of Python objects would cost several times what SQLite needs for the line. Only a cell that must be quoted, or
+that a spreadsheet could take for a formula, is written by Python.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+from pydantic.fields import FieldInfo
+
+from wmsd.base.decimal_marks import unambiguous
+from wmsd.contract import csv_cells as cells
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.records import RecordSql, decimal_sql
+
+END: Final = "\r\n"
+COLUMN: Final = re.compile(r"[a-z0-9_.]+")
+NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
+NO_OWN: Final[Mapping[str, str]] = MappingProxyType({})
+TEXT: Final = """CASE
+    WHEN {0} IS NULL OR {0} = '' THEN ''
+    WHEN {0} NOT GLOB '[0-9A-Za-z\u00c0-\u167f]*' OR instr({0}, ';') OR instr({0}, '\t') THEN csv_cell({0})
+    WHEN {0} GLOB '*[",\r\n]*' THEN '"' || replace({0}, '"', '""') || '"'
+    ELSE {0} END"""
+"""What begins with a letter or a digit is no formula; spreadsheets look for one after a `;` or a tab too."""
+LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) END"
+
+
+class CsvLines:
+    """Lines with these columns. `own` is the SQL of those that the record does not have, or has otherwise.
+    `is_unambiguous`: a number is written so that nobody takes its fraction for a group of three digits.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        own: Mapping[str, str] = NO_OWN,
+        fields: Mapping[str, FieldInfo] | None = None,
+        is_unambiguous: bool = False,
+    ) -> None:
+        """`fields`: of the columns in `own`."""
+        self._columns = columns
+        self._own = own
+        self._fields = fields or {}
+        self._number = "csv_number" if is_unambiguous else ""
+        self.has_rendered = False
+        """Whether a list has given lines, and not records."""
+
+    def render(self, tx: Transaction, record: RecordSql) -> str:
+        """The SQL of the record's line, without its end."""
+        self.has_rendered = True
+        for name, function in FUNCTIONS.items():
+            tx.define(name, function)
+        return f"concat_ws(',', {', '.join(self._cell(name, record) for name in self._columns)})"
+
+    def _cell(self, name: str, record: RecordSql) -> str:
+        if name in self._own:
+            return _cell_sql(self._own[name], self._fields[name], self._number)
+        return _cell_sql(*record.columns[name], self._number)
+
+
+def _cell_sql(sql: str, field: FieldInfo, number: str) -> str:
+    """Never NULL, which would leave the cell out."""
+    plain = cells.plain_type(field)
+    if cells.is_number(field):
+        text = decimal_sql(sql)
+        three_digits = f"WHEN {sql} % 1000 = 0 AND {sql} % 10000 <> 0 THEN {number}({text}) " if number else ""
+        whole = f"WHEN {sql} % 1000000 = 0 THEN {sql} / 1000000"
+        return f"CASE WHEN {sql} IS NULL THEN '' {whole} {three_digits}ELSE {text} END"
+    if plain is bool:
+        return f"iif({sql}, 'true', 'false')"
+    if plain is int:
+        return f"coalesce({sql}, '')"
+    if cells.is_moment(field):
+        return f"coalesce({sql}, '')"
+    form = LIST if cells.is_list(field) else TEXT
+    if COLUMN.fullmatch(sql):
+        return form.format(sql)
+    return f"(SELECT {form.format('a_value')} FROM (SELECT {sql} AS a_value))"
+
+
+def line(row: Sequence[str]) -> str:
+    """The cells as a line, without its end."""
+    return ",".join(map(quoted, row))
+
+
+def quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if NEEDS_QUOTES.search(cell) else cell
+
+
+def _cell(value: Any) -> str:
+    return quoted(cells.write(value))
+
+
+def _list(text: str | None) -> str:
+    """Takes a list as JSON."""
+    return _cell(None if text is None else json.loads(text))
+
+
+FUNCTIONS: Final = {"csv_cell": _cell, "csv_list": _list, "csv_number": unambiguous}

@@ -1,0 +1,344 @@
+"""Reads lists: numbered pages with a total, and walks by cursor."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem
+from wmsd.base.strict_json import dumps
+from wmsd.contract.list_queries import CursorQuery, PageQuery, Query
+from wmsd.contract.results import CursorPage, Page, Records
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.csv_lines import END
+from wmsd.db.sql.records import RecordSql
+
+RECENT: Final = ("updated_since", "since")
+"""Filters by the least value of a column that has its own index."""
+LARGEST_PAGE: Final = 4_000_000
+"""The bytes after which a page ends."""
+MANY_AT_ONCE: Final = 500
+FEW_AT_ONCE: Final = 50
+"""For records that can be large, such as documents of a thousand lines."""
+FEW: Final = 2000
+SLICE: Final = "LIMIT :limit + 0 OFFSET :offset + 0"
+"""With a bare parameter as LIMIT, SQLite plans the statement again for every value, which costs as much as running
+it. The `+ 0` hides the parameter from the planner.
+"""
+STATEMENTS: Final = 256
+"""So many are kept: putting thousands of characters together takes as long as reading a few rows."""
+NEAR: Final = 20
+"""How many pages of rows are searched for one page of recent ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """A table of (status, partner_id, rows), kept by triggers, so that a list's total by either or both costs
+    nothing. One that is not `by_partner` has no partner_id.
+    """
+
+    table: str
+    statuses: tuple[str, ...]
+    by_partner: bool = True
+
+    def applies(self, values: Mapping[str, object]) -> bool:
+        return bool(values) and set(values) <= {"status", *(["partner_id"] if self.by_partner else [])}
+
+    def total(self, tx: Transaction, values: Mapping[str, object]) -> int:
+        statuses = dumps(values.get("status", self.statuses))
+        partner = "partner_id = :partner_id AND" if "partner_id" in values else ""
+        total: int = tx.value(
+            f"SELECT coalesce(sum(rows), 0) FROM {self.table} "
+            f"WHERE {partner} status IN (SELECT value FROM json_each(:statuses))",
+            {**values, "statuses": statuses},
+        )
+        return total
+
+
+class Joined(NamedTuple):
+    """Records, joined with commas or as lines; the last position; the number of records; their positions, joined
+    with commas.
+    """
+
+    records: str
+    last: int
+    number: int
+    positions: str
+    is_cut: bool = False
+    """Whether some of the requested records did not fit."""
+
+    @property
+    def size(self) -> int:
+        """The size of the records in bytes."""
+        return len(self.records) if self.records.isascii() else len(self.records.encode())
+
+
+def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], str | None]) -> Records:
+    """What `read` returns for the ids, `at_once` at a time. Raises Problem (413) when it is too large for one
+    answer.
+    """
+    found: list[str] = []
+    for start in range(0, len(ids), at_once):
+        found.append(read(ids[start : start + at_once]) or "")
+        if sum(map(len, found)) > LARGEST_PAGE:
+            raise Problem("VALIDATION_FAILED", "The records are too large for one answer.", status=413)
+    return Records(",".join(filter(None, found)))
+
+
+def conditions(query: type[Query], **own: str) -> dict[str, str]:
+    """The filters of a list, from its query: each compares the column of the same name, unless `own` has its
+    condition. Raises TypeError for a name in `own` that the query does not declare.
+    """
+    names = query.filter_names()
+    if unknown := sorted(own.keys() - set(names)):
+        raise TypeError(f"{query.__name__} declares no filter {', '.join(unknown)}")
+    return {name: own.get(name, f"{name} = :{name}") for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The SQL of a list. `filters` maps a query parameter to its condition, which names the parameter.
+
+    A parameter whose value is a tuple matches any of its members. `order` is a unique column. `count` is the row
+    of `row_counts` with the total of the list without filters; where it is empty the rows are counted, as the
+    platform's tables are small. `at_once` is how many records one statement makes:
+    fewer if they can be large, since their size is unknown before they are made.
+    """
+
+    source: str
+    order: str
+    filters: Mapping[str, str]
+    count: str
+    tally: Tally | None = None
+    at_once: int = MANY_AT_ONCE
+    sort: str = ""
+    """The column that the records are sorted by, if that is not `order`, with its direction."""
+    direction: str = ""
+
+    def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
+        """A numbered page, in a stable order. `values` are the filters that the caller gave."""
+        planned = self._sorted(query.sort)._planned(tx, values, query.per_page)
+        found = planned._joined(tx, record, values, "", query.per_page, query.offset)
+        return Page(found.records, self._total(tx, values), found.is_cut)
+
+    def after(
+        self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
+    ) -> CursorPage:
+        """The records after the position, in the list's order."""
+        planned = self._planned(tx, values, query.per_page, position)
+        beyond = planned._beyond()
+        found = planned._joined(tx, record, values, beyond, query.per_page, 0, {"position": position})
+        is_full = found.is_cut or found.number == query.per_page
+        more = is_full and any(
+            tx.value(f"SELECT 1 FROM {self.source}{where} LIMIT 1", {**given, "position": found.last})
+            for where, given in planned._branches(values, beyond)
+        )
+        return CursorPage(found.records, found.last if found.number else position, more, found.positions)
+
+    def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
+        """The records that have one of the ids in this column, which has an index. Raises Problem (413)."""
+        shown = _shown(tx, record)
+        wanted = f"SELECT {shown} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
+        return in_parts(
+            ids,
+            self.at_once,
+            lambda some: tx.value(f"SELECT group_concat(record, ',') FROM ({wanted})", (dumps(some),)),
+        )
+
+    def _total(self, tx: Transaction, values: Mapping[str, object]) -> int:
+        if not values and self.count:
+            return tx.value("SELECT rows FROM row_counts WHERE name = ?", (self.count,)) or 0
+        if self.tally is not None and self.tally.applies(values):
+            return self.tally.total(tx, values)
+        return sum(
+            tx.value(f"SELECT count(*) FROM {self.source}{where}", given)
+            for where, given in self._branches(values)
+        )
+
+    def _joined(
+        self,
+        tx: Transaction,
+        record: str,
+        values: Mapping[str, object],
+        beyond: str,
+        number: int,
+        offset: int,
+        others: Mapping[str, object] = MappingProxyType({}),
+    ) -> Joined:
+        """As many of the records as fit, but at least one."""
+        separator = END if tx.csv is not None and isinstance(record, RecordSql) else ","
+        sql, parameters = self._chosen(_shown(tx, record), values, beyond)
+        parameters |= {**others, "separator": separator}
+        found: list[Joined] = []
+        room, left, is_cut = LARGEST_PAGE, number, False
+        while left > 0:
+            limits = {"limit": min(left, self.at_once), "offset": offset + number - left}
+            some = _some(tx, sql, {**parameters, **limits})
+            if some.number and some.size > room:
+                some = _cut(tx, sql, {**parameters, **limits}, some, room, is_first=not found)
+            found += [some] if some.number else []
+            room -= some.size
+            is_cut = some.is_cut  # also when not even the first of a part fitted
+            left = 0 if is_cut or some.number < limits["limit"] else left - some.number
+        return _together(found, separator)._replace(is_cut=is_cut)
+
+    def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
+        """The SELECT of records and their positions, in order, and its parameters."""
+        branches = list(self._branches(values, beyond))
+        if len(branches) == 1:
+            ((where, parameters),) = branches
+            return _select(record, self.order, f"{self.source}{where}", self._key + self.direction), parameters
+        # Each branch is read from its index in order, and SQLite merges them without sorting.
+        places = " UNION ALL ".join(
+            f"SELECT {self._key} AS sort_key FROM {self.source}{where}" for where, _ in branches
+        )
+        in_order = f"ORDER BY sort_key{self.direction}"
+        chosen = (
+            f"SELECT {record} AS record, {self.order} AS place FROM ({places} {in_order} {SLICE}) "
+            f"CROSS JOIN {self.source} ON {self._key} = sort_key {in_order}"
+        )
+        return chosen, {name: value for _, given in branches for name, value in given.items()}
+
+    def _planned(
+        self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
+    ) -> "Listing":
+        """This list, with a `+` before each column whose index SQLite must not use.
+
+        If few rows changed, they are found by the index of changes, and then sorted. If many did, the list is read
+        in its own order when a page of changed rows is near; when it is far off, as at the end of a long list, the
+        rows are sorted too.
+        """
+        recent = next((name for name in RECENT if name in values), None)
+        if recent is None:
+            return self
+        branches = list(self._branches(values))
+        if len(branches) > 1:
+            return self
+        ((_, given),) = branches
+        condition = self.filters[recent]
+        sorted_afterwards = replace(self, sort=f"+{self._key}")
+        met = f"SELECT 1 FROM {self.source} WHERE {condition} LIMIT {FEW}"
+        if _count(tx, met, {recent: given[recent]}) < FEW:
+            others = {name: f"+{other}" for name, other in self.filters.items() if name != recent}
+            return replace(sorted_afterwards, filters={**others, recent: condition})
+        ((where, _),) = replace(self, filters={**self.filters, recent: "TRUE"})._branches(values, self._beyond())
+        ahead = f"SELECT +{condition} AS is_recent FROM {self.source}{where} ORDER BY {self._key}{self.direction}"
+        near = f"SELECT 1 FROM ({ahead} LIMIT {NEAR * per_page}) WHERE is_recent LIMIT {per_page}"
+        if _count(tx, near, {**given, "position": position}) == per_page:
+            return replace(self, filters={**self.filters, recent: f"+{condition}"})
+        return sorted_afterwards
+
+    @property
+    def _key(self) -> str:
+        return self.sort or self.order
+
+    def _sorted(self, sort: str) -> "Listing":
+        """This list in an order that a query asks for, such as `-code`."""
+        if sort == "id":
+            return self
+        name = sort.removeprefix("-")
+        column = {"id": self.order, "updated_at": "change_seq"}.get(name, name)
+        return replace(self, sort=column, direction=" DESC" if sort.startswith("-") else "")
+
+    def _beyond(self) -> str:
+        return f"{self.order} > :position + 0"
+
+    def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
+        """A WHERE clause and its parameters. For a filter with several values, one for each value."""
+        if self.tally is not None and set(values) == {"partner_id"}:
+            # The index has a partner's documents by status, so each status is a branch of its own, in order.
+            values = {**values, "status": self.tally.statuses}
+        several = next((name for name, value in values.items() if isinstance(value, tuple)), None)
+        if several is None:
+            yield self._where([*conditions, *(self.filters[name] for name in values)]), dict(values)
+            return
+        members = values[several]
+        assert isinstance(members, tuple)
+        others = {name: value for name, value in values.items() if name != several}
+        for number, member in enumerate(members):
+            parameter = f"{several}_{number}"
+            condition = self.filters[several].replace(f":{several}", f":{parameter}")
+            every = [*conditions, condition, *(self.filters[name] for name in others)]
+            yield self._where(every), {**others, parameter: member}
+
+    @staticmethod
+    def _where(conditions: list[str]) -> str:
+        every = [condition for condition in conditions if condition]
+        return f" WHERE {' AND '.join(every)}" if every else ""
+
+
+@lru_cache(STATEMENTS)
+def _select(record: str, position: str, source: str, order: str) -> str:
+    """The SELECT of records and their positions, in order."""
+    return f"SELECT {record} AS record, {position} AS place FROM {source} ORDER BY {order} {SLICE}"
+
+
+@lru_cache(STATEMENTS)
+def _aggregate(chosen: str) -> str:
+    """The SELECT of a `Joined`. The aggregates take the order of the subquery. This SQLite version is pinned, and
+    the tests of every list check it.
+    """
+    columns = "group_concat(record, :separator), max(place), count(*), group_concat(place, ',')"
+    return f"SELECT {columns} FROM ({chosen})"
+
+
+def _shown(tx: Transaction, record: str) -> str:
+    """The SQL of a record in the form that is asked for."""
+    if not isinstance(record, RecordSql):
+        return record
+    if tx.csv is not None:
+        return tx.csv.render(tx, record)
+    return record.brief if tx.is_brief else record
+
+
+def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joined:
+    """Reads the records in one step of SQLite. Fifty steps for a page, each of which releases Python's lock, cost
+    more than the page.
+    """
+    row = tx.row(_aggregate(chosen), parameters)
+    assert row is not None
+    return Joined(row[0] or "", row[1] or 0, row[2], row[3] or "")
+
+
+def _cut(
+    tx: Transaction, chosen: str, parameters: Mapping[str, object], some: Joined, room: int, is_first: bool
+) -> Joined:
+    """The records that fit; the very first one in any case."""
+    text = some.records.encode()
+    places = some.positions.split(",")
+    sizes = tx.value(f"SELECT group_concat(octet_length(record), ',') FROM ({chosen})", parameters).split(",")
+    end = number = 0
+    for size in map(int, sizes):
+        beyond = end + size + (len(str(parameters["separator"])) if number else 0)
+        if beyond > room and (number > 0 or not is_first):
+            break
+        end, number = beyond, number + 1
+    last = int(places[number - 1]) if number else 0
+    return Joined(text[:end].decode(), last, number, ",".join(places[:number]), number < some.number)
+
+
+def fitting(records: Sequence[str]) -> int:
+    """How many of the records fit on a page: at least one, if there are any."""
+    end = 0
+    for number, record in enumerate(records):
+        end += len(record.encode()) + 1
+        if number and end > LARGEST_PAGE:
+            return number
+    return len(records)
+
+
+def _together(found: list[Joined], separator: str) -> Joined:
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return Joined("", 0, 0, "")
+    records = separator.join(each.records for each in found)
+    positions = ",".join(each.positions for each in found)
+    return Joined(records, found[-1].last, sum(each.number for each in found), positions)
+
+
+def _count(tx: Transaction, rows: str, parameters: Mapping[str, object]) -> int:
+    found: int = tx.value(f"SELECT count(*) FROM ({rows})", parameters)
+    return found

@@ -1,0 +1,49 @@
+"""Stores rows, and objects made of them, to be read again in the same order (see `staging.py`)."""
+
+import pickle
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.bulk_imports import Row, chunks
+from wmsd.db.engine.transaction import Transaction
+
+
+@dataclass(frozen=True)
+class Pile:
+    """A table of pickled objects, in the order in which they were stored."""
+
+    name: str
+
+    def make(self, tx: Transaction, schema: str) -> None:
+        tx.execute(f"CREATE TABLE {schema}.{self.name} (place INTEGER PRIMARY KEY, content)")
+
+    def put_down(self, tx: Transaction, things: Iterable[object]) -> int:
+        """Stores the objects; answers how many they are."""
+        count = 0
+        for chunk in chunks(things):
+            tx.executemany(
+                f"INSERT INTO {self.name} (content) VALUES (?)", [(pickle.dumps(each),) for each in chunk]
+            )
+            count += len(chunk)
+        return count
+
+    def take_up(self, tx: Transaction) -> Iterator[Any]:
+        for (content,) in tx.execute(f"SELECT content FROM {self.name} ORDER BY place"):
+            yield pickle.loads(content)  # noqa: S301  (of this process: nobody else can reach the table)
+
+    def empty(self, tx: Transaction) -> None:
+        tx.execute(f"DELETE FROM {self.name}")
+
+
+ROWS: Final = Pile("staged_rows")
+
+
+def put_down(tx: Transaction, schema: str, rows: Iterable[Row]) -> int:
+    """Stores the rows; answers how many they are."""
+    ROWS.make(tx, schema)
+    return ROWS.put_down(tx, ((row.line, row.values) for row in rows))
+
+
+def put_down_before(tx: Transaction) -> Iterator[Row]:
+    return (Row(line, values) for line, values in ROWS.take_up(tx))

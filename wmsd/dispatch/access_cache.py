@@ -1,0 +1,300 @@
+"""Callers and companies, in memory. They are read from `platform.db` when first needed, and forgotten when
+something that decides on access changes there.
+
+The next request sees a change by this process. It sees one by another process (the command line) within a second:
+a job looks whether the file has changed, and then at `access_version`, which leaves out bookkeeping. A thousand
+companies and their tokens take a second of the processor to be read again.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from functools import partial
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.problems import Problem
+from wmsd.contract.context import Actor, Caller, Company
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import kernel_tokens, sessions
+from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.accounts.kernel_tokens import Accepted
+from wmsd.tenants.accounts.rules import Token, User, caller_of
+from wmsd.tenants.accounts.sessions import Lifetimes, Session, SessionUses
+from wmsd.tenants.accounts.token_addresses import Known, TokenAddresses
+from wmsd.tenants.accounts.tokens import jti_of
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.sites import store as sites
+from wmsd.tenants.sites.rules import Key
+from wmsd.tenants.sites.rules import caller_of as site_caller_of
+
+Result = TypeVar("Result")
+MOST_TOKENS = 10_000
+ACCESS_VERSION: Final = "SELECT version FROM access_version"
+KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
+"""The caller with the platform token. It may use no company."""
+
+
+class AccessCache:
+    def __init__(
+        self,
+        platform: Database,
+        clock: Clock,
+        lifetimes: Lifetimes,
+        session_uses: SessionUses,
+        demands_second_factor: bool = False,
+    ) -> None:
+        """`lifetimes`: of sessions. `demands_second_factor`: of admins."""
+        self._demands_second_factor = demands_second_factor
+        self._platform = platform
+        self._clock = clock
+        self._lifetimes = lifetimes
+        self._version: tuple[int, int, int] | None = None
+        self._access_version: int | None = None
+        self._generation = 0
+        self._reads: dict[str, asyncio.Future[Any]] = {}
+        """What is being read."""
+        self._keys: dict[str, str] | None = None
+        self._companies: dict[int, Company] | None = None
+        self._by_name: list[Company] = []
+        self.note_companies: Callable[[Collection[int]], None] | None = None
+        """Is told which companies there are, each time they are read."""
+        self._callers: dict[str, Caller] = {}
+        self._site_keys: list[Key] | None = None
+        self._kernel_tokens: tuple[Accepted, ...] | None = None
+        self._uses: dict[int, tuple[datetime, str]] = {}
+        """When tokens were used last and from which address, by id."""
+        self._addresses = TokenAddresses()
+        self._site_uses: dict[int, tuple[datetime, str]] = {}
+        """The same of sites."""
+        self._kernel_uses: dict[int, tuple[datetime, str]] = {}
+        """The same of platform tokens."""
+        self._sessions: dict[str, tuple[Session, Caller]] = {}
+        """By the hashes of their secrets."""
+        self._session_uses, self._seen = session_uses, session_uses.seen
+        self._noted: dict[int, datetime] = {}
+        """The same, as it is written down."""
+
+    def forget(self) -> None:
+        self._generation += 1
+        self._keys, self._companies = None, None
+        self._site_keys, self._kernel_tokens = None, None
+        self._callers.clear()
+        self._sessions.clear()
+        self._reads.clear()  # what is being read may be from before the change
+
+    async def forget_if_changed(self) -> bool:
+        """Returns whether the file has changed since the last look. Forgets everything when that is more than
+        bookkeeping.
+        """
+        version = await self._platform.data_version()
+        if version == self._version:
+            return False
+        access_version = await self._platform.read(lambda tx: tx.value(ACCESS_VERSION))
+        if access_version != self._access_version:
+            self.forget()
+        self._version, self._access_version = version, access_version
+        return True
+
+    async def _read_once(self, what: str, action: Callable[[Transaction], Result]) -> Result:
+        """What the action reads. It is read once for all who ask for it meanwhile."""
+        reading = self._reads.get(what)
+        if reading is None or reading.done():
+            reading = asyncio.ensure_future(self._platform.read(action))
+            reading.add_done_callback(partial(self._has_read, what))
+            self._reads[what] = reading
+        result: Result = await asyncio.shield(reading)
+        return result
+
+    def _has_read(self, what: str, reading: "asyncio.Future[Any]") -> None:
+        if self._reads.get(what) is reading:
+            del self._reads[what]
+        if not reading.cancelled():
+            reading.exception()  # so that asyncio does not log it when nobody waits any more
+
+    @property
+    def entries(self) -> int:
+        return len(self._callers) + len(self._companies or ())
+
+    async def caller(self, token: str | None, address: str) -> Caller:
+        """Who has this token, and comes from this address. Raises Problem (401)."""
+        if not token:
+            raise unauthorized("This needs a token: send Authorization: Bearer <token>.")
+        caller = self._callers.get(token) or await self._look_up(token)
+        now = self._clock.now()
+        if caller.expires_at is not None and caller.expires_at <= now:
+            raise unauthorized()
+        if caller.actor.token_id is not None:
+            self._uses[caller.actor.token_id] = now, address
+        return caller
+
+    async def _look_up(self, token: str) -> Caller:
+        generation = self._generation
+        keys = self._keys
+        if keys is None:
+            keys = dict(await self._read_once("signing keys", accounts.signing_keys))
+            if generation == self._generation:
+                self._keys = keys
+        jti = jti_of(token, keys)
+        if jti is None:
+            raise unauthorized()
+        found = await self._read_once(jti, lambda tx: _found(tx, jti))
+        caller = caller_of(*found, self._clock.now()) if found else None
+        if caller is None:
+            raise unauthorized()
+        if generation == self._generation:
+            if len(self._callers) >= MOST_TOKENS:
+                self._callers.clear()
+            self._callers[token] = caller
+        return caller
+
+    async def session_caller(self, secret: str, address: str, asks_by_itself: bool = False) -> Caller:
+        """The person with this session. What a page asks by itself is no use of it. Raises Problem (401)."""
+        hash_ = sessions.hash_of(secret)
+        is_displaced = self._session_uses.is_displaced(hash_)
+        found = None if is_displaced else self._sessions.get(hash_)
+        if found is None:
+            generation = self._generation
+            read = await self._read_once(hash_, lambda tx: sessions.find(tx, hash_))
+            if read is None or read.user.disabled:
+                raise unauthorized(sessions.TOO_MANY_PLACES if is_displaced else "You are not signed in any more.")
+            found = read.session, sessions.caller_of(read, self._demands_second_factor)
+            if generation == self._generation:
+                if len(self._sessions) >= MOST_TOKENS:
+                    self._sessions.clear()
+                self._sessions[hash_] = found
+        session, caller = found
+        now = self._clock.now()
+        seen_at, _ = self._seen.get(session.id, (session.seen_at, ""))
+        if session.is_over(max(seen_at, session.seen_at), now, self._lifetimes):
+            raise unauthorized("You were signed out, because you did nothing for a while.")
+        if not asks_by_itself:
+            self._seen[session.id] = now, address
+        return caller
+
+    async def ended_of(self, session_ids: Collection[int]) -> set[int]:
+        """Those of these sessions that somebody has ended."""
+        if not session_ids:
+            return set()
+        return set(session_ids) - await self._platform.read(lambda tx: sessions.left_of(tx, session_ids))
+
+    async def write_session_uses(self) -> None:
+        """Writes when sessions were used last, as `write_token_uses` does."""
+        seen = {each: at for each, at in self._seen.items() if self._noted.get(each) != at[0]}
+        if seen:
+            rows = [(timestamps.to_text(moment), address, each) for each, (moment, address) in seen.items()]
+            await self._platform.write(lambda tx: sessions.note_seen(tx, rows), is_quiet=True)
+            self._noted.update({each: moment for each, (moment, _) in seen.items()})
+
+    async def sweep_sessions(self) -> int:
+        """Removes the sessions that are over. Returns how many."""
+        ended = await self._platform.write(lambda tx: sessions.end_old(tx, self._lifetimes), is_quiet=True)
+        if ended:
+            for kept in (self._seen, self._noted, self._sessions):
+                kept.clear()
+        return ended
+
+    async def site_caller(self, token: str | None, address: str = "") -> Caller:
+        """The site that the bearer token belongs to, which comes from this address. Raises Problem (401)."""
+        if not token:
+            raise unauthorized("This needs the token of a site: send Authorization: Bearer <token>.")
+        keys = self._site_keys
+        if keys is None:
+            generation = self._generation
+            keys = await self._read_once("sites", sites.keys)
+            if generation == self._generation:
+                self._site_keys = keys
+        now = self._clock.now()
+        caller = site_caller_of(keys, token, now)
+        if caller is None:
+            raise unauthorized()
+        assert caller.site is not None
+        self._site_uses[caller.site.id] = now, address
+        return caller
+
+    async def kernel(self, token: str | None, address: str = "") -> Caller:
+        """The caller with the platform token, who comes from this address. Raises Problem (401)."""
+        if not token:
+            raise unauthorized("This needs the platform token: send Authorization: Bearer <token>.")
+        known = self._kernel_tokens
+        if known is None:
+            generation = self._generation
+            known = await self._read_once("kernel tokens", kernel_tokens.accepted)
+            if generation == self._generation:
+                self._kernel_tokens = known
+        now = self._clock.now()
+        found = kernel_tokens.accepted_one(token, known, now)
+        if found is None:
+            raise unauthorized()
+        self._kernel_uses[found.id] = now, address
+        return KERNEL
+
+    async def company(self, company_id: int) -> Company | None:
+        known = self._companies
+        return (await self.companies() if known is None else known).get(company_id)
+
+    async def companies(self) -> dict[int, Company]:
+        known = self._companies
+        if known is None:
+            generation = self._generation
+            found = await self._read_once("companies", companies.companies)
+            known = {company.id: company for company in found}
+            if generation == self._generation:
+                self._companies = known
+                self._by_name = sorted(found, key=lambda each: (each.name.casefold(), each.id))
+                if self.note_companies is not None:
+                    self.note_companies(known.keys())
+        return known
+
+    async def others(self, caller: Caller, company_id: int, most: int) -> list[Company]:
+        """The first companies by their names that the caller may use, without this one."""
+        await self.companies()
+        own = caller.company_ids
+        them = (each for each in self._by_name if each.id != company_id and (own is None or each.id in own))
+        return list(islice(them, most))
+
+    async def write_token_uses(self) -> None:
+        """Writes the times of last use of every kind of token. A job calls it once a minute, so that a read never
+        causes a write.
+        """
+        uses, self._uses = self._uses, {}
+        site_uses, self._site_uses = self._site_uses, {}
+        kernel_uses, self._kernel_uses = self._kernel_uses, {}
+        if not (uses or site_uses or kernel_uses):
+            return
+
+        new: list[Known] = []
+
+        def write(tx: Transaction) -> None:
+            rows = _rows(uses)
+            new[:] = [self._addresses.tell(tx, rows)]
+            accounts.note_token_uses(tx, rows)
+            sites.note_uses(tx, _rows(site_uses))
+            kernel_tokens.note_uses(tx, _rows(kernel_uses))
+
+        try:
+            await self._platform.write(write, is_quiet=True)
+            self._addresses.told(*new)
+        except BaseException:  # they are written with the next minute's
+            self._uses = {**uses, **self._uses}
+            self._site_uses = {**site_uses, **self._site_uses}
+            self._kernel_uses = {**kernel_uses, **self._kernel_uses}
+            raise
+
+
+def _rows(uses: Mapping[int, tuple[datetime, str]]) -> list[dict[str, object]]:
+    return [
+        {"id": each, "at": timestamps.to_text(moment), "address": address}
+        for each, (moment, address) in uses.items()
+    ]
+
+
+def _found(tx: Transaction, jti: str) -> tuple[Token, User] | None:
+    return accounts.token_and_user(tx, jti=jti)
+
+
+def unauthorized(message: str = "The token is missing, invalid, revoked or expired.") -> Problem:
+    return Problem("UNAUTHORIZED", message, headers={"WWW-Authenticate": "Bearer"})

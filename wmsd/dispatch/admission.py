@@ -1,0 +1,205 @@
+"""Decides whether a caller may use an operation, for which company, and how often."""
+
+from collections.abc import Container
+from contextlib import suppress
+
+from wmsd.base.clock import Clock
+from wmsd.base.problems import Problem, forbidden
+from wmsd.contract.access import abilities_in_force
+from wmsd.contract.context import Caller, Company
+from wmsd.contract.operation import Operation
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.dispatch.access_cache import AccessCache
+from wmsd.dispatch.call import Call
+from wmsd.dispatch.decoding import ID, operator_id
+from wmsd.dispatch.limits import company_limits
+from wmsd.dispatch.limits.rate_limits import Limiter
+from wmsd.dispatch.permissions import Permissions
+from wmsd.dispatch.request_counts import RequestCounts
+from wmsd.dispatch.suspensions import check_not_suspended
+from wmsd.settings import Settings
+
+
+class Admission:
+    def __init__(
+        self, settings: Settings, clock: Clock, access: AccessCache, requests: RequestCounts, limiter: Limiter
+    ) -> None:
+        self._limits = settings.limits
+        self.in_force = abilities_in_force(settings.returns.require_write_ability)
+        self._clock = clock
+        self._access = access
+        self._requests = requests
+        self._limiter = limiter
+
+    async def admit(self, call: Call) -> tuple[Caller | None, Company | None]:
+        """The caller and the company. A refusal counts against the address unless another request carries it."""
+        has_credential = call.token or call.session
+        if not call.operation.signed_in and not ("company" in call.operation.takes and has_credential):
+            return None, None
+        try:
+            if call.operation.scope == "site":
+                return await self._admit_site(call)
+            if call.operation.scope == "kernel":
+                return await self._access.kernel(call.token, call.address), None
+            caller = await self._caller(call)
+            if call.operation.about_token and call.session is not None:
+                raise forbidden("This is about the token of the request: send it with a token.")
+            if caller.must_enrol and not call.operation.enrols:
+                raise forbidden("Set up a second factor first: this service demands it of admins.")
+            if call.operation.scope == "installation":
+                self._check(call, caller)
+                return caller, None
+            if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
+                return caller, None
+            company = await self._company(call, caller)
+            if call.operation.scope == "platform":
+                return caller, company
+            self._check(call, caller, company.modules)
+            return caller, company
+        except Problem as problem:
+            if problem.status != 503 and not call.is_inner:
+                self._limiter.take(
+                    f"refused:{call.address}", self._limits.refused_per_minute, self._clock.monotonic()
+                )
+            raise
+
+    def _check(self, call: Call, caller: Caller, modules: Container[str] = ()) -> None:
+        """Raises Problem (403)."""
+        is_person = call.session is not None
+        permissions = Permissions(caller.role, caller.abilities, self.in_force, modules, is_person)
+        if objection := permissions.objection(call.operation):
+            raise forbidden(objection)
+
+    async def _caller(self, call: Call) -> Caller:
+        if call.session is not None:
+            return await self._access.session_caller(call.session, call.address, call.asks_by_itself)
+        return await self._access.caller(call.token, call.address)
+
+    async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
+        """Takes the company from the bearer token; the headers that name a company are ignored."""
+        caller = await self._access.site_caller(call.token, call.address)
+        assert caller.site is not None
+        call.company, call.operator = str(caller.site.company_id), None
+        company = await self._company(call, caller)
+        self._check(call, caller, company.modules)
+        return caller, company
+
+    async def _company(self, call: Call, caller: Caller) -> Company:
+        text = call.company or ""
+        company = await self._access.company(int(text)) if ID.fullmatch(text) else None
+        if company is None or not caller.may_use(company.id):
+            raise Problem(
+                "COMPANY_REQUIRED",
+                "Send X-Company-Id with the id of a company that this token may use (GET /api/companies).",
+            )
+        call.known = caller, company
+        check_not_suspended(company)
+        sent = operator_id(call.operator)
+        if sent is not None:
+            operator = company.operator
+            if operator is None or sent != operator.id:
+                raise forbidden("X-Three-Pl-Id is not the operator of this company.")
+        return company
+
+    def take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
+        """Counts the request. Returns the headers with what is left of the limit."""
+        limits = self._limits
+        match "none" if call.is_counted else call.operation.limit:
+            # people at the pages never use up what programs may ask for
+            case "company" | "user" if call.is_of_page:
+                assert caller is not None
+                if call.operation.writes:
+                    return {}  # these are paced
+                key, limit, company = _of_person(caller, call.asks_by_itself), limits.pages_per_minute, None
+            case "company":
+                assert company is not None
+                key, limit = self._of_company(company)
+            case "user":
+                assert caller is not None
+                key, limit = f"user:{caller.actor.user_id}", limits.data_per_minute
+            case "graphql":
+                assert caller is not None
+                who = f"user:{caller.actor.user_id}" if company is None else f"company:{company.id}"
+                key, limit = f"graphql:{who}", limits.graphql_per_minute
+                if company is not None:
+                    limit = company_limits.graphql_per_minute(company, limits).value
+            case "open" | "health" as kind:  # what others read never uses up a monitor's limit
+                key, limit = f"{kind}:{call.address}", limits.open_per_minute
+            case "sign-in":
+                key, limit = f"sign-in:{call.address}", limits.auth_per_minute
+            case _:
+                return {}
+        allowance = self._limiter.take(key, limit, self._clock.monotonic())
+        call.counted = key, limit
+        if company is not None:
+            self._requests.note(company.id)
+        return allowance.headers()
+
+    def give_back(self, call: Call, caller: Caller) -> None:
+        """Takes back what was counted of the form that a write came with: the write has a pace of its own."""
+        own = _of_person(caller, call.asks_by_itself)
+        for _ in range(call.counted_before.count(own)):
+            self._limiter.take_back(own, self._clock.monotonic())
+
+    def _of_company(self, company: Company) -> tuple[str, int]:
+        """The key and the limit of its data requests."""
+        return f"company:{company.id}", company_limits.requests_per_minute(company, self._limits).value
+
+    def used(self, company: Company) -> tuple[int, int]:
+        """The data requests of the company in the last minute, and its limit."""
+        key, limit = self._of_company(company)
+        return self._limiter.used(key, self._clock.monotonic()), limit
+
+    def unchanged(self, call: Call) -> dict[str, str]:
+        """Counts a tenth of a request: its caller has the answer already. Returns the headers as `take` does."""
+        if call.counted is None:
+            return {}
+        return self._limiter.unchanged(*call.counted, self._clock.monotonic()).headers()
+
+    async def known_caller(self, call: Call) -> Caller | None:
+        """The caller of an operation that needs no token; None without a valid one, or if it cannot be checked."""
+        try:
+            return await self._caller(call)
+        except (Problem, sqlite3.Error):
+            return None
+
+    def count_visit(self, kind: str, address: str) -> None:
+        """Counts a visit of a stranger to a page. Raises Problem (429)."""
+        self._limiter.take(f"{kind}:{address}", self._limits.open_per_minute, self._clock.monotonic())
+
+    async def count_session(self, secret: str, address: str) -> bool:
+        """Counts a visit of who is signed in, by the person. False without a valid session: such a secret costs a
+        look into the database, so an address has only so many of them. Raises Problem (429).
+        """
+        refused, now = f"refused:{address}", self._clock.monotonic()
+        try:
+            self._limiter.check(refused, self._limits.refused_per_minute, now)
+            caller = await self._access.session_caller(secret, address, asks_by_itself=True)
+        except Problem as problem:
+            if problem.status == 401:
+                with suppress(Problem):  # full meanwhile: then it counts by the address alone
+                    self._limiter.take(refused, self._limits.refused_per_minute, now)
+            return False
+        except sqlite3.Error:
+            return False
+        self._limiter.take(_of_person(caller), self._limits.pages_per_minute, now)
+        return True
+
+    def count_open(self, address: str) -> None:
+        """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
+        self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
+
+
+def _of_person(caller: Caller, asks_by_itself: bool = False) -> str:
+    """The key of all sessions of a person. What open pages ask for by themselves is counted apart, so that they
+    keep nobody with many devices from the next page.
+    """
+    return f"{'open-pages' if asks_by_itself else 'person'}:{caller.actor.user_id}"
+
+
+def check_is_on(operation: Operation, company: Company | None) -> None:
+    """Raises Problem (403) when the operation is off for this company for another reason than a module."""
+    if operation.off_because is not None and company is not None:
+        because = operation.off_because(company)
+        if because is not None:
+            raise forbidden(because)

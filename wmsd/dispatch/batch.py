@@ -1,0 +1,311 @@
+"""`POST /api/v2/batch`: several requests in one, each through the dispatcher (decisions, section 4).
+
+Consecutive writes are begun together and share the writer's commits, so that fifty of them wait for the disk once
+and not fifty times. A read waits until the writes before it have ended, so that it sees them.
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import BeforeValidator, Field
+from yarl import URL
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import FieldErrors, Problem, invalid, unavailable
+from wmsd.base.strict_json import canonical, dumps, fields_in, printable, text_errors_of
+from wmsd.contract.fields import Input, Model, refuse
+from wmsd.contract.operation import MAX_BODY, operation
+from wmsd.contract.route import Route, RouteTable
+from wmsd.dispatch import idempotency
+from wmsd.dispatch.call import Call, Loaded, Part, Reply, refusal
+from wmsd.dispatch.dispatcher import Dispatcher, PendingCall
+from wmsd.dispatch.large_bodies import LARGE, LargeBodies
+from wmsd.dispatch.limits.rate_limits import RATE_HEADERS
+
+PREFIX: Final = "/api/v2/"
+BATCH: Final = "/api/v2/batch"
+MOST_REQUESTS: Final = 50
+MAX_BATCH_BODY: Final = 4 * MAX_BODY
+LONGEST_METHOD: Final = 20
+LONGEST_PATH: Final = 4000
+MOST_BYTES: Final = 16_000_000
+"""The most bytes of all answers together."""
+TOO_LARGE: Final = (
+    f"The answers of this batch are over {MOST_BYTES // 10**6} MB. Nothing was done for this one; "
+    "send it in another batch."
+)
+MOST_UNDER_WAY: Final = 16
+"""The most writes that share a commit. The size of their answers is not known beforehand."""
+MOST_SECONDS: Final = 30.0
+"""Requests that would begin later are refused: clients do not wait longer."""
+TOOK_TOO_LONG: Final = (
+    f"The batch took over {MOST_SECONDS:.0f} s. Nothing was done for this one; send it in another batch."
+)
+HEADERS_OF_INTEREST: Final = (
+    *("Location", "ETag", "Retry-After", "Allow"),
+    *(idempotency.REPLAYED, idempotency.CUT, "Deprecation", "Sunset"),
+)
+LONGEST_SHOWN: Final = 400
+REFUSED: Final = re.compile(r'\{"message":"((?:[^"\\]|\\.)*)","code":"(\w+)"')
+"""The beginning of a refusal."""
+IN_A_BODY: Final = re.compile(r"requests\.\d+\.body(\.|$)")
+
+
+def _headers(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    if len(value) > 1:
+        raise refuse(f"can only have {idempotency.HEADER}, once")
+    for name, text in value.items():
+        if str(name).lower() != idempotency.HEADER.lower():
+            raise refuse(f"can only have {idempotency.HEADER}, not {printable(str(name))}")
+        if not isinstance(text, str):
+            raise refuse(f"must have a text as {idempotency.HEADER}")
+    return dict.fromkeys([idempotency.HEADER], *value.values()) if value else {}
+
+
+class SubRequest(Input):
+    method: Annotated[str, Field(description="GET, POST, PUT, PATCH or DELETE.")]
+    path: Annotated[
+        str, Field(description=f"A path of version 2, with its query; at most {LONGEST_PATH} characters.")
+    ]
+    body: Any = None
+    headers: Annotated[dict[str, str], BeforeValidator(_headers), Field(description="Only Idempotency-Key.")] = {}
+
+
+class BatchRequest(Input):
+    MOST_FIELDS: ClassVar[int] = 11 * Input.MOST_FIELDS
+
+    requests: Annotated[list[SubRequest], Field(min_length=1, max_length=MOST_REQUESTS)]
+
+    @classmethod
+    def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
+        """Leaves out the errors inside the body of a request: that request reports them itself."""
+        return {path: sentences for path, sentences in text_errors.items() if not IN_A_BODY.match(path)}
+
+
+class SubResponse(Model):
+    status: Annotated[
+        int,
+        Field(
+            description="As if it was sent alone. 404, 405 or 422 also where it has no address of version 2; 413 "
+            "or 503 where the batch became too large or took too long: then nothing was done for this one, and it "
+            "can be sent in another batch."
+        ),
+    ]
+    body: Any
+    headers: dict[str, str] = {}
+
+
+class BatchResponse(Model):
+    """The answers, in the order of the requests."""
+
+    responses: list[SubResponse]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchService:
+    dispatcher: Dispatcher
+    routes: RouteTable
+    read_query: Callable[[str], Mapping[str, str]]
+    """Reads the query of a path as the HTTP server does. Raises Problem."""
+
+
+@operation(
+    tag="Batch",
+    answer="object",
+    returns=BatchResponse,
+    takes_key=True,
+    max_body=MAX_BATCH_BODY,
+)
+async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Reply:
+    """Send several requests in one.
+
+    Runs 1 to 50 requests of version 2 in their order. Each is authorised, limited and answered as if it was sent
+    alone, and counts as one request. One that fails does not stop the next. A writing request without an
+    Idempotency-Key of its own gets one, made from the key of the batch and its place in it. So a batch that is
+    repeated with the same key changes nothing twice.
+    """
+    if call.idempotency_key is not None:
+        idempotency.read(call.idempotency_key)
+    running = Running(service, call, time.monotonic() + MOST_SECONDS)
+    try:
+        for place, sub_request in enumerate(body.requests):
+            await running.add(place, sub_request)
+        await running.end()
+        call.parts = list(map(_part, body.requests, running.replies))
+        body_text = f'{{"responses":[{",".join(map(_slot, running.replies))}]}}'
+        return Reply(200, body_text.encode(), running.left)
+    finally:
+        running.give_up()
+
+
+@dataclass(slots=True)
+class Running:
+    """A batch that is under way. `until` is on the clock of `time.monotonic`."""
+
+    service: BatchService
+    call: Call
+    until: float
+    replies: list[Reply] = field(default_factory=list)
+    _begun: list[PendingCall | Reply] = field(default_factory=list)
+    """Writes that are under way and refusals, in order. Everything before them is answered."""
+    left: dict[str, str] = field(default_factory=dict)
+    """The headers of the company's limit after the last request that was counted against it."""
+    _bytes: int = 0
+    """The bytes of the answers so far."""
+
+    async def add(self, place: int, sub_request: SubRequest) -> None:
+        try:
+            if self._bytes >= MOST_BYTES:
+                raise _too_large()
+            if time.monotonic() > self.until:
+                raise unavailable(TOOK_TOO_LONG, 1)
+            call = _call(self.service, self.call, sub_request, place)
+        except Problem as problem:
+            self._begun.append(refusal(problem))
+            return
+        if call.operation.writes and call.operation.needs is None:
+            self._begun.append(await self.service.dispatcher.begin(call))
+            if len(self._begun) >= MOST_UNDER_WAY:
+                await self.end()
+            return
+        await self.end()  # so that it sees the writes before it
+        # It waits for the end, so that the read does not see the writes after it.
+        reply = await self.service.dispatcher.dispatch(call)
+        self._note_left(call, reply)
+        self.replies.append(self._kept(reply))
+
+    async def end(self) -> None:
+        """Waits for the writes that are under way. Their answers are kept, however large: they are done."""
+        while self._begun:
+            each = self._begun[0]
+            reply = await self.service.dispatcher.end(each) if isinstance(each, PendingCall) else each
+            if isinstance(each, PendingCall):
+                self._note_left(each.call, reply)
+            del self._begun[0]
+            self.service.dispatcher.kept_answers.count(self._company, len(reply.body))
+            self._bytes += len(reply.body)
+            self.replies.append(reply)
+
+    def _note_left(self, call: Call, reply: Reply) -> None:
+        if call.operation.limit == "company" and RATE_HEADERS[0] in reply.headers:
+            self.left = {name: reply.headers[name] for name in RATE_HEADERS}
+
+    def give_up(self) -> None:
+        for each in self._begun:
+            if isinstance(each, PendingCall):
+                each.give_up()
+        self.service.dispatcher.kept_answers.release(self._company, self._bytes)
+
+    def _kept(self, reply: Reply) -> Reply:
+        """The answer of a read when there is room for it, else a refusal."""
+        size = len(reply.body)
+        if self._bytes + size > MOST_BYTES:
+            return refusal(_too_large())
+        try:
+            self.service.dispatcher.kept_answers.hold(self._company, size)
+        except Problem as problem:
+            return refusal(problem)
+        self._bytes += size
+        return reply
+
+    @property
+    def _company(self) -> str:
+        return self.call.company or ""
+
+
+def _too_large() -> Problem:
+    return Problem("VALIDATION_FAILED", TOO_LARGE, status=413)
+
+
+def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: int) -> Call:
+    """The call as it would arrive alone. Raises Problem when the path is no address of the API."""
+    path = _path(sub_request.path)
+    method = printable(sub_request.method)[:LONGEST_METHOD]
+    method = method.upper() if method.isascii() else method
+    route, parts = service.routes.find(method, path)
+    own_key = sub_request.headers.get(idempotency.HEADER)
+    return Call(
+        operation=route.operation,
+        method=method,
+        target=URL(path, encoded=True).path,
+        origin=batch.origin,
+        route_headers=route.headers,
+        address=batch.address,
+        request_id=batch.request_id,
+        path=parts,
+        query=service.read_query(sub_request.path),
+        load_body=lambda: _load(service.dispatcher.bodies, batch, sub_request.body),
+        token=batch.token,
+        session=batch.session,
+        is_tried=batch.is_tried,
+        company=batch.company,
+        operator=batch.operator,
+        idempotency_key=batch.idempotency_key if own_key is None else own_key,
+        key_suffix=f" of a batch, {place}" if own_key is None else "",
+        is_counted=place == 0,
+        is_inner=place == 0,
+    )
+
+
+def _path(sent: str) -> str:
+    """The path without its query. Raises Problem when it is no path of version 2 for a batch."""
+    path = sent.partition("?")[0]
+    error = None
+    if len(sent) > LONGEST_PATH:
+        error = f"must have at most {LONGEST_PATH} characters"
+    elif not path.startswith("/") or path.startswith("//"):
+        error = f"must begin with {PREFIX}, without a host"
+    elif path.rstrip("/") == BATCH:
+        error = "must not be a batch"
+    elif "#" in sent:
+        error = "must not contain #"
+    elif any(part in ("..", ".") for part in URL(path, encoded=True).path.split("/")):
+        error = "must not contain . or .."
+    if error is not None:
+        raise invalid({"path": [error]})
+    if not path.startswith(PREFIX):
+        raise Problem("NOT_FOUND", f"A batch has only paths that begin with {PREFIX}.")
+    return path
+
+
+async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
+    """The body as it would arrive alone. Raises Problem."""
+    if not isinstance(body, dict):
+        raise Problem("VALIDATION_FAILED", "The request body must be a JSON object.", status=400)
+    if not batch.held_bytes:
+        return Loaded(body, text_errors_of(body))
+    return await bodies.run(batch.company or "", lambda: _measured(body))
+
+
+def _measured(body: dict[str, object]) -> Loaded:
+    """Measures the body of one request of a large batch. Raises Problem when it is too large."""
+    size = len(canonical(body))
+    if size > MAX_BODY:
+        raise Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)
+    if fields_in(body) > Input.MOST_FIELDS:
+        raise Problem("VALIDATION_FAILED", f"The request body has over {Input.MOST_FIELDS} fields.")
+    return Loaded(body, text_errors_of(body), size > LARGE)
+
+
+def _part(sub_request: SubRequest, reply: Reply) -> Part:
+    name = printable(f"{sub_request.method[:LONGEST_METHOD]} {sub_request.path[:LONGEST_SHOWN]}")
+    refused = REFUSED.match(reply.body[:LONGEST_SHOWN].decode("utf-8", "ignore")) if reply.status >= 400 else None
+    if refused is None:
+        return Part(name, reply.status)
+    return Part(name, reply.status, refused[2], json.loads(f'"{refused[1]}"'))
+
+
+def _slot(reply: Reply) -> str:
+    headers = {name: reply.headers[name] for name in HEADERS_OF_INTEREST if name in reply.headers}
+    shown = f',"headers":{dumps(headers)}' if headers else ""
+    return f'{{"status":{reply.status},"body":{reply.body.decode() or "null"}{shown}}}'
+
+
+def routes_of(routes: Sequence[Route]) -> RouteTable:
+    return RouteTable([route for route in routes if route.path != BATCH])

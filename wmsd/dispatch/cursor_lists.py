@@ -1,0 +1,86 @@
+"""Lists that are read by cursor, over the epochs of a company's history (decisions, section 11).
+
+A list of what is there begins anew when its cursor is of another epoch: whatever has changed is met again. A
+history refuses such a cursor, since it cannot tell what its reader has seen of events that are gone. The refusal
+has another cursor, which goes on where the history was cut.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from wmsd.base.cursor import UNKNOWN, CursorSigner
+from wmsd.base.problems import Problem, invalid, message_of
+from wmsd.base.strict_json import dumps
+from wmsd.contract.context import Company
+from wmsd.contract.results import CursorPage
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql import epochs
+from wmsd.db.sql.epochs import Cut, PlaceGone
+from wmsd.dispatch.call import Call
+
+
+class Walked(NamedTuple):
+    page: CursorPage
+    epoch: str
+    """The company's present one."""
+
+
+def walk(
+    tx: Transaction, call: Call, company: Company | None, inputs: Mapping[str, Any], signer: CursorSigner
+) -> Walked:
+    """A page of a company's list. Raises Problem (422) where its reader must know that the history was cut."""
+    assert company is not None
+    operation, epoch = call.operation, epochs.current(tx)
+    try:
+        position = _position(tx, call, inputs["position"], epoch.name)
+        page: CursorPage = operation.action(tx, **{**inputs, "position": position})
+    except PlaceGone as error:
+        filters = inputs["query"].filters()
+        cursor = signer.sign(error.position, company.id, operation.name, filters, epoch.name)
+        raise _refused(error, epoch.name, cursor) from None
+    if operation.history is not None:
+        beside = _beside(tx, operation.history, epoch.name, position, page.end_position)
+        page = replace(page, beside=page.beside + beside)
+    return Walked(page, epoch.name)
+
+
+def _position(tx: Transaction, call: Call, position: int, epoch: str) -> int:
+    """Where the page begins. Raises PlaceGone."""
+    if call.cursor_epoch in (None, epoch):
+        return position
+    history = call.operation.history
+    if history is None:
+        return 0
+    assert call.cursor_epoch is not None
+    cut = epochs.cut_after(tx, history, call.cursor_epoch)
+    if cut is None:  # a file that knows of no restore was put back by hand
+        raise invalid({"cursor": [UNKNOWN]})
+    raise PlaceGone("cursor", cut, min(position, cut.last))
+
+
+def _refused(error: PlaceGone, epoch: str, cursor: str) -> Problem:
+    cut = error.cut.epoch
+    errors = {
+        error.parameter: [
+            f"is of a history that was cut: the company was restored at {cut.began_at}, and what happened after "
+            f"{cut.kept_up_to} is gone. The cursor in `details` goes on there"
+        ]
+    }
+    details = {"epoch": epoch, "kept_up_to": cut.kept_up_to, "restored_at": cut.began_at, "cursor": cursor}
+    return Problem("VALIDATION_FAILED", message_of(errors), errors=errors, details=details)
+
+
+def _beside(tx: Transaction, history: str, epoch: str, after: int, until: int) -> str:
+    """The present epoch, and the cuts that lie in the page."""
+    inside = [_shown(cut) for cut in epochs.cuts(tx, history) if after < cut.next <= until]
+    return f',"epoch":{dumps(epoch)},"cuts":{dumps(inside)}'
+
+
+def _shown(cut: Cut) -> dict[str, object]:
+    return {
+        "epoch": cut.epoch.name,
+        "reason": cut.epoch.reason,
+        "kept_up_to": cut.epoch.kept_up_to,
+        "restored_at": cut.epoch.began_at,
+    }

@@ -1,0 +1,104 @@
+"""Makes the arguments of an action from a request."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from wmsd.base.cursor import INSTALLATION, CursorSigner
+from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem, invalid, not_found
+from wmsd.contract.context import Company
+from wmsd.contract.field_errors import FieldError, problem_of
+from wmsd.contract.list_queries import CursorQuery, NoQuery
+from wmsd.contract.operation import Operation
+from wmsd.contract.tags import TAGS
+from wmsd.contract.validation import check
+from wmsd.dispatch.call import Call, Loaded
+
+ID: Final = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
+
+
+def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: CursorSigner) -> dict[str, Any]:
+    """The action's arguments by name. Raises Problem with all errors of query and body at once."""
+    operation = call.operation
+    inputs = path_inputs(call)
+    errors: FieldErrors = {}
+    if operation.query is not None:
+        inputs["query"] = _collect(errors, lambda: check(operation.query or NoQuery, call.query))
+    elif call.query and not operation.ignores_query:
+        _collect(errors, lambda: check(NoQuery, call.query))
+    if operation.body is not None:
+        model = operation.body
+        document, text_errors = ({}, {}) if loaded is None else (loaded.document, loaded.text_errors)
+        sent = settable(operation, document)
+        inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_text_errors(text_errors)))
+    if operation.answer == "cursor" and not errors:
+        inputs["position"] = _collect(errors, lambda: _position(signer, call, inputs["query"], company))
+    if "operator_id" in operation.takes:
+        inputs["operator_id"] = _collect(errors, lambda: operator_id(call.operator))
+    if errors:
+        raise invalid(errors)
+    return inputs
+
+
+def path_inputs(call: Call) -> dict[str, Any]:
+    """The parts of the path by name. Raises Problem (404) for what can be no id."""
+    inputs: dict[str, Any] = {}
+    for name, kind in call.operation.path_types.items():
+        text = call.path[name]
+        if kind is int and not ID.fullmatch(text):
+            raise not_found(TAGS[call.operation.tag].noun)
+        inputs[name] = kind(text)
+    return inputs
+
+
+def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a body without those that the caller got in an answer and cannot set."""
+    return {name: value for name, value in document.items() if name not in operation.read_only}
+
+
+def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Company | None) -> int:
+    """Notes the epoch of the cursor in the call."""
+    if query.cursor is None:
+        return 0
+    company_id = INSTALLATION if company is None else company.id
+    try:
+        place = signer.place(query.cursor, company_id, call.operation.name, query.filters())
+    except ValueError as error:
+        raise invalid({"cursor": [str(error)]}) from None
+    call.cursor_epoch = place.epoch
+    return place.position
+
+
+def operator_id(text: str | None) -> int | None:
+    """The id in X-Three-Pl-Id, if it was sent. Raises Problem (422) when it is none."""
+    if text is None:
+        return None
+    if not ID.fullmatch(text):
+        raise invalid({"X-Three-Pl-Id": ["must be the id of an operator"]})
+    return int(text)
+
+
+def may_have_more(problem: Problem) -> bool:
+    """Whether errors of form leave room for those of references. Past a hundred, not all of them are known."""
+    return problem.code == "VALIDATION_FAILED" and sum(map(len, problem.errors.values())) < MOST_TOLD
+
+
+def with_references(problem: Problem, found: Iterable[FieldError]) -> Problem:
+    """The errors of form, and those of references at other places, with the code that comes first among all."""
+    of_form = [
+        FieldError(problem.code, path, sentence)
+        for path, sentences in problem.errors.items()
+        for sentence in sentences
+    ]
+    return problem_of([*of_form, *(each for each in found if each.path not in problem.errors)])
+
+
+def _collect(errors: FieldErrors, decode: Callable[[], Any]) -> Any:
+    try:
+        return decode()
+    except Problem as problem:
+        if problem.status != 422 or not problem.errors or not may_have_more(problem):
+            raise
+        for path, sentences in problem.errors.items():
+            errors.setdefault(path, []).extend(sentences)
+        return None

@@ -1,0 +1,112 @@
+"""The pace of what people change at the pages: forms, scans, acts.
+
+Nobody who works is refused: a write that comes too soon waits for its turn, first among those of its person and
+then among those of the company, in the order of coming. So a person who sends without end slows only himself. A
+write that waits holds no transaction and no lock.
+
+The pace is that of a token bucket. Whoever waits has taken a token of the future, so what is left may be negative.
+"""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from typing import Final, NamedTuple
+
+from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem
+from wmsd.dispatch.limits.rate_limits import ROUNDING
+
+
+class Pace(NamedTuple):
+    """So many writes at once, so many a second after these, and how many may wait."""
+
+    at_once: int
+    a_second: float
+    waiting: int
+
+
+PERSON: Final = Pace(60, 10, 100)
+COMPANY: Final = Pace(480, 40, 800)
+"""Eight people with handhelds, in bursts of 20 scans a second."""
+PATIENCE: Final = 10.0
+"""A write whose turn would come later, in seconds, is refused."""
+MOST_LINES: Final = 10_000
+"""Beyond so many, those that nobody has used lately are forgotten."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """Those who wait for the turns of one person, or of one company."""
+
+    pace: Pace
+    left: float
+    """Tokens at the moment `at`."""
+    at: float
+    waiting: int = 0
+
+    def wait(self, now: float) -> float:
+        """Seconds until the turn of a write that comes now."""
+        seconds = (1 - self._left(now)) / self.pace.a_second
+        return seconds if seconds > ROUNDING else 0.0
+
+    def take(self, now: float) -> None:
+        self.left, self.at = self._left(now) - 1, now
+
+    def is_idle(self, now: float) -> bool:
+        return not self.waiting and self._left(now) >= self.pace.at_once
+
+    def _left(self, now: float) -> float:
+        return min(float(self.pace.at_once), self.left + (now - self.at) * self.pace.a_second)
+
+
+class PageWrites:
+    def __init__(self, clock: Clock, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self._clock = clock
+        self._sleep = sleep
+        self._lines: dict[tuple[str, int], _Line] = {}
+
+    async def turn(self, person: int, company: int | None) -> bool:
+        """Waits for the turn of a write. Returns whether it had to wait. Raises Problem (429)."""
+        began = self._clock.monotonic()
+        self._forget_idle(began)
+        lines = [self._line("person", person, PERSON, began)]
+        if company is not None:
+            lines.append(self._line("company", company, COMPANY, began))
+        longest = max(line.wait(began) for line in lines)
+        if longest > PATIENCE or any(line.waiting >= line.pace.waiting for line in lines):
+            raise _refusal(longest)
+        for line in lines:
+            line.waiting += 1
+        try:
+            return any([await self._turn_of(line, began) for line in lines])
+        finally:
+            for line in lines:
+                line.waiting -= 1
+
+    async def _turn_of(self, line: _Line, began: float) -> bool:
+        now = self._clock.monotonic()
+        wait = line.wait(now)
+        if wait > began + PATIENCE - now:
+            raise _refusal(now - began + wait)
+        line.take(now)
+        if wait:
+            await self._sleep(wait)
+        return wait > 0
+
+    def _line(self, kind: str, number: int, pace: Pace, now: float) -> _Line:
+        return self._lines.setdefault((kind, number), _Line(pace, pace.at_once, now))
+
+    def _forget_idle(self, now: float) -> None:
+        if len(self._lines) >= MOST_LINES:
+            self._lines = {key: line for key, line in self._lines.items() if not line.is_idle(now)}
+
+
+def _refusal(wait: float) -> Problem:
+    """`wait`: how many seconds the write would have waited."""
+    seconds = max(1, math.ceil(wait - PATIENCE))
+    return Problem(
+        "RATE_LIMIT_EXCEEDED",
+        f"Too many changes are sent at once, and this one was not made. Send it again in {seconds} s.",
+        headers={"Retry-After": str(seconds)},
+    )

@@ -1,0 +1,157 @@
+"""Admits work that a request sizes by itself: a download, a search of the guide, an event stream.
+
+Such work takes turns. Of each kind only so much is under way at once, in all and for each payer: a company, a
+person, an address. Of those who wait, whoever has cost least lately is next, so that whoever asks for much waits
+behind all others. Together the turns of a kind use a share of the processor, and the rest stays for ordinary
+requests.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Final, Literal, NamedTuple
+
+from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import unavailable
+from wmsd.dispatch.limits.costs import Costs, Payer, Payers
+
+WorkKind = Literal["download", "search", "stream"]
+
+
+class Bound(NamedTuple):
+    """How many turns may be under way at once, how many may wait, for how many seconds, and the share of the
+    processor that they use together, at most. `each`: the same for one payer; who is not named has no bound.
+    """
+
+    what: str
+    """In the plural, for the sentence of a refusal."""
+    at_once: int
+    each: Mapping[Payer, int]
+    waiting: int = 0
+    patience: float = 20.0
+    share: float = 1.0
+
+
+BOUNDS: Final[Mapping[WorkKind, Bound]] = {
+    "download": Bound("downloads", 4, {"company": 2, "person": 1}, waiting=100, share=0.4),
+    "search": Bound("searches", 1, {}, waiting=16, patience=5.0, share=0.2),
+    "stream": Bound("open pages", 1000, {"person": 24}),
+}
+MOST_WAITING_OF_ONE: Final = 8
+"""Turns that one payer waits for."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """Work under way."""
+
+    kind: "_Kind"
+    payers: Payers
+
+    async def pay(self, seconds: float, size: int = 0) -> None:
+        """Charges a piece of the work, and waits until the next may begin. `seconds`: of the processor. `size`: in
+        bytes.
+        """
+        self.charge(seconds, size)
+        await self.kind.rest()
+
+    def charge(self, seconds: float, size: int = 0) -> None:
+        self.kind.charge(self.payers, seconds, size)
+
+
+class WorkAdmission:
+    def __init__(self, clock: Clock, costs: Costs) -> None:
+        self.costs = costs
+        self._kinds = {kind: _Kind(bound, clock, costs) for kind, bound in BOUNDS.items()}
+
+    @asynccontextmanager
+    async def turn(self, kind: WorkKind, payers: Payers) -> AsyncIterator[Turn]:
+        """Waits for a turn. Raises Problem (503) where too many wait already, or it does not come in time."""
+        of_kind = self._kinds[kind]
+        await of_kind.begin(payers)
+        try:
+            yield Turn(of_kind, payers)
+        finally:
+            of_kind.end(payers)
+
+    def under_way(self, kind: WorkKind) -> int:
+        return self._kinds[kind].under_way
+
+
+class _Waiting(NamedTuple):
+    payers: Payers
+    turn: "asyncio.Future[None]"
+
+
+class _Kind:
+    """The turns of one kind of work."""
+
+    def __init__(self, bound: Bound, clock: Clock, costs: Costs) -> None:
+        self._bound = bound
+        self._clock = clock
+        self._costs = costs
+        self.under_way = 0
+        self._of_payers: Counter[tuple[Payer, str]] = Counter()
+        self._waiting: list[_Waiting] = []
+        self._rests_until = 0.0
+
+    async def begin(self, payers: Payers) -> None:
+        if self._is_free_for(payers):
+            self._take(payers)
+        else:
+            await self._wait(payers)
+        try:
+            await self.rest()
+        except BaseException:
+            self.end(payers)
+            raise
+
+    def end(self, payers: Payers) -> None:
+        self.under_way -= 1
+        self._of_payers -= Counter(payers.each())
+        self._waiting.sort(key=lambda each: self._costs.of(each.payers))
+        for each in self._waiting:
+            if self._is_free_for(each.payers) and not each.turn.done():
+                self._take(each.payers)
+                each.turn.set_result(None)
+
+    def charge(self, payers: Payers, seconds: float, size: int) -> None:
+        self._costs.charge(payers, seconds, size)
+        now = self._clock.monotonic()
+        self._rests_until = max(self._rests_until, now) + seconds * (1 / self._bound.share - 1)
+
+    async def rest(self) -> None:
+        """Leaves the processor to others: all turns of the kind together."""
+        await asyncio.sleep(max(0.0, self._rests_until - self._clock.monotonic()))
+
+    def _is_free_for(self, payers: Payers) -> bool:
+        return self.under_way < self._bound.at_once and all(
+            self._of_payers[payer] < self._bound.each.get(payer[0], self._bound.at_once) for payer in payers.each()
+        )
+
+    def _take(self, payers: Payers) -> None:
+        self.under_way += 1
+        self._of_payers.update(payers.each())
+
+    async def _wait(self, payers: Payers) -> None:
+        own = sum(not set(payers.each()).isdisjoint(each.payers.each()) for each in self._waiting)
+        if len(self._waiting) >= self._bound.waiting or own >= MOST_WAITING_OF_ONE:
+            raise self._refusal()
+        waiting = _Waiting(payers, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        try:
+            async with asyncio.timeout(self._bound.patience):
+                await waiting.turn
+        except BaseException as error:
+            if waiting.turn.done() and not waiting.turn.cancelled():
+                self.end(payers)  # it came in the same moment
+            if isinstance(error, TimeoutError):
+                raise self._refusal() from None
+            raise
+        finally:
+            self._waiting.remove(waiting)
+
+    def _refusal(self) -> Exception:
+        return unavailable(f"Too many {self._bound.what} are under way. Try again in a moment.")

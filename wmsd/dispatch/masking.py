@@ -1,0 +1,262 @@
+"""Takes the secrets out of what is kept of a request. Whatever may be one is masked: a text too many is no harm.
+
+Bodies are read as texts, not parsed: what is kept is as it was sent, and may end anywhere. `body` and `path` mask
+by names; `text`, which every line passes through at the end, by what secrets look like. The sender chooses the
+text, so no pattern here may take a time that grows faster than its length.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, get_args
+from urllib.parse import unquote
+
+from wmsd.base.strict_json import dumps
+from wmsd.contract.fields import Input, Sealed
+
+Replacement = Callable[[str], str]
+"""Of the JSON text of a value, which may be cut off."""
+MASK: Final = "***"
+WORDS: Final = (
+    *("secret", "passw", "passphrase", "passcode", "pwd", "token", "credential", "cookie", "authorization"),
+    *("authorisation", "apikey", "accesskey", "privatekey", "signature"),
+)
+"""A name that has one of them names a secret; so does one that ends with ENDS, and one of NAMES. Of all names only
+letters and digits are looked at. A key as such names a record as often as a secret: `external_key`, `sort_key`.
+"""
+ENDS: Final = (
+    *("auth", "bearer", "pass", "pin", "authkey", "encryptionkey", "hmackey", "licensekey", "masterkey"),
+    *("sharedkey", "signingkey", "sshkey", "webhookkey"),
+)
+NAMES: Final = ("key",)
+ADDRESSES: Final = ("url", "uri")
+"""What follows the host in an address may be a secret: a field whose name ends so is shown up to there."""
+IN_TEXT: Final = (
+    ("@", re.compile(r"(:(?:\\*+/){2})[^/@\s\"\\]*+@"), rf"\1{MASK}@"),  # user and password in an address
+    ("bearer", re.compile(r"\b(bearer)\s++[\w.~+/=-]++", re.IGNORECASE), rf"\1 {MASK}"),
+    ("basic", re.compile(r"\b(basic)\s++[\w.~+/=-]++", re.IGNORECASE), rf"\1 {MASK}"),
+    ("eyj", re.compile(r"\beyJ[\w.-]*+"), MASK),  # a token such as ours
+)
+"""What looks like a secret in any text: what must be in it, the pattern, and what takes its place."""
+ADDRESS: Final = re.compile(
+    r"(?P<scheme>(?:[a-z][a-z0-9+-]*+:[/\\]{2})?+)(?P<place>[^/\\?#]*+)(?P<rest>.*+)", re.I | re.S
+)
+HOST: Final = re.compile(r"[\w.-]*+(?::\d*+)?|\[[\da-f:.%]*+\](?::\d*+)?", re.I)
+ADDRESS_TEXT: Final = re.compile(r'"https?+:(?:\\?+/){2}(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.I | re.S)
+"""A JSON text that is an address, which may be cut off."""
+NO_LETTERS: Final = re.compile(r"[^a-z0-9]+")
+NEITHER: Final = re.compile(r'[^a-z0-9"]+')
+"""Neither a letter, a digit nor the end of a text."""
+PARAMETER: Final = re.compile(r"([?&][\w.-]{1,100}+=)[^&\s\"\\#]*+")
+JSON_TEXT: Final = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*+:\s*+)?)?', re.DOTALL)
+"""A text, which may be cut off, and whether it is the key of a field."""
+JSON_PART: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?\\?|[{}\[\]]', re.DOTALL)
+JSON_VALUE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?\\?|[^\s,}\]]*+', re.DOTALL)
+GRAPHQL_TEXT: Final = re.compile(
+    r'#[^\r\n]*+|"""(?:\\"""|(?!""").)*+(?:"""|\Z)|"(?:\\.|[^"\\\r\n])*+["\\]?', re.DOTALL
+)
+"""Comments and texts in a document; also one that is cut off."""
+GRAPHQL_VALUE: Final = re.compile(
+    r"(\bfound:? |\bcannot represent [^:]{0,200}: |\bUnexpected \w{1,40}+:? ).*+", re.DOTALL
+)
+"""Where graphql-core's sentences repeat what was sent."""
+GRAPHQL_NAME: Final = re.compile(r"\b(\w++)[\s,]*+:")
+QUOTED: Final = tuple(f'{name}"' for name in (*ENDS, *NAMES, *ADDRESSES))
+DOCUMENT: Final = "query"
+VARIABLES: Final = "variables"
+
+
+def text(value: str) -> str:
+    """A text without what looks like a secret in it."""
+    lower = value.lower()
+    for needed, pattern, replacement in IN_TEXT:
+        if needed in lower:
+            value = pattern.sub(replacement, value)
+    return PARAMETER.sub(_parameter, value) if "=" in lower else value
+
+
+def _parameter(found: re.Match[str]) -> str:
+    """A parameter in an address; it may hold others, after semicolons."""
+    is_secret = any(_is_secret(unquote(each.partition("=")[0])) for each in found[0][1:].split(";"))
+    return f"{found[1]}{MASK}" if is_secret else found[0]
+
+
+def path(raw: str, is_graphql: bool) -> str:
+    """A path with its query; not the query that holds a GraphQL document."""
+    before, mark, query = raw.partition("?")
+    if not mark:
+        return raw
+    return f"{before}?{MASK if is_graphql else '&'.join(map(_query_parameter, query.split('&')))}"
+
+
+def _query_parameter(sent: str) -> str:
+    name, equals, _ = sent.partition("=")
+    return f"{name}={MASK}" if equals and _is_meant(unquote(name)) else sent
+
+
+def body(sent: str, is_graphql: bool) -> str:
+    """The beginning of a JSON text. `is_graphql`: it carries a document, whose texts are masked."""
+    if not is_graphql:
+        return _masked(sent) if _may_have_secrets(sent) else sent
+    shown = _replaced(sent, {DOCUMENT: _without_texts}.get)
+    return _masked(shown, {VARIABLES: _mask} if _uses_secrets(shown) else {})
+
+
+def _masked(sent: str, more: Mapping[str, Replacement] = {}) -> str:
+    return _replaced(sent, lambda key: more.get(key) or _replacement(key))
+
+
+def _replacement(name: str) -> Replacement | None:
+    """What makes the value of a field of this name what is shown of it."""
+    return _mask if _is_secret(name) else _address if _is_address(name) else None
+
+
+def answer(beginning: str) -> str:
+    """The beginning of an answer. It has no secrets but in addresses of others."""
+    return _replaced(beginning, {"url": _address_only}.get) if '"url"' in beginning else beginning
+
+
+def _address_only(value: str) -> str:
+    """Errors of a field stand under its name too."""
+    return _address(value) if value.startswith('"http') else value
+
+
+def _may_have_secrets(sent: str) -> bool:
+    """Whether a name in it may be that of a secret. Most bodies have none, and need not be read."""
+    if "\\u" in sent or any(name in sent for name in sealed_fields()):
+        return True
+    plain = NEITHER.sub("", sent.lower())
+    return any(word in plain for word in WORDS) or any(end in plain for end in QUOTED)
+
+
+def _replaced(sent: str, replacement_of: Callable[[str], Replacement | None]) -> str:
+    """The JSON text with other values for the fields that have a replacement."""
+    shown: list[str] = []
+    end = 0
+    for found in JSON_TEXT.finditer(sent):
+        if found.start() < end or not found[2]:
+            continue
+        if replacement := replacement_of(_read(f'"{found[1]}"')):
+            value_end = _end_of_value(sent, found.end())
+            shown += sent[end : found.end()], replacement(sent[found.end() : value_end])
+            end = value_end
+    return "".join((*shown, sent[end:]))
+
+
+def _end_of_value(sent: str, start: int) -> int:
+    if sent[start : start + 1] not in ("{", "["):
+        found = JSON_VALUE.match(sent, start)
+        return start if found is None else found.end()
+    depth = 0
+    for part in JSON_PART.finditer(sent, start):
+        depth += (part[0] in ("{", "[")) - (part[0] in ("}", "]"))
+        if not depth:
+            return part.end()
+    return len(sent)
+
+
+def _mask(value: str) -> str:
+    return value if value in ("null", "true", "false") else f'"{MASK}"'
+
+
+def _address(value: str) -> str:
+    return dumps(address(_read(value))) if value.startswith('"') else _mask(value)
+
+
+def address(sent: str) -> str:
+    """An address without who signs in there, and without what follows its host."""
+    found = ADDRESS.match(sent)
+    if found is None or "@" in found["rest"]:
+        return MASK
+    host = found["place"].rpartition("@")[2]
+    shown = host if HOST.fullmatch(host) else MASK
+    return f"{found['scheme']}{shown}{found['rest'] if found['rest'] in ('', '/') else f'/{MASK}'}"
+
+
+def _read(token: str) -> str:
+    """The text of a JSON string, which may be cut off."""
+    for cut in range(8):  # an escape that is cut off has at most six characters
+        whole = token if cut == 0 else f'{token[: len(token) - cut + 1]}"'
+        try:
+            return str(json.loads(whole, strict=False))
+        except ValueError:
+            continue
+    return MASK
+
+
+def _without_texts(value: str) -> str:
+    return dumps(document(_read(value))) if value.startswith('"') else _mask(value)
+
+
+def document(query: str) -> str:
+    """A GraphQL document without its texts and comments."""
+    return GRAPHQL_TEXT.sub(lambda found: "" if found[0].startswith("#") else f'"{MASK}"', query)
+
+
+def _uses_secrets(sent: str) -> bool:
+    """Whether variables of the document may stand for secrets, whatever they are called. So may those of one that
+    is cut off.
+    """
+    try:
+        query = json.loads(sent)[DOCUMENT]
+        return any(map(_is_meant, GRAPHQL_NAME.findall(query)))
+    except (ValueError, KeyError, TypeError):
+        return True
+
+
+def message(sentence: str) -> str:
+    """A sentence about a GraphQL document, without the values that it repeats."""
+    before, value, rest = sentence.partition("Value ")
+    if "does not exist" in rest:
+        sentence = f"{before}{value}{MASK} does not exist{rest.rpartition('does not exist')[2]}"
+    return document(GRAPHQL_VALUE.sub(rf"\1{MASK}.", sentence))
+
+
+def graphql_answer(beginning: str) -> str:
+    """The beginning of a GraphQL response, without what its errors repeat of the document."""
+    shown = _replaced(beginning, {"message": _message}.get)
+    return ADDRESS_TEXT.sub(lambda found: _address(found[0]), shown)  # a field may have any name there
+
+
+def _message(value: str) -> str:
+    return dumps(message(_read(value))) if value.startswith('"') else value
+
+
+def _is_meant(name: str) -> bool:
+    return _replacement(name) is not None
+
+
+def _is_secret(name: str) -> bool:
+    plain = NO_LETTERS.sub("", name.lower())
+    return (
+        name in sealed_fields() or plain in NAMES or plain.endswith(ENDS) or any(word in plain for word in WORDS)
+    )
+
+
+def _is_address(name: str) -> bool:
+    return NO_LETTERS.sub("", name.lower()).endswith(ADDRESSES)
+
+
+@cache
+def sealed_fields() -> frozenset[str]:
+    """The fields of all bodies that hold credentials."""
+    return frozenset(
+        name for model in _models(Input) for name, field in model.model_fields.items() if is_sealed(model, name)
+    )
+
+
+def _models(model: type[Input]) -> Iterator[type[Input]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _models(each)
+
+
+def is_sealed(model: type[Input], name: str) -> bool:
+    """Whether the field holds a credential."""
+    field = model.model_fields[name]
+    return Sealed in field.metadata or _is_sealed(field.annotation)
+
+
+def _is_sealed(annotation: Any) -> bool:
+    return Sealed in getattr(annotation, "__metadata__", ()) or any(map(_is_sealed, get_args(annotation)))

@@ -1,0 +1,42 @@
+"""What a caller may use: asked before an operation runs, and by pages before they offer it."""
+
+from collections.abc import Container
+from typing import NamedTuple
+
+from wmsd.contract.access import Role, has_role, needed_ability
+from wmsd.contract.operation import Operation
+
+
+class Permissions(NamedTuple):
+    """Those of a caller in a company, or without one at the installation."""
+
+    role: Role | None
+    abilities: frozenset[str]
+    in_force: Container[str]
+    """The abilities that there are in this installation."""
+    modules: Container[str] = ()
+    """Those of the company."""
+    is_person: bool = True
+    """At the pages, which need no API."""
+
+    def objection(self, operation: Operation) -> str | None:
+        """Why the caller may not use the operation: a sentence; None where nothing is in the way."""
+        if operation.role is not None and not has_role(self.role, operation.role):
+            return f"Only a {operation.role.replace('-', ' ')} may do this."
+        if operation.scope == "installation":
+            return None
+        declared = operation.ability
+        needed = needed_ability(declared, self.in_force)
+        if declared is not None and self.abilities.isdisjoint({declared, needed}):
+            return f"{'You lack' if self.is_person else 'This token lacks'} the ability {needed}."
+        return self._off(operation)
+
+    def _off(self, operation: Operation) -> str | None:
+        needed = (operation.module,) if self.is_person else ("api", operation.module)
+        off = next((module for module in needed if not is_on(module, self.modules, self.is_person)), None)
+        return None if off is None else f"The module {off} is off for this company."
+
+
+def is_on(module: str | None, modules: Container[str], is_person: bool = True) -> bool:
+    """Whether what belongs to the module, if to any, is there for a company with these."""
+    return module is None or module in modules or (is_person and module == "api")

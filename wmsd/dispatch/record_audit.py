@@ -1,0 +1,141 @@
+"""What the audit of the installation holds of changes that people make to the records of a company.
+
+The company's file holds the record, so a change is written there first, and then in the audit. What programs do is
+not here: events and ledgers tell of it, and there is too much of it to be read.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Mapping
+from typing import Any, Final, TypeVar
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.context import Actor, Caller
+from wmsd.contract.fields import Input, Recorded
+from wmsd.contract.operation import Operation
+from wmsd.contract.results import Record
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch import masking
+from wmsd.dispatch.masking import MASK, is_sealed
+from wmsd.tenants.companies import store as companies
+
+Result = TypeVar("Result")
+LOG = logging.getLogger("wmsd.audit")
+NOT_AUDITED: Final = Recorded.READ_ONLY | {"last_delivery", "warnings"}
+LONGEST_VALUE: Final = 500
+"""The characters that are kept of one value: the audit is no second copy of the records."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    action: str
+    subject: str
+    details: Mapping[str, object]
+    record: companies.AuditedRecord
+
+
+def is_by_a_person(caller: Caller | None) -> bool:
+    return caller is not None and caller.session_id is not None
+
+
+def acted(
+    tx: Transaction, operation: Operation, company_code: str, inputs: Mapping[str, Any]
+) -> tuple[Any, Entry | None]:
+    """Does the audited operation. Returns its result, and the entry for the audit; None when nothing differs."""
+    assert operation.audited is not None
+    before: dict[str, Any] = {}
+    record: Record | None = None
+    if operation.precondition is not None:
+        named = {name: inputs[name] for name in (*operation.path_types, "company") if name in inputs}
+        record = operation.precondition(tx, **named)
+        before = _fields(record)
+    result = operation.action(tx, **inputs)
+    after = {} if result is None else _fields(result)
+    changed: dict[str, Any] = companies.differences(before, after) if before else {}
+    changed |= _credentials(inputs.get("body")) if before else {}
+    if before and after and not changed:
+        return result, None
+    record = record or result
+    assert record is not None
+    shown = before or after
+    subject = f"{company_code} {shown.get('code') or shown['name']}"
+    details = {name: {when: _cut(value) for when, value in each.items()} for name, each in changed.items()}
+    kind = kind_of(operation.audited)
+    return result, Entry(
+        operation.audited, subject, details, companies.AuditedRecord(company_code, kind, record.id)
+    )
+
+
+def kind_of(action: str) -> str:
+    """The kind of the record that an action of the audit is about, such as article of article.change."""
+    return action.partition(".")[0]
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    shown: dict[str, Any] = json.loads(record.json)
+    return {name: value for name, value in shown.items() if name not in NOT_AUDITED}
+
+
+def _credentials(body: Input | None) -> dict[str, Any]:
+    """Those that were sent anew. Nobody sees them, nor whether they are the old ones."""
+    if body is None:
+        return {}
+    sealed = [name for name, value in body.given().items() if value is not None and is_sealed(type(body), name)]
+    return {name: {"before": MASK, "after": MASK} for name in sealed}
+
+
+def _cut(value: object) -> object:
+    if isinstance(value, str):
+        value = masking.text(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+async def write(platform: Database, entry: Entry, actor: Actor | None = None) -> None:
+    await platform.write(
+        lambda tx: companies.audit(tx, entry.action, entry.subject, entry.details, record=entry.record),
+        actor,
+        is_quiet=True,
+    )
+
+
+@dataclass(slots=True)
+class Noted:
+    """What a unit of work found for the audit. One that runs again finds it again."""
+
+    entry: Entry | None = None
+
+
+class RecordAudit:
+    """Writes the entry after the change. Whoever gives up waiting for the answer does not prevent it."""
+
+    def __init__(self, platform: Database) -> None:
+        self._platform = platform
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    def after(self, begun: Awaitable[Result], noted: Noted, actor: Actor) -> Awaitable[Result]:
+        """`begun` is the unit of work that notes the entry. Its result does not depend on the audit: the change
+        is committed before.
+        """
+
+        async def work() -> Result:
+            result = await begun
+            if noted.entry is not None:
+                try:
+                    await write(self._platform, noted.entry, actor)
+                except STORAGE_FAILURES as error:
+                    LOG.error("%s by %s is not in the audit: %s", noted.entry.action, actor.name, error)
+            return result
+
+        task = asyncio.ensure_future(work())
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return asyncio.shield(task)
+
+    async def end(self) -> None:
+        """Waits for the entries that nobody waits for any more."""
+        if self._under_way:
+            await asyncio.wait(self._under_way)

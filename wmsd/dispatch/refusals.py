@@ -1,0 +1,89 @@
+"""Turns the failure of a call into its answer, and logs it where somebody must act."""
+
+import logging
+from typing import Final
+
+from wmsd.base.clock import Clock
+from wmsd.base.machine.shortages import is_shortage
+from wmsd.base.problems import Problem, unavailable
+from wmsd.base.repeated_failures import FLAPPING_SECONDS, Complaints
+from wmsd.db.engine.failures import (
+    MAY_HAVE_HAPPENED,
+    STORAGE_FAILURES,
+    FileMoved,
+    OutOfTime,
+    explain,
+    is_damage,
+)
+from wmsd.db.files.company_files import CompanyFiles
+from wmsd.dispatch.call import Call, Reply, refusal
+
+LOG = logging.getLogger("wmsd.dispatcher")
+READ_SECONDS: Final = 5.0
+"""The time of a read, with its wait."""
+READS_OF_PLATFORM: Final = "reads of platform.db fail"
+SHORT_IN_BETWEEN: Final = "The server ran short of memory, threads or open files:"
+SHORT: Final = "The server is short of memory, threads or open files; nothing was changed. Try again in a moment."
+TOOK_TOO_LONG: Final = f"This read took over {READ_SECONDS:.0f} s and was broken off. Ask for fewer records."
+
+
+class Refusals:
+    def __init__(self, files: CompanyFiles, clock: Clock) -> None:
+        self._files = files
+        self._told = Complaints(LOG, STORAGE_FAILURES, monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS)
+        self._shortages = Complaints(LOG, (RuntimeError,))
+
+    def note_admitted(self) -> None:
+        """Notes that `platform.db` could be read, because the caller was admitted."""
+        self._told.over(READS_OF_PLATFORM)
+
+    def note_answered(self, call: Call) -> None:
+        """Notes that the file of this call works."""
+        self._told.over(_use(call))
+
+    def reply(self, call: Call, error: Exception) -> Reply:
+        """The answer to a call that failed with this error."""
+        if isinstance(error, Problem):
+            error.__traceback__ = None  # its frames hold the future that holds the error: a cycle
+            return refusal(error)
+        if isinstance(error, OutOfTime):
+            return refusal(unavailable(TOOK_TOO_LONG, 5))
+        if is_shortage(error):
+            self._shortages.failed("requests are refused", error)
+            return refusal(broken_off(call.operation.writes and call.operation.needs is not None))
+        if isinstance(error, STORAGE_FAILURES):
+            return refusal(self._storage_problem(call, error))
+        return refusal(_mistake(call, error))
+
+    def _storage_problem(self, call: Call, error: Exception) -> Problem:
+        problem = explain(error)
+        if problem is None:
+            return _mistake(call, error)
+        if call.tenant is None or not isinstance(error, FileMoved):  # that is logged with the company's file
+            self._told.failed(_use(call), error, call.request_id)
+        if is_damage(error):
+            if call.tenant is None:
+                return unavailable("The server cannot read its own data now; nothing was changed.", 30)
+            self._files.suspect(call.tenant.id, error)
+        return problem
+
+
+def broken_off(may_have_written: bool) -> Problem:
+    """For a request that a shortage broke off."""
+    if may_have_written:
+        return Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}")
+    return unavailable(SHORT, 5)
+
+
+def _use(call: Call) -> str:
+    """What fails when the file of this call fails, for the log."""
+    if call.tenant is None and call.operation.scope == "company":
+        return READS_OF_PLATFORM
+    use = "writes to" if call.operation.writes else "reads of"
+    return f"{use} {'platform.db' if call.tenant is None else f'company {call.tenant.id}'} fail"
+
+
+def _mistake(call: Call, error: Exception) -> Problem:
+    """A mistake of the program. Only the log has the details."""
+    LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})
+    return Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")

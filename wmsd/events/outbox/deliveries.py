@@ -1,0 +1,56 @@
+"""Webhook deliveries, queued in the transaction of their events (decisions, section 6).
+
+Each gets the next number of its subscription. It is `pending`, with the time at which it is due; or `held`, while
+an earlier delivery of the same entity is still open, and becomes due when that one is done.
+"""
+
+from functools import partial
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.db.engine.transaction import Transaction
+
+ATTEMPTS: Final = 5
+
+IS_AWAITED: Final = "SELECT EXISTS (SELECT 1 FROM webhook_topics)"
+QUEUE: Final = """
+    INSERT INTO webhook_deliveries
+        (subscription_id, sequence, event_sequence, event, entity, entity_id, status, attempts_left, due_at,
+            created_at)
+    SELECT subscription_id, sequence, event_sequence, event, entity, entity_id,
+        iif(is_held, 'held', 'pending'), :attempts, iif(is_held, NULL, :due_at), :now
+    FROM (
+        SELECT topic.subscription_id, events.sequence AS event_sequence, events.event, events.entity,
+            events.entity_id,
+            subscription.last_sequence + row_number() OVER (
+                PARTITION BY topic.subscription_id ORDER BY events.sequence
+            ) AS sequence,
+            row_number() OVER (
+                PARTITION BY topic.subscription_id, events.entity, events.entity_id ORDER BY events.sequence
+            ) > 1 OR EXISTS (
+                SELECT 1 FROM webhook_deliveries AS open INDEXED BY webhook_deliveries_open
+                WHERE open.subscription_id = topic.subscription_id AND open.entity = events.entity
+                    AND open.entity_id = events.entity_id AND open.status IN ('pending', 'held')
+            ) AS is_held
+        FROM events
+        CROSS JOIN webhook_topics AS topic ON topic.event IN (events.event, '*')
+        CROSS JOIN webhook_subscriptions AS subscription ON subscription.id = topic.subscription_id
+        WHERE events.sequence >= :first
+    )
+    ORDER BY subscription_id, sequence
+"""
+
+
+def queue_at_commit(tx: Transaction, first: int) -> None:
+    """Queues the deliveries of the events from this sequence on, together with those of the whole commit group.
+
+    A unit of the group that is rolled back takes its events with it, and the next unit's events get their
+    sequences.
+    """
+    tx.at_commit.setdefault("deliveries", partial(_queue, first=first))
+
+
+def _queue(tx: Transaction, first: int) -> None:
+    if tx.value(IS_AWAITED):
+        now = timestamps.microseconds(tx.now) // 1000
+        tx.execute(QUEUE, {"first": first, "attempts": ATTEMPTS, "due_at": now, "now": tx.timestamp})

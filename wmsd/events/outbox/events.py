@@ -1,0 +1,116 @@
+"""All events (specification, section 6), and how one is recorded."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.contract.bulk_imports import CHUNK
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.outbox.deliveries import queue_at_commit
+
+EVENTS: Final[dict[str, str]] = {
+    "article.created": "An article was created; data is the record.",
+    "article.updated": "An article was changed; data is the record.",
+    "article.deleted": "An article that an import had made was taken back; data is the record as it was.",
+    "sales_order.created": "A sales order was created; data is the record.",
+    "sales_order.updated": "A sales order was changed; data is the record.",
+    "sales_order.status_changed": "A sales order moved to another status.",
+    "purchase_order.created": "A purchase order was created; data is the record.",
+    "purchase_order.updated": "A purchase order was changed; data is the record.",
+    "purchase_order.status_changed": "A purchase order moved to another status.",
+    "reception.created": "A reception was created; data is the record.",
+    "reception.updated": "A reception was changed; data is the record.",
+    "reception.partial": "Goods arrived and the purchase order still lacks some.",
+    "reception.status_changed": "A reception moved to another status.",
+    "return.created": "A return was created; data is the record.",
+    "return.updated": "A return was changed; data is the record.",
+    "return.status_changed": "A return moved to another status.",
+    "stock.updated": "The stock of an article in a warehouse changed; once in a transaction.",
+    "stock.low": "The available stock of an article fell to its min_stock or below.",
+    "packaging.movement_recorded": "Returnable packaging came in or went out.",
+}
+
+TIME_DIGITS: Final = 12
+"""Of an event's id, at its beginning."""
+ID = "? || lower(hex(randomblob(10)))"
+"""The time, then random digits, as in UUID version 7 (RFC 9562), so that the index of ids grows at its end."""
+ID_OF_MANY = ":time || printf('%06x', row_number() OVER ()) || lower(hex(randomblob(7)))"
+"""The same of events that share a time: a counter before the random digits, so that it grows at its end still."""
+RECORD = f"INSERT INTO events (id, event, entity, entity_id, occurred_at, data) VALUES ({ID}, ?, ?, ?, ?, ?)"
+RECORD_MANY = f"""
+    INSERT INTO events (id, event, entity, entity_id, occurred_at, data)
+    SELECT {ID_OF_MANY}, :event, :entity, entity_id, :occurred_at, data
+"""
+LAST = "SELECT last_insert_rowid()"
+COUNT_FOR_BILLING = """
+    INSERT INTO event_counts (month, event, count) VALUES (?, ?, ?)
+    ON CONFLICT (month, event) DO UPDATE SET count = count + excluded.count
+"""
+
+
+def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None:
+    """Records an event. `data` is the JSON text of the payload's data. Events are written together, at the end of
+    the unit of work.
+    """
+    waiting = _waiting(tx)
+    waiting.append((event, entity_id, data))
+    if len(waiting) >= CHUNK:
+        _write(tx, waiting)
+
+
+def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[str, object]) -> None:
+    """Records an event for each row of a SELECT of (entity_id, data), in one statement: for imports."""
+    _write(tx, _waiting(tx))  # so that events keep their order
+    inserted = tx.execute(
+        f"{RECORD_MANY} FROM ({rows})",
+        {
+            **parameters,
+            "time": _time(tx),
+            "event": event,
+            "entity": _entity(event),
+            "occurred_at": tx.timestamp,
+        },
+    )
+    if inserted.rowcount:
+        assert inserted.lastrowid is not None
+        _recorded(tx, {event: inserted.rowcount}, inserted.lastrowid)
+
+
+def _waiting(tx: Transaction) -> list[tuple[str, int, str]]:
+    return tx.at_last("events", lambda waiting: _write(tx, waiting), list[tuple[str, int, str]])
+
+
+def _write(tx: Transaction, waiting: list[tuple[str, int, str]]) -> None:
+    if not waiting:
+        return
+    time, now = _time(tx), tx.timestamp
+    tx.executemany(
+        RECORD, [(time, event, _entity(event), entity_id, now, data) for event, entity_id, data in waiting]
+    )
+    _recorded(tx, Counter(event for event, _, _ in waiting), tx.value(LAST))
+    waiting.clear()
+
+
+def _time(tx: Transaction) -> str:
+    """The transaction's time: milliseconds since 1970, in hexadecimal digits."""
+    return f"{timestamps.microseconds(tx.now) // 1000:0{TIME_DIGITS}x}"
+
+
+def _entity(event: str) -> str:
+    assert event in EVENTS, event
+    return event.partition(".")[0]
+
+
+def _recorded(tx: Transaction, events: Mapping[str, int], last: int) -> None:
+    """Counts the events at the end of the unit of work, and queues their deliveries at the commit: once for all of
+    them.
+    """
+    queue_at_commit(tx, last - sum(events.values()) + 1)
+    counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])
+    counts.update(events)
+
+
+def _write_counts(tx: Transaction, counts: Counter[str]) -> None:
+    month = tx.timestamp[:7]
+    tx.executemany(COUNT_FOR_BILLING, [(month, event, count) for event, count in counts.items()])

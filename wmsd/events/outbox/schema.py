@@ -1,0 +1,37 @@
+"""An event as the log shows it (specification, section 6)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, WithJsonSchema
+
+from wmsd.contract.fields import Id, Model, Timestamp, choice
+from wmsd.contract.list_queries import CursorQuery, QueryTimestamp, several_of
+from wmsd.events.outbox.events import EVENTS
+
+
+class Event(Model):
+    """An event. A webhook sends `event`, `timestamp` and `data` as its body."""
+
+    id: Annotated[
+        str, Field(description="Every delivery of the event has the same id, so receivers recognise repetitions.")
+    ]
+    event: Annotated[str, choice("EventName", EVENTS)]
+    timestamp: Timestamp
+    entity_id: Id
+    data: dict[str, Any]
+
+
+class EventQuery(CursorQuery):
+    BEGINS = frozenset({"after"})
+
+    event: Annotated[
+        tuple[Any, ...] | None,
+        several_of(tuple(EVENTS)),
+        WithJsonSchema({"type": "string"}),
+        Field(description="Names of events, separated by commas."),
+    ] = None
+    after: Annotated[
+        str | None,
+        Field(max_length=64, description="The id of the last event that you have; later events follow."),
+    ] = None
+    since: Annotated[QueryTimestamp | None, Field(description="Only events at or after this moment.")] = None

@@ -1,0 +1,110 @@
+"""The SQL of the event log."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.contract.results import CursorPage, Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql import epochs, retention
+from wmsd.db.sql.epochs import Cut
+from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, conditions
+from wmsd.db.sql.records import record_sql
+from wmsd.events.outbox.events import TIME_DIGITS
+from wmsd.events.outbox.schema import Event, EventQuery
+
+KEPT: Final = timedelta(days=90)
+RECORD: Final = record_sql(Event, {"timestamp": "occurred_at"}, brief={"data": "NULL"})
+LISTING: Final = Listing(
+    source="events",
+    order="sequence",
+    filters=conditions(EventQuery) | {"not_before": "+occurred_at >= :not_before"},
+    count="events",
+    at_once=FEW_AT_ONCE,
+)
+
+
+def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
+    """The events after the position, in the order in which they were committed.
+
+    The last page ends at the end of the log, also when the last events there do not match: nothing is missed when
+    they are forgotten.
+    """
+    values = query.filters()
+    if (since := values.pop("since", None)) is not None:
+        values["not_before"] = (
+            since  # looked at on the way: by its index, all later events would have to be sorted
+        )
+        if query.cursor is None:
+            position = max(position, tx.value(FIRST_SINCE, (since,)) - 1)
+    page = LISTING.after(tx, RECORD, query, position, values)
+    return page if page.has_more else replace(page, end_position=last_sequence(tx))
+
+
+ONE: Final = f"SELECT sequence, {RECORD} FROM events WHERE id = ?"
+
+
+def one(tx: Transaction, event_id: str) -> Record | None:
+    found = tx.row(ONE, (event_id,))
+    return None if found is None else Record(*found)
+
+
+FIRST_SINCE: Final = """
+    SELECT coalesce(min(sequence), (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'events'), 1)
+    FROM events INDEXED BY events_by_time WHERE occurred_at >= ?
+"""
+"""Of all those: a clock that was set back gives later events an earlier time."""
+LAST_SEQUENCE: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
+FIRST_KEPT: Final = "SELECT min(sequence) FROM events"
+
+
+def last_sequence(tx: Transaction) -> int:
+    """That of the last event there ever was; 0 when there was none."""
+    return tx.value(LAST_SEQUENCE) or 0
+
+
+def is_gap_after(tx: Transaction, sequence: int) -> bool:
+    """Whether events after this one are forgotten already."""
+    first: int = tx.value(FIRST_KEPT) or last_sequence(tx) + 1
+    return sequence < first - 1 and not epochs.is_passed_over(tx, "events", sequence, first)
+
+
+COUNTS: Final = """
+    SELECT month, event, count FROM event_counts WHERE month = coalesce(:month, month) ORDER BY month, event
+"""
+
+
+def counts(tx: Transaction, month: str | None = None) -> dict[str, dict[str, int]]:
+    """The number of events, by month (`2026-11`, in UTC) and name. Each counts once, with or without a webhook."""
+    found: dict[str, dict[str, int]] = {}
+    for of_month, event, count in tx.rows(COUNTS, {"month": month}):
+        found.setdefault(of_month, {})[event] = count
+    return found
+
+
+SEQUENCE_OF: Final = "SELECT sequence FROM events WHERE id = ?"
+
+
+def sequence_of(tx: Transaction, event_id: str) -> int | None:
+    found: int | None = tx.value(SEQUENCE_OF, (event_id,))
+    return found
+
+
+def cut_of(tx: Transaction, event_id: str) -> Cut | None:
+    """The cut by which an event of this id is gone: its id begins with the time at which it happened. None when it
+    is gone for another reason, or never was.
+    """
+    try:
+        moment = timestamps.from_microseconds(int(event_id[:TIME_DIGITS], 16) * 1000)
+    except (ValueError, OverflowError):
+        return None
+    for cut in epochs.cuts(tx, "events"):
+        if (cut.epoch.kept_up_to or "") <= moment <= (cut.epoch.began_at or ""):
+            return cut
+    return None
+
+
+def forget_old(tx: Transaction) -> int:
+    """Deletes some of the events that are older than KEPT; answers how many."""
+    return retention.forget_old(tx, "events", "sequence", "occurred_at", KEPT)

@@ -1,0 +1,200 @@
+"""The operations of subscriptions and of their log."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from wmsd.base import timestamps
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.strict_json import dumps
+from wmsd.base.vault import Vault
+from wmsd.contract.context import Company
+from wmsd.contract.operation import operation
+from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import stored
+from wmsd.events.webhooks import missing_credentials, rules, store
+from wmsd.events.webhooks import receiver_rules as receiving
+from wmsd.events.webhooks.schema import (
+    NewSecret,
+    Subscription,
+    SubscriptionChanges,
+    SubscriptionCursorQuery,
+    SubscriptionFields,
+    SubscriptionQuery,
+)
+from wmsd.http_client.guard import Guard
+from wmsd.http_client.urls import header_errors, url_errors
+
+reading = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:read")
+writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:write", writes=True)
+
+
+@reading(answer="page", returns=Subscription)
+def list_webhooks(tx: Transaction, query: SubscriptionQuery, company: Company) -> Page:
+    """List webhook subscriptions."""
+    return store.page(tx, query, company)
+
+
+@reading(answer="cursor", returns=Subscription)
+def walk_webhooks(tx: Transaction, query: SubscriptionCursorQuery, position: int, company: Company) -> CursorPage:
+    """List webhook subscriptions by cursor."""
+    return store.after(tx, query, position, company)
+
+
+@reading(answer="record", returns=Subscription)
+def get_webhook(tx: Transaction, id: int, company: Company) -> Record:
+    """Get a webhook subscription."""
+    return _one(tx, id, company)
+
+
+def check_room(tx: Transaction) -> None:
+    """Raises Problem when there are as many subscriptions as there may be."""
+    if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
+        raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
+
+
+def _one(tx: Transaction, id: int, company: Company) -> Record:
+    record = store.one(tx, id, company)
+    if record is None:
+        raise not_found("webhook")
+    return record
+
+
+def _columns(tx: Transaction, id: int) -> dict[str, Any]:
+    columns = store.columns(tx, id)
+    if columns is None:
+        raise not_found("webhook")
+    return columns
+
+
+@writing(answer="record", returns=Subscription, creates=True, audited="webhook.create")
+def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) -> Record:
+    """Subscribe to events.
+
+    Send the credentials that `auth_type` needs: `secret`, `token`, `username` and `password`, or `headers`. They
+    are stored sealed and never shown again.
+    """
+    check_room(tx)
+    return _one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)
+
+
+@writing(answer="record", returns=Subscription, precondition=_one, audited="webhook.change")
+def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company: Company) -> Record:
+    """Replace a webhook subscription.
+
+    A field that is not sent takes its default. Credentials are the exception: they stay while `auth_type` stays.
+    """
+    return _change(tx, id, body.model_dump(), company)
+
+
+@writing(answer="record", returns=Subscription, precondition=_one, audited="webhook.change")
+def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company: Company) -> Record:
+    """Change some fields of a webhook subscription.
+
+    A new `auth_type` needs its credentials in the same request. To replace a secret without a gap, use
+    rotate-secret in version 2.
+    """
+    return _change(tx, id, body.given(), company)
+
+
+def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company) -> Record:
+    current = _columns(tx, id)
+    if current["url"] == receiving.ADDRESS:
+        receiving.check_change(given)
+    values = _checked(tx, current, given)
+    if "active" in given and not current["active"]:
+        store.forgive(tx, id)
+    if values != current:
+        store.update(tx, id, values)
+        if values["credentials"] != current["credentials"]:
+            store.forget_previous_secret(tx, id)
+            missing_credentials.over(tx, id)
+    return _one(tx, id, company)
+
+
+def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns, with the given fields laid over the current ones. Raises Problem with all errors."""
+    fields = stored({name: given[name] for name in store.COLUMNS if name in given})
+    values = {**(current or {}), **fields}
+    errors: FieldErrors = {}
+    if values["url"] != (current or {}).get("url"):
+        errors |= _named("url", url_errors(values["url"], tx.service(Guard)))
+    kept, may_stay = None, False
+    if current is not None and current["auth_type"] == values["auth_type"]:
+        kept = unsealed(tx, current["credentials"])
+        # Credentials that cannot be unsealed stay as they are, so that the subscription can still be switched off.
+        may_stay = kept is None and all(given.get(name) is None for name in rules.EVERY_CREDENTIAL)
+    found, credential_errors = (kept, {}) if may_stay else rules.credentials(values["auth_type"], given, kept)
+    errors |= credential_errors
+    if given.get("headers") is not None:
+        errors |= {
+            f"headers.{name}" if name else "headers": sentences
+            for name, sentences in header_errors(given["headers"]).items()
+        }
+    if errors:
+        raise invalid(errors)
+    if found is not None and found != kept:
+        values |= {"credentials": tx.service(Vault).seal(dumps(found)), "has_short_secret": rules.is_short(found)}
+    return values
+
+
+def _named(name: str, sentences: list[str]) -> FieldErrors:
+    return {name: sentences} if sentences else {}
+
+
+def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
+    """The credentials. None when another installation has sealed them: then they must be sent anew."""
+    return missing_credentials.opened(tx.service(Vault), sealed)
+
+
+@writing(answer="record", returns=Subscription, audited="webhook.switch_on")
+def switch_on_webhook(tx: Transaction, id: int, company: Company) -> Record:
+    """Switch a webhook subscription on again, and forget its earlier failures."""
+    return _change(tx, id, {"active": True}, company)
+
+
+@writing(answer="nothing", precondition=_one, audited="webhook.delete")
+def delete_webhook(tx: Transaction, id: int, company: Company) -> None:
+    """Delete a webhook subscription.
+
+    Deliveries that are still queued are not sent any more, and its log is deleted.
+    """
+    _one(tx, id, company)
+    store.delete(tx, id)
+
+
+@writing(answer="record", returns=Subscription, precondition=_one, audited="webhook.rotate-secret")
+def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Company) -> Record:
+    """Replace the secret without a gap.
+
+    For 24 hours `webhook-signature` carries two signatures, one of the new and one of the old secret.
+    X-Webhook-Signature can carry only one: from now on it is that of the new secret.
+    """
+    current = _columns(tx, id)
+    if current["url"] == receiving.ADDRESS:
+        raise invalid({"secret": [receiving.OWN_SECRET]})
+    if current["auth_type"] != "hmac":
+        raise invalid({"secret": [f"does not go with auth_type {current['auth_type']}"]})
+    before = unsealed(tx, current["credentials"])
+    if before is None:
+        raise invalid(
+            {"secret": ["cannot be rotated, because the present one cannot be read; send the new one by PATCH"]}
+        )
+    if before["secret"] != body.secret:
+        rotate(tx, id, before["secret"], body.secret)
+    return _one(tx, id, company)
+
+
+def rotate(tx: Transaction, id: int, before: str, secret: str) -> None:
+    """The new secret signs, and for a while the one before too."""
+    vault = tx.service(Vault)
+    after = {"secret": secret}
+    store.rotate(
+        tx,
+        id,
+        credentials=vault.seal(dumps(after)),
+        has_short_secret=rules.is_short(after),
+        previous_secret=vault.seal(before),
+        expires_at=timestamps.to_text(tx.now + rules.ROTATION),
+    )

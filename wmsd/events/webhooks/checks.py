@@ -1,0 +1,107 @@
+"""The doctor's checks of subscriptions and deliveries."""
+
+from typing import Final
+
+from wmsd.contract.invariants import Check
+
+DELIVERY: Final = "webhook delivery {delivery}"
+SUBSCRIPTION: Final = "webhook subscription {subscription}"
+DELIVERIES: Final = "webhook deliveries that are {status}"
+DELIVERIES_OF_SUBSCRIPTION: Final = "webhook subscription {subscription}, deliveries that are {status}"
+OPEN_BEFORE, NONE = "an open one before it", "none"
+IS_SEAM: Final = """EXISTS (
+    SELECT 1 FROM seams
+    WHERE numbers = 'webhook_subscriptions/' || {subscription} AND last = {last} AND next = {next}
+)"""
+"""Whether the numbers between were passed over on purpose (`db/sql/epochs.py`)."""
+GAPS: Final = f"""
+    SELECT 'webhook delivery ' || id, before + 1, sequence FROM (
+        SELECT id, subscription_id, sequence,
+            lag(sequence) OVER (PARTITION BY subscription_id ORDER BY id) AS before
+        FROM webhook_deliveries
+    )
+    WHERE before IS NOT NULL AND sequence != before + 1
+        AND NOT {IS_SEAM.format(subscription="subscription_id", last="before", next="sequence")}
+"""
+LAST: Final = f"""
+    SELECT 'webhook subscription ' || id, given, newest FROM (
+        SELECT subscription.id, last_sequence AS given, max(delivery.sequence) AS newest
+        FROM webhook_subscriptions AS subscription
+        JOIN webhook_deliveries AS delivery ON delivery.subscription_id = subscription.id
+        GROUP BY subscription.id
+    )
+    WHERE given != newest AND NOT {IS_SEAM.format(subscription="id", last="newest", next="given + 1")}
+"""
+STUCK: Final = f"""
+    SELECT 'webhook delivery ' || held.id, '{OPEN_BEFORE}', '{NONE}'
+    FROM webhook_subscriptions AS subscription
+    CROSS JOIN webhook_deliveries AS held INDEXED BY webhook_deliveries_open
+        ON held.subscription_id = subscription.id
+    WHERE held.status IN ('pending', 'held') AND held.status = 'held' AND NOT EXISTS (
+        SELECT 1 FROM webhook_deliveries AS earlier INDEXED BY webhook_deliveries_open
+        WHERE earlier.subscription_id = held.subscription_id AND earlier.entity = held.entity
+            AND earlier.entity_id = held.entity_id AND earlier.id < held.id
+            AND earlier.status IN ('pending', 'held')
+    )
+"""
+ATTEMPTS: Final = """
+    SELECT 'webhook delivery ' || delivery.id, delivery.attempts, count(attempt.number)
+    FROM webhook_deliveries AS delivery
+    LEFT JOIN webhook_attempts AS attempt ON attempt.delivery_id = delivery.id
+    GROUP BY delivery.id HAVING delivery.attempts != count(attempt.number)
+"""
+TOPICS: Final = """
+    SELECT 'webhook subscription ' || id, wanted, found FROM (
+        SELECT subscription.id,
+            iif(active, (SELECT group_concat(value, ',' ORDER BY value) FROM json_each(events)), NULL) AS wanted,
+            (
+                SELECT group_concat(event, ',' ORDER BY event) FROM webhook_topics
+                WHERE subscription_id = subscription.id
+            ) AS found
+        FROM webhook_subscriptions AS subscription
+    )
+    WHERE wanted IS NOT found
+"""
+COUNTS: Final = """
+    WITH counted AS (SELECT status, count(*) AS rows FROM webhook_deliveries GROUP BY status)
+    SELECT 'webhook deliveries that are ' || status, coalesce(counted.rows, 0), kept.rows
+    FROM webhook_delivery_counts AS kept LEFT JOIN counted USING (status)
+    WHERE coalesce(counted.rows, 0) != kept.rows
+"""
+COUNTS_OF_SUBSCRIPTION: Final = """
+    SELECT 'webhook subscription ' || subscription_id || ', deliveries that are ' || status,
+        sum(counted), sum(kept)
+    FROM (
+        SELECT subscription_id, status, count(*) AS counted, 0 AS kept FROM webhook_deliveries
+        GROUP BY subscription_id, status
+        UNION ALL
+        SELECT subscription_id, status, 0, rows FROM webhook_subscription_counts
+    )
+    GROUP BY subscription_id, status HAVING sum(counted) != sum(kept)
+"""
+CHECKS: Final = (
+    Check(
+        "the deliveries of a subscription are numbered without gaps", GAPS, in_millionths=False, words=(DELIVERY,)
+    ),
+    Check("a subscription knows its last number", LAST, in_millionths=False, words=(SUBSCRIPTION,)),
+    Check(
+        "a delivery is held only behind an open one",
+        STUCK,
+        in_millionths=False,
+        words=(DELIVERY, OPEN_BEFORE, NONE),
+    ),
+    Check("every attempt stands in the log", ATTEMPTS, in_millionths=False, words=(DELIVERY,)),
+    Check(
+        "an active subscription is told of its events, and no other",
+        TOPICS,
+        in_millionths=False,
+        words=(SUBSCRIPTION,),
+    ),
+    Check("deliveries are as many as their counts say", COUNTS, in_millionths=False, words=(DELIVERIES,)),
+    Check(
+        "a subscription has as many deliveries as its counts say",
+        COUNTS_OF_SUBSCRIPTION,
+        in_millionths=False,
+        words=(DELIVERIES_OF_SUBSCRIPTION,),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The log of deliveries: its lists, its filters, and sending one again."""

@@ -1,0 +1,112 @@
+"""The operations of the log: looking at deliveries, and sending them again."""
+
+import json
+from typing import Any, Final
+
+from wmsd.base.problems import invalid, not_found
+from wmsd.contract.results import CursorPage, Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks import store
+from wmsd.events.webhooks.actions import reading, writing
+from wmsd.events.webhooks.deliveries import headers as shown_headers
+from wmsd.events.webhooks.deliveries import redelivery
+from wmsd.events.webhooks.deliveries import store as log
+from wmsd.events.webhooks.deliveries.schema import (
+    Counted,
+    Delivery,
+    DeliveryDetail,
+    DeliveryQuery,
+    Redelivered,
+    RedeliveryRange,
+    records_of,
+)
+
+MOST_LOOKS: Final = 10
+"""At the log, for one count."""
+
+
+def _exists(tx: Transaction, id: int) -> None:
+    """Raises Problem (404)."""
+    if store.columns(tx, id) is None:
+        raise not_found("webhook")
+
+
+@reading(answer="cursor", returns=Delivery)
+def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, position: int) -> CursorPage:
+    """List the deliveries of a subscription with their attempts, the newest first.
+
+    Deliveries are kept for 30 days, open ones longer.
+    """
+    _exists(tx, id)
+    return log.before(tx, id, query, position)
+
+
+@reading(answer="object", returns=DeliveryDetail)
+def get_webhook_delivery(tx: Transaction, id: int, delivery: int) -> dict[str, Any]:
+    """Get a delivery with its body, and with what each attempt sent and got."""
+    _exists(tx, id)
+    record = log.detail(tx, id, delivery)
+    if record is None:
+        raise not_found("delivery")
+    found: dict[str, Any] = json.loads(record.json)
+    for attempt in found["attempts"]:
+        attempt["sent_headers"] = _sent_headers(found, attempt)
+    return found
+
+
+def _sent_headers(delivery: dict[str, Any], attempt: dict[str, Any]) -> dict[str, str] | None:
+    kept: dict[str, str] | None = attempt["sent_headers"]
+    event_id, event = delivery["event_id"], delivery["event"]
+    if kept is None or event_id is None:
+        return kept
+    return shown_headers.sent(kept, event_id, event, attempt["number"], delivery["sequence"])
+
+
+@writing(answer="record", returns=Delivery)
+def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
+    """Send a delivery again, now.
+
+    Its event keeps its id and its body. It gets five new attempts.
+    """
+    _exists(tx, id)
+    if log.one(tx, id, delivery) is None:
+        raise not_found("delivery")
+    redelivery.send_now(tx, delivery)
+    record = log.one(tx, id, delivery)
+    assert record is not None
+    return record
+
+
+@writing(answer="object", returns=Redelivered)
+def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
+    """Send a range of deliveries again.
+
+    Each keeps its id, its sequence and its body, and gets five new attempts. Those about the same record go in
+    their order. Tests are left out. One request takes the first 5 000; go on with `next_after` until it is null.
+    """
+    _exists(tx, id)
+    chosen = _range(tx, id, body)
+    sent = redelivery.send_range(tx, chosen, body.after or 0)
+    return {"deliveries": sent.number, "next_after": sent.last if sent.is_more else None}
+
+
+@reading(answer="object", returns=Counted)
+def count_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
+    """Count the deliveries of a range before they are sent again; beyond 5 000 only that there are more."""
+    _exists(tx, id)
+    chosen = _range(tx, id, body)
+    counted = redelivery.count(tx, chosen, redelivery.AT_ONCE, MOST_LOOKS)
+    return {"deliveries": counted.number, "is_whole": counted.is_whole, "until": chosen.until}
+
+
+def _range(tx: Transaction, id: int, body: RedeliveryRange) -> redelivery.Range:
+    """Raises Problem."""
+    until = body.until or tx.timestamp
+    if until < body.since:
+        wrong = ("since", "is in the future") if body.until is None else ("until", "must not be before since")
+        raise invalid({wrong[0]: [wrong[1]]})
+    statuses = redelivery.FAILED if body.failed else redelivery.CLOSED
+    wanted = statuses if body.status is None else tuple(each for each in statuses if each in body.status)
+    events = None if body.event is None else tuple(body.event)
+    records = None if body.record is None else records_of(body.record)
+    return redelivery.Range(id, body.since, until, wanted, events, records)

@@ -1,0 +1,217 @@
+"""The SQL of sending: which deliveries are due, and which are held behind them."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.strict_json import dumps
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.epochs import epoch_of_sql
+from wmsd.events.webhooks.rules import WAITS
+from wmsd.events.webhooks.schema import TEST_EVENT
+
+
+def milliseconds(tx: Transaction) -> int:
+    """The transaction's time in milliseconds since 1970."""
+    return timestamps.microseconds(tx.now) // 1000
+
+
+class Target(NamedTuple):
+    """The address and the authentication of a subscription's deliveries. Credentials are sealed."""
+
+    subscription_id: int
+    url: str
+    auth_type: str
+    credentials: str
+    previous_secret: str | None
+    previous_secret_expires_at: str | None
+
+
+TARGET: Final = "id, url, auth_type, credentials, previous_secret, previous_secret_expires_at"
+TARGET_OF_ONE: Final = f"SELECT {TARGET} FROM webhook_subscriptions WHERE id = ?"
+SENDS: Final = "active AND credentials_missing_since IS NULL"
+TARGET_OF_ACTIVE: Final = f"{TARGET_OF_ONE} AND {SENDS}"
+
+
+def target(tx: Transaction, subscription_id: int) -> Target | None:
+    row = tx.row(TARGET_OF_ONE, (subscription_id,))
+    return None if row is None else Target(*row)
+
+
+def target_of_active(tx: Transaction, subscription_id: int) -> Target | None:
+    row = tx.row(TARGET_OF_ACTIVE, (subscription_id,))
+    return None if row is None else Target(*row)
+
+
+OUTLOOKS: Final = f"""
+    SELECT {TARGET}, {SENDS} AND EXISTS (
+        SELECT 1 FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at <= :now
+    ), iif({SENDS}, (
+        SELECT min(due_at) FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at > :now
+    ), NULL)
+    FROM webhook_subscriptions AS subscription
+"""
+
+
+class Outlook(NamedTuple):
+    """Whether a subscription has something to send now, and when its next delivery is due after that.
+
+    Times are milliseconds since 1970. An inactive subscription sends nothing, and
+    neither does one whose credentials are missing.
+    """
+
+    target: Target
+    is_due: int
+    next_due: int | None
+
+
+def outlooks(tx: Transaction) -> list[Outlook]:
+    """The outlook of every subscription."""
+    rows = tx.rows(OUTLOOKS, {"now": milliseconds(tx)})
+    return [Outlook(Target(*target), is_due, next_due) for *target, is_due, next_due in rows]
+
+
+class Due(NamedTuple):
+    """A delivery to send. `body` is None when its event is not kept any more."""
+
+    id: int
+    sequence: int
+    attempts: int
+    event_id: str | None
+    event: str | None
+    body: str | None
+    epoch: str
+    """That of the company's history in which it was queued."""
+    sequence_gap: str | None
+    """The numbers before its own that are passed over where its epoch begins, as `13-28`."""
+
+
+BODY: Final = """'{"event":"' || events.event || '","timestamp":"' || events.occurred_at || '","data":' """
+SENT_BODY: Final = f"coalesce({BODY} || events.data || '}}', test_event ->> 'body')"
+"""Of a delivery with its event. The same at every attempt."""
+EPOCH_OF: Final = epoch_of_sql("webhook_deliveries", "delivery.id")
+SEQUENCE_GAP: Final = """(
+    SELECT (last + 1) || '-' || (next - 1) FROM seams
+    WHERE numbers = 'webhook_subscriptions/' || delivery.subscription_id AND next = delivery.sequence
+    ORDER BY last LIMIT 1
+)"""
+DUE: Final = f"""
+    SELECT delivery.id, delivery.sequence, delivery.attempts,
+        coalesce(events.id, test_event ->> 'id'), coalesce(events.event, test_event ->> 'event'),
+        {SENT_BODY}, {EPOCH_OF}, {SEQUENCE_GAP}
+    FROM webhook_deliveries AS delivery LEFT JOIN events ON events.sequence = delivery.event_sequence
+"""
+DUE_NOW: Final = f"""
+    {DUE} WHERE delivery.subscription_id = :subscription_id AND due_at <= :now
+        AND delivery.id NOT IN (SELECT value FROM json_each(:taken))
+    ORDER BY due_at, delivery.id LIMIT :limit
+"""
+ONE: Final = f"{DUE} WHERE delivery.id = ?"
+
+
+class DueNow(NamedTuple):
+    found: list[Due]
+    is_all: bool
+
+
+def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int, room: int) -> DueNow:
+    """The subscription's deliveries to send now that are not taken yet, the longest due first.
+
+    `room`: stops once the bodies have that many characters.
+    """
+    given = {
+        "subscription_id": subscription_id,
+        "now": milliseconds(tx),
+        "taken": dumps(taken),
+        "limit": limit,
+    }
+    found = []
+    for row in tx.execute(DUE_NOW, given):
+        found.append(Due(*row))
+        room -= len(found[-1].body or "")
+        if room <= 0:
+            break
+    return DueNow(found, is_all=room > 0 and len(found) < limit)
+
+
+QUEUE_TEST: Final = """
+    INSERT INTO webhook_deliveries
+        (subscription_id, sequence, test_event, event, entity, entity_id, status, attempts_left, due_at,
+            created_at)
+    SELECT id, last_sequence + 1, :event, :name, 'webhook', id, 'pending', 1, :due_at, :now
+    FROM webhook_subscriptions WHERE id = :id
+"""
+A_MINUTE: Final = 60_000
+
+
+def queue_test(tx: Transaction, subscription_id: int) -> Due:
+    """Queues a test event, which the caller sends at once. If the caller fails, it is due in a minute."""
+    body = {"event": TEST_EVENT, "timestamp": tx.timestamp, "data": {"webhook_id": subscription_id}}
+    event = {"id": tx.ids.unique(), "event": TEST_EVENT, "timestamp": tx.timestamp, "body": dumps(body)}
+    given = {"id": subscription_id, "event": dumps(event), "name": TEST_EVENT, "now": tx.timestamp}
+    delivery_id = tx.insert(QUEUE_TEST, {**given, "due_at": milliseconds(tx) + A_MINUTE})
+    row = tx.row(ONE, (delivery_id,))
+    assert row is not None
+    return Due(*row)
+
+
+AT_ONCE: Final = 5000
+SKIP_ALL: Final = """
+    UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = :because
+    WHERE id IN (
+        SELECT delivery.id FROM webhook_subscriptions AS subscription
+        CROSS JOIN webhook_deliveries AS delivery INDEXED BY webhook_deliveries_open
+            ON delivery.subscription_id = subscription.id
+        WHERE delivery.status IN ('pending', 'held')
+        ORDER BY subscription.id DESC, delivery.entity DESC, delivery.entity_id DESC, delivery.id DESC
+        LIMIT :limit
+    )
+"""
+"""The latest of an entity first: if the limit cuts it short, the held ones are still behind an open one."""
+SKIP: Final = """
+    UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = :because
+    WHERE status = 'pending' AND id IN (SELECT value FROM json_each(:ids))
+"""
+RELEASE: Final = """
+    UPDATE webhook_deliveries SET status = 'pending', due_at = :now
+    WHERE status = 'held' AND id IN (
+        SELECT (
+            SELECT first.id FROM webhook_deliveries AS first INDEXED BY webhook_deliveries_open
+            WHERE first.subscription_id = done.subscription_id AND first.entity = done.entity
+                AND first.entity_id = done.entity_id AND first.status IN ('pending', 'held')
+            ORDER BY first.id LIMIT 1
+        )
+        FROM webhook_deliveries AS done WHERE done.id IN (SELECT value FROM json_each(:ids))
+    )
+    RETURNING subscription_id
+"""
+
+
+def skip_all(tx: Transaction, because: str) -> int:
+    """Skips some of the open deliveries of all subscriptions. Returns how many."""
+    return tx.execute(SKIP_ALL, {"because": because, "limit": AT_ONCE}).rowcount
+
+
+def skip(tx: Transaction, delivery_ids: Sequence[int], because: str) -> None:
+    tx.execute(SKIP, {"because": because, "ids": dumps(delivery_ids)})
+    release(tx, delivery_ids)
+
+
+def release(tx: Transaction, done: Sequence[int]) -> set[int]:
+    """Makes the deliveries due that were held behind these, which are done. Returns their subscriptions."""
+    return {
+        subscription_id for (subscription_id,) in tx.rows(RELEASE, {"ids": dumps(done), "now": milliseconds(tx)})
+    }
+
+
+OWN_WAIT: Final = " ".join(f"WHEN {left} THEN {wait}" for left, wait in enumerate(reversed(WAITS), start=1))
+CLAMP: Final = f"""
+    UPDATE webhook_deliveries SET due_at = :now + CASE attempts_left {OWN_WAIT} ELSE 0 END
+    WHERE due_at > :now + CASE attempts_left {OWN_WAIT} ELSE 0 END AND test_event IS NULL
+        AND subscription_id IN (SELECT id FROM webhook_subscriptions)
+"""
+
+
+def clamp(tx: Transaction) -> int:
+    """Shortens waits that are longer than their back-off, because the clock was set back. Returns how many."""
+    return tx.execute(CLAMP, {"now": milliseconds(tx)}).rowcount

@@ -1,0 +1,57 @@
+"""The headers of an attempt, as its log keeps and shows them: without credentials.
+
+Of those that were sent, it keeps what does not follow from the delivery: millions of attempts are kept.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from wmsd.base.strict_json import dumps
+from wmsd.events.webhooks.signing import AUTHENTICATION, telling
+
+MASK: Final = "***"
+KEPT_OF_ANSWER: Final = 1024
+"""Characters of the names and values together."""
+NOT_SHOWN: Final = frozenset({"set-cookie", "set-cookie2"})
+"""Of answers: they open something at the receiver."""
+
+
+def kept_of_sent(
+    auth_type: str, credentials: Mapping[str, object], sent: Mapping[str, str], known: Mapping[str, str]
+) -> str:
+    """JSON text of the headers that were sent, without those that are `known`."""
+    secret = AUTHENTICATION[auth_type](credentials)
+    return dumps(
+        {
+            name: _masked(auth_type, value) if name in secret else value
+            for name, value in sent.items()
+            if name not in known
+        }
+    )
+
+
+def _masked(auth_type: str, value: str) -> str:
+    return MASK if auth_type == "custom" else f"{value.partition(' ')[0]} {MASK}"
+
+
+def sent(kept: Mapping[str, str], event_id: str, event: str, attempt: int, sequence: int) -> dict[str, str]:
+    """All headers that were sent."""
+    return {**telling(event_id, event, attempt, sequence), **kept}
+
+
+def of_answer(headers: Mapping[str, str]) -> str | None:
+    """JSON text of the first headers of an answer; None when there are none."""
+    kept: dict[str, str] = {}
+    room = KEPT_OF_ANSWER
+    for name, value in headers.items():
+        shown = MASK if name.lower() in NOT_SHOWN else _text(value)
+        room -= len(name) + len(shown)
+        if room < 0:
+            break
+        kept[_text(name)] = shown
+    return dumps(kept) if kept else None
+
+
+def _text(value: str) -> str:
+    """What a head may hold, as a text that a file can."""
+    return value.encode(errors="replace").decode().replace("\0", "\ufffd")

@@ -1,0 +1,194 @@
+"""The fields of deliveries, how one looks for them, and what is to be sent again (decisions, section 6)."""
+
+import re
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from wmsd.contract.fields import Id, Input, Model, Timestamp, choice, not_among, refuse
+from wmsd.contract.list_queries import CursorQuery, QueryTimestamp, several_of
+from wmsd.events.outbox.events import EVENTS
+from wmsd.events.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT, DeliveryStatus
+
+ClosedStatus = Literal["delivered", "exhausted", "skipped"]
+CLOSED_STATUSES: Final = get_args(ClosedStatus)
+WaitingReason = Literal["credentials_missing"]
+MOST_ATTEMPTS: Final = 10
+"""That one delivery shows in detail: it can be sent again without an end."""
+MOST_RECORDS: Final = 20
+"""In one filter."""
+ENTITIES: Final = (*dict.fromkeys(event.partition(".")[0] for event in EVENTS), TEST_EVENT.partition(".")[0])
+"""What events tell of."""
+_RECORD: Final = re.compile(r"(?:([a-z_]{1,40}):)?([0-9]{1,15})", re.ASCII)
+
+
+def _known(name: str) -> str:
+    if name not in EVENTS:
+        raise not_among(name, ", ".join(EVENTS))
+    return name
+
+
+EventName = Annotated[str, AfterValidator(_known), choice("EventName", EVENTS)]
+
+
+def records_of(value: object) -> tuple[tuple[str, int], ...]:
+    """Reads `sales_order:12`, or `12` for the records of every kind with this id; several with commas between."""
+    if not isinstance(value, str):
+        return tuple(value)  # type: ignore[arg-type]  # read before
+    given = value.split(",")
+    if len(given) > MOST_RECORDS:
+        raise refuse(f"must name at most {MOST_RECORDS} records")
+    found: list[tuple[str, int]] = []
+    for each in given:
+        match = _RECORD.fullmatch(each.strip())
+        if match is None:
+            raise refuse("must be an id such as 12, or a record such as sales_order:12")
+        if match[1] is not None and match[1] not in ENTITIES:
+            raise not_among(match[1], ", ".join(ENTITIES))
+        found += [(entity, int(match[2])) for entity in ([match[1]] if match[1] else ENTITIES)]
+    return tuple(dict.fromkeys(found))
+
+
+def _record(text: str) -> str:
+    records_of(text)
+    return text
+
+
+RecordChoice = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_record)]
+
+
+class Attempt(Model):
+    """One attempt to send, and the answer."""
+
+    number: int
+    at: Timestamp
+    milliseconds: int
+    response_status: int | None
+    response_body: Annotated[
+        str | None, Field(description="The first 2 kB of the answer; null if the installation keeps no answers.")
+    ]
+    error: str | None
+
+
+class Delivery(Model):
+    """A delivery with its attempts, the oldest first."""
+
+    id: Id
+    sequence: Annotated[
+        int, Field(description="X-Webhook-Sequence: its number within the subscription, without gaps in an epoch.")
+    ]
+    epoch: Annotated[
+        str, Field(description="X-Webhook-Epoch: the epoch of the company's history in which it was queued.")
+    ]
+    sequence_gap: Annotated[
+        str | None,
+        Field(
+            description="X-Webhook-Sequence-Gap: the numbers before its own that are passed over where its epoch "
+            "begins, as 13-28."
+        ),
+    ]
+    event_id: Annotated[str | None, Field(description="X-Webhook-Id; null when the event is no longer kept.")]
+    event: str | None
+    entity: Annotated[str, Field(description="What the record is that it tells of, such as sales_order.")]
+    entity_id: Id
+    status: Annotated[
+        DeliveryStatus,
+        Field(
+            description="pending: it is sent when it is due. held: it waits for an earlier one of the same entity."
+            " delivered, exhausted, skipped: it is done, and can be sent again."
+        ),
+    ]
+    due_at: Timestamp | None
+    waits_because: Annotated[
+        WaitingReason | None,
+        Field(
+            description="Why it is not sent when it is due. credentials_missing: the credentials of the webhook "
+            "cannot be opened; it is sent once they are set again, and no attempt is used up meanwhile."
+        ),
+    ]
+    skipped_because: str | None
+    created_at: Timestamp
+    attempts: list[Attempt]
+
+
+class AttemptDetail(Attempt):
+    """An attempt with what was sent and what came back; null of those before this was kept."""
+
+    url: Annotated[str | None, Field(description="Where it was sent.")]
+    sent_headers: Annotated[dict[str, str] | None, Field(description="Credentials in them are masked.")]
+    answer_headers: Annotated[dict[str, str] | None, Field(description="The first 1 kB of them.")]
+
+
+class DeliveryDetail(Delivery):
+    """A delivery with all that is kept of it."""
+
+    body: Annotated[
+        str | None, Field(description="The body as it is sent, at each attempt; null when the event is gone.")
+    ]
+    made: Annotated[int, Field(description="How many attempts there were; `attempts` are the last ten.")]
+    attempts: list[AttemptDetail]  # type: ignore[assignment]  # with more of each
+
+
+class DeliveryQuery(CursorQuery):
+    status: Annotated[
+        tuple[Any, ...] | None,
+        several_of(DELIVERY_STATUSES),
+        WithJsonSchema({"type": "string"}),
+        Field(description=f"One or several of {', '.join(DELIVERY_STATUSES)}, separated by commas."),
+    ] = None
+    event: Annotated[
+        tuple[Any, ...] | None,
+        several_of((*EVENTS, TEST_EVENT)),
+        WithJsonSchema({"type": "string"}),
+        Field(description="Names of events, separated by commas."),
+    ] = None
+    record: Annotated[
+        tuple[Any, ...] | None,
+        BeforeValidator(records_of),
+        WithJsonSchema({"type": "string"}),
+        Field(description="What they tell of, such as sales_order:12, or 12; several are separated by commas."),
+    ] = None
+    since: Annotated[
+        QueryTimestamp | None, Field(description="Only deliveries queued at this moment or later.")
+    ] = None
+    until: Annotated[
+        QueryTimestamp | None, Field(description="Only deliveries queued at this moment or before.")
+    ] = None
+
+
+class RedeliveryRange(Input):
+    """Which deliveries to send again: those that were queued in a time and are over."""
+
+    since: Timestamp
+    until: Annotated[Timestamp | None, Field(description="Now, when it is not sent.")] = None
+    failed: Annotated[bool, Field(description="Only those that were exhausted or skipped.")] = False
+    status: Annotated[
+        list[ClosedStatus] | None,
+        Field(min_length=1, max_length=3, description="Only those with one of these statuses."),
+    ] = None
+    event: Annotated[
+        list[EventName] | None, Field(min_length=1, max_length=100, description="Only those of these events.")
+    ] = None
+    record: Annotated[
+        RecordChoice | None, Field(description="Only those that tell of it, such as sales_order:12, or 12.")
+    ] = None
+    after: Annotated[
+        Id | None, Field(description="The `next_after` of the answer before, to go on with a long range.")
+    ] = None
+
+
+class Counted(Model):
+    """How many deliveries a range has."""
+
+    deliveries: int
+    is_whole: Annotated[bool, Field(description="Whether these are all; otherwise there are more, or may be.")]
+    until: Timestamp
+
+
+class Redelivered(Model):
+    """What is sent again."""
+
+    deliveries: Annotated[int, Field(description="How many are sent again by this request.")]
+    next_after: Annotated[
+        Id | None, Field(description="Send it as `after` for the next ones; null when none are left.")
+    ]

@@ -1,0 +1,87 @@
+"""How subscriptions fare, in figures that are kept: nobody reads the log for them."""
+
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from wmsd.contract.fields import Id, Model, Timestamp
+from wmsd.contract.results import Text
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.records import record_sql
+from wmsd.events.webhooks.actions import reading
+from wmsd.events.webhooks.receiver_rules import ADDRESS
+from wmsd.events.webhooks.rules import hour
+from wmsd.events.webhooks.schema import TEST_EVENT
+
+A_DAY: Final = timedelta(days=1)
+MOST_TESTS: Final = 1000
+"""That are looked at for one subscription: whoever sends tests decides how many there are."""
+
+
+class SubscriptionFigures(Model):
+    """`succeeded` and `failed` are attempts of the last day; the others are deliveries in the log."""
+
+    id: Id
+    is_test_receiver: bool
+    last_success_at: Timestamp | None
+    credentials_missing_since: Annotated[
+        Timestamp | None, Field(description="Since when all that is pending waits for credentials.")
+    ]
+    pending: int
+    held: int
+    exhausted: Annotated[int, Field(description="Without tests, which have one attempt.")]
+    skipped: int
+    succeeded: int
+    failed: int
+
+
+class Figures(Model):
+    data: Annotated[list[SubscriptionFigures], Field(description="Of every subscription of the company.")]
+
+
+def _deliveries(status: str) -> str:
+    return f"""coalesce((
+        SELECT rows FROM webhook_subscription_counts
+        WHERE subscription_id = subscription.id AND status = '{status}'
+    ), 0)"""
+
+
+def failed_tests(subscription_id: str) -> str:
+    """The SQL of how many of its last tests failed. They are exhausted too, but nothing was lost with them."""
+    return f"""(
+        SELECT count(*) FROM (
+            SELECT status FROM webhook_deliveries INDEXED BY webhook_deliveries_by_event
+            WHERE subscription_id = {subscription_id} AND event = '{TEST_EVENT}'
+            ORDER BY created_at DESC LIMIT {MOST_TESTS}
+        ) WHERE status = 'exhausted'
+    )"""
+
+
+def _attempts(column: str) -> str:
+    return f"""coalesce((
+        SELECT sum({column}) FROM webhook_hours
+        WHERE subscription_id = subscription.id AND hour > :since AND hour <= :until
+    ), 0)"""
+
+
+RECORD: Final = record_sql(
+    SubscriptionFigures,
+    {
+        "is_test_receiver": f"url = '{ADDRESS}'",
+        **{status: _deliveries(status) for status in ("pending", "held", "skipped")},
+        "exhausted": f"max(0, {_deliveries('exhausted')} - {failed_tests('subscription.id')})",
+        **{column: _attempts(column) for column in ("succeeded", "failed")},
+    },
+)
+FIGURES: Final = f"""
+    SELECT json_object('data', json_group_array(json({RECORD}) ORDER BY id))
+    FROM webhook_subscriptions AS subscription
+"""
+
+
+@reading(answer="object", returns=Figures)
+def list_webhook_figures(tx: Transaction) -> Text:
+    """List how the subscriptions fare."""
+    parameters: dict[str, Any] = {"since": hour(tx.now - A_DAY), "until": hour(tx.now)}
+    return Text(tx.value(FIGURES, parameters))

@@ -1,0 +1,92 @@
+"""Webhooks whose credentials this installation cannot open, as after a restore without the keys.
+
+The subscription keeps the moment when that was found. From then on nothing of it is due, so its deliveries wait
+and use up no attempt. Setting the credentials again ends it, and the deliveries go out in their order.
+"""
+
+import json
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from wmsd.base.strict_json import dumps
+from wmsd.base.vault import Vault
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks.receiver_rules import ADDRESS, new_secret
+
+WARNING: Final = (
+    "Its credentials cannot be opened with the keys of this installation. Set them again: its deliveries wait "
+    "until then, and no attempt is used up."
+)
+NOT_SENT: Final = "The credentials of this webhook cannot be opened any more. Set them again, then send the test."
+
+
+class MissingCredentials(NamedTuple):
+    """A subscription whose credentials must be set again. `host` is that of its receiver."""
+
+    subscription_id: int
+    name: str
+    host: str
+    since: str
+
+
+SEALED: Final = "SELECT id, url, credentials, credentials_missing_since FROM webhook_subscriptions"
+NOTE: Final = """
+    UPDATE webhook_subscriptions SET credentials_missing_since = :now
+    WHERE id = :id AND credentials = :credentials AND credentials_missing_since IS NULL
+"""
+RENEW: Final = """
+    UPDATE webhook_subscriptions
+    SET credentials = :renewed, previous_secret = NULL, previous_secret_expires_at = NULL,
+        credentials_missing_since = NULL
+    WHERE id = :id AND credentials = :credentials
+"""
+OVER: Final = """
+    UPDATE webhook_subscriptions
+    SET credentials_missing_since = NULL, failing_counted_until = iif(failing_since IS NULL, NULL, :now)
+    WHERE id = :id AND credentials_missing_since IS NOT NULL
+"""
+MISSING: Final = """
+    SELECT id, name, url, credentials_missing_since FROM webhook_subscriptions
+    WHERE credentials_missing_since IS NOT NULL ORDER BY id
+"""
+
+
+def opened(vault: Vault, sealed: str) -> dict[str, Any] | None:
+    """The credentials. None when another key has sealed them."""
+    text = vault.unseal(sealed)
+    return None if text is None else dict(json.loads(text))
+
+
+def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> None:
+    """Notes that these sealed credentials cannot be opened, unless others were set meanwhile. A test receiver
+    gets a new secret: nobody else keeps it.
+    """
+    given = {"id": subscription_id, "credentials": credentials}
+    if url == ADDRESS:
+        renewed = tx.service(Vault).seal(dumps({"secret": new_secret()}))
+        tx.execute(RENEW, {**given, "renewed": renewed})
+    else:
+        tx.execute(NOTE, {**given, "now": tx.timestamp})
+
+
+def over(tx: Transaction, subscription_id: int) -> None:
+    """The credentials were set again. The time in which nothing was sent does not count as failing."""
+    tx.execute(OVER, {"id": subscription_id, "now": tx.timestamp})
+
+
+def look(tx: Transaction) -> None:
+    """Tries to open the credentials of every subscription, and notes which cannot be opened."""
+    vault = tx.service(Vault)
+    for subscription_id, url, credentials, since in tx.rows(SEALED):
+        if opened(vault, credentials) is None:
+            note(tx, subscription_id, url, credentials)
+        elif since is not None:
+            over(tx, subscription_id)
+
+
+def missing(tx: Transaction) -> list[MissingCredentials]:
+    """The subscriptions whose credentials must be set again."""
+    return [
+        MissingCredentials(subscription_id, name, urlsplit(url).netloc.lower(), since)
+        for subscription_id, name, url, since in tx.rows(MISSING)
+    ]

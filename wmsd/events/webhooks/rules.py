@@ -1,0 +1,99 @@
+"""Pure decisions: the consequence of an attempt, and the credentials of a subscription."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.problems import FieldErrors
+from wmsd.contract.context import Company
+from wmsd.events.outbox.deliveries import ATTEMPTS
+from wmsd.events.webhooks.schema import RECOMMENDED_SECRET, AuthType, DeliveryStatus
+
+WAITS: Final = (30_000, 120_000, 480_000, 1_920_000)
+"""Milliseconds between the attempts of a delivery (specification, section 6)."""
+GONE: Final = 410
+KEPT: Final = timedelta(days=30)
+HOURS_KEPT: Final = timedelta(days=2)
+ROTATION: Final = timedelta(hours=24)
+SWITCHED_OFF_AFTER: Final = timedelta(days=5)
+LONGEST_SILENCE: Final = timedelta(days=1)
+"""The most that the time between two failures counts, so that a leaping clock cannot switch a subscription off."""
+MOST_SUBSCRIPTIONS: Final = 200
+
+assert len(WAITS) == ATTEMPTS - 1
+
+NEEDED_MODULES: Final = ("api", "webhooks")
+"""A company sends nothing without them."""
+
+CREDENTIALS: Final[Mapping[AuthType, tuple[str, ...]]] = {
+    "hmac": ("secret",),
+    "bearer": ("token",),
+    "basic": ("username", "password"),
+    "custom": ("headers",),
+}
+"""The credentials that each way of authentication needs."""
+EVERY_CREDENTIAL: Final = tuple(name for names in CREDENTIALS.values() for name in names)
+
+
+class Verdict(NamedTuple):
+    """The new status of a delivery, and the milliseconds until it is sent again, if it is."""
+
+    status: DeliveryStatus
+    wait: int | None = None
+
+
+def off_because(company: Company) -> str | None:
+    """Why nothing is sent for this company now; None if it is."""
+    match [module for module in NEEDED_MODULES if module not in company.modules]:
+        case [module]:
+            return f"The module {module} was off."
+        case [_, *_]:
+            return "The modules api and webhooks were off."
+    if company.sandbox and not (company.operator is not None and company.operator.sandbox_webhooks):
+        return "The company is a sandbox, and its operator does not allow webhooks."
+    return None
+
+
+def verdict(is_success: bool, attempts_left: int) -> Verdict:
+    """The consequence of an attempt. `attempts_left` counts without it."""
+    if is_success:
+        return Verdict("delivered")
+    if attempts_left:
+        return Verdict("pending", WAITS[-attempts_left])
+    return Verdict("exhausted")
+
+
+def hour(moment: datetime) -> str:
+    """As attempts are counted by: `2026-11-20T13`, in UTC."""
+    return timestamps.to_text(moment)[:13]
+
+
+def failing_milliseconds(before: int, since_last_attempt: int) -> int:
+    """How long it has been failing, after one more failure."""
+    longest = int(LONGEST_SILENCE.total_seconds() * 1000)
+    return before + min(max(since_last_attempt, 0), longest)
+
+
+def credentials(
+    auth_type: AuthType, sent: Mapping[str, Any], kept: Mapping[str, Any] | None
+) -> tuple[dict[str, Any], FieldErrors]:
+    """The credentials of a subscription, and the errors in those that were sent.
+
+    `kept` are its credentials of the same auth_type until now. Those that are not sent stay.
+    """
+    needed = CREDENTIALS[auth_type]
+    before, last = ", ".join(needed[:-1]), needed[-1]
+    errors: FieldErrors = {
+        name: [f"does not go with auth_type {auth_type}, which takes {before}{' and ' if before else ''}{last}"]
+        for name in EVERY_CREDENTIAL
+        if name not in needed and sent.get(name) is not None
+    }
+    found = {name: sent[name] if sent.get(name) is not None else (kept or {}).get(name) for name in needed}
+    errors |= {name: [f"is required by auth_type {auth_type}"] for name, value in found.items() if value is None}
+    return found, errors
+
+
+def is_short(credentials: Mapping[str, Any]) -> bool:
+    secret = credentials.get("secret")
+    return secret is not None and len(secret) < RECOMMENDED_SECRET

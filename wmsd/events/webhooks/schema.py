@@ -1,0 +1,185 @@
+"""The fields of subscriptions and of their log (decisions, sections 2 and 6)."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
+
+from wmsd.contract.fields import (
+    Id,
+    Input,
+    Model,
+    Name,
+    Recorded,
+    Sealed,
+    Timestamp,
+    choice,
+    not_among,
+    refuse,
+)
+from wmsd.contract.list_queries import CursorQuery, PageQuery
+from wmsd.events.outbox.events import EVENTS
+from wmsd.events.webhooks.signing import standard_key
+
+EVERY_EVENT: Final = "*"
+TEST_EVENT: Final = "webhook.test"
+LONGEST_URL: Final = 2048
+SHORTEST_SECRET: Final = 16
+RECOMMENDED_SECRET: Final = 32
+SHORT_SECRET: Final = f"The secret is short: {RECOMMENDED_SECRET} random characters or more are recommended."
+
+AuthType = Literal["hmac", "bearer", "basic", "custom"]
+DeliveryStatus = Literal["pending", "held", "delivered", "exhausted", "skipped"]
+DELIVERY_STATUSES: Final = ("pending", "held", "delivered", "exhausted", "skipped")
+
+
+def _event(name: str) -> str:
+    if name != EVERY_EVENT and name not in EVENTS:
+        raise not_among(name, ", ".join([EVERY_EVENT, *EVENTS]))
+    return name
+
+
+EventChoice = Annotated[str, AfterValidator(_event), choice("EventChoice", [EVERY_EVENT, *EVENTS])]
+
+
+def each_once(names: list[str]) -> list[str]:
+    if len(set(names)) != len(names):
+        raise refuse("must not name one event twice")
+    if EVERY_EVENT in names and len(names) > 1:
+        raise refuse(f"must be {EVERY_EVENT} alone, or names of events")
+    return names
+
+
+def _visible(value: str) -> str:
+    if not value.isascii() or not value.isprintable():
+        raise refuse("must be visible ASCII characters")
+    return value
+
+
+def _secret(value: str) -> str:
+    try:
+        standard_key(value)
+    except ValueError as error:
+        raise refuse(str(error)) from None
+    return value
+
+
+def _user(value: str) -> str:
+    if ":" in value:
+        raise refuse("must not contain a colon")
+    return value
+
+
+Secret = Annotated[
+    str,
+    Field(min_length=SHORTEST_SECRET, max_length=255),
+    AfterValidator(_visible),
+    AfterValidator(_secret),
+    Sealed,
+]
+Credential = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_visible), Sealed]
+UserName = Annotated[
+    str, Field(min_length=1, max_length=255), AfterValidator(_visible), AfterValidator(_user), Sealed
+]
+CustomHeaders = Annotated[dict[str, str], Field(min_length=1, max_length=20), Sealed]
+
+
+class SubscriptionFields(Input):
+    name: Name
+    url: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=LONGEST_URL,
+            description="The address to send to: https, without credentials. A private network is allowed only if "
+            "webhooks.allow_networks and webhooks.allow_ports of the installation admit it.",
+        ),
+    ]
+    events: Annotated[
+        list[EventChoice],
+        Field(min_length=1, max_length=100, description="Names of events, or `*` alone for all of them."),
+        AfterValidator(each_once),
+    ]
+    auth_type: AuthType = "hmac"
+    active: Annotated[
+        bool,
+        Field(
+            description="While it is false, nothing is queued, and deliveries queued before wait until it is true."
+        ),
+    ] = True
+    secret: Annotated[
+        Secret | None,
+        Field(
+            description="For hmac: the key that signs. Write only. At least 32 random characters are recommended."
+        ),
+    ] = None
+    token: Annotated[
+        Credential | None, Field(description="For bearer: sent as `Authorization: Bearer …`. Write only.")
+    ] = None
+    username: Annotated[UserName | None, Field(description="For basic, with the password. Write only.")] = None
+    password: Annotated[Credential | None, Field(description="For basic. Write only.")] = None
+    headers: Annotated[
+        CustomHeaders | None, Field(description="For custom: the headers to send, by name. Write only.")
+    ] = None
+
+
+class SubscriptionChanges(SubscriptionFields, partial=True):
+    """The fields to change; the others stay. A new secret replaces the old one at once; see rotate-secret."""
+
+
+class NewSecret(Input):
+    secret: Annotated[Secret, Field(description="The new secret. For 24 hours the old one signs too.")]
+
+
+class LastDelivery(Model):
+    """The result of the last attempt."""
+
+    id: Id
+    event: str
+    status: DeliveryStatus
+    attempted_at: Timestamp
+    response_status: int | None
+    error: str | None
+
+
+class Subscription(Recorded):
+    """A webhook subscription. Its credentials are never shown."""
+
+    READ_ONLY = Recorded.READ_ONLY | {
+        *("has_secret", "previous_secret_expires_at", "failing_since", "switched_off_at"),
+        *("switched_off_because", "credentials_missing_since", "last_delivery", "warnings"),
+    }
+
+    name: Name
+    url: str
+    events: list[EventChoice]
+    auth_type: AuthType
+    active: bool
+    has_secret: Annotated[bool, Field(description="Whether it has the credentials of its auth_type.")]
+    credentials_missing_since: Annotated[
+        Timestamp | None,
+        Field(
+            description="Since when its credentials cannot be opened, as after a restore without the keys. Its "
+            "deliveries wait until they are set again, and use up no attempt."
+        ),
+    ]
+    previous_secret_expires_at: Annotated[
+        Timestamp | None, Field(description="Until then the previous secret signs too.")
+    ]
+    failing_since: Annotated[
+        Timestamp | None, Field(description="The first failure since the last success; null when there is none.")
+    ]
+    switched_off_at: Annotated[
+        Timestamp | None,
+        Field(description="When the service switched it off; `active: true` switches it on again."),
+    ]
+    switched_off_because: str | None
+    last_delivery: LastDelivery | None
+    warnings: list[str]
+
+
+class SubscriptionQuery(PageQuery):
+    pass
+
+
+class SubscriptionCursorQuery(CursorQuery):
+    pass

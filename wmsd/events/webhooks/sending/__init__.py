@@ -1,0 +1,1 @@
+"""The sender of webhooks. Read it from `sender.py` down."""

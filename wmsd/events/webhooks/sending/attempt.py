@@ -1,0 +1,90 @@
+"""One sending of one delivery."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
+from wmsd.base.vault import Vault
+from wmsd.events.webhooks import missing_credentials
+from wmsd.events.webhooks.deliveries import headers as shown_headers
+from wmsd.events.webhooks.deliveries.due_store import Due, Target
+from wmsd.events.webhooks.deliveries.results_store import Result
+from wmsd.events.webhooks.sending.routes import Request, Ways
+from wmsd.events.webhooks.signing import headers, telling
+from wmsd.http_client.answer import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A target with its credentials unsealed; they are None when this installation cannot open them."""
+
+    subscription_id: int
+    url: str
+    host: str
+    auth_type: str
+    credentials: dict[str, Any] | None
+    previous_secret: str | None
+    previous_secret_expires_at: str | None
+
+
+def opened(target: Target, vault: Vault) -> Receiver:
+    return Receiver(
+        subscription_id=target.subscription_id,
+        url=target.url,
+        host=urlsplit(target.url).netloc.lower(),
+        auth_type=target.auth_type,
+        credentials=missing_credentials.opened(vault, target.credentials),
+        previous_secret=vault.unseal(target.previous_secret) if target.previous_secret else None,
+        previous_secret_expires_at=target.previous_secret_expires_at,
+    )
+
+
+async def attempt(ways: Ways, clock: Clock, receiver: Receiver, due: Due, is_sandbox: bool) -> Result:
+    """What came of it; whatever the receiver does is an answer. The receiver's credentials are there."""
+    assert receiver.credentials is not None
+    assert due.event_id is not None
+    assert due.event is not None
+    assert due.body is not None
+    now = clock.now()
+    at = timestamps.to_text(now)
+    body = due.body.encode()
+    is_previous_valid = (receiver.previous_secret_expires_at or "") > at
+    sent = headers(
+        auth_type=receiver.auth_type,
+        credentials=receiver.credentials,
+        previous_secret=receiver.previous_secret if is_previous_valid else None,
+        event_id=due.event_id,
+        event=due.event,
+        attempt=due.attempts + 1,
+        sequence=due.sequence,
+        epoch=due.epoch,
+        sequence_gap=due.sequence_gap,
+        seconds=int(now.timestamp()),
+        body=body,
+        is_sandbox=is_sandbox,
+    )
+    known = telling(due.event_id, due.event, due.attempts + 1, due.sequence)
+    request = Request(receiver.subscription_id, due.id, receiver.url, sent, body)
+    answer = await ways.to(receiver.url).send(request)
+    return Result(
+        subscription_id=receiver.subscription_id,
+        delivery_id=due.id,
+        event=due.event,
+        at=at,
+        milliseconds=round(answer.duration * 1000),
+        status=answer.status,
+        answer=_shown(answer),
+        error=answer.error,
+        is_success=answer.is_success,
+        url=receiver.url,
+        sent_headers=shown_headers.kept_of_sent(receiver.auth_type, receiver.credentials, sent, known),
+        answer_headers=shown_headers.of_answer(answer.headers),
+    )
+
+
+def _shown(answer: Answer) -> str | None:
+    if answer.status is None or not answer.is_kept:
+        return None
+    return answer.body.decode(errors="replace").replace("\0", "\ufffd")

@@ -1,0 +1,253 @@
+"""Finds what is due in the companies' files: after a commit, when something comes due, and when others wrote."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from heapq import heappop, heappush
+from typing import Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.machine.shortages import is_shortage
+from wmsd.base.problems import Problem
+from wmsd.base.repeated_failures import Complaints
+from wmsd.contract.context import Company
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.files.company_files import CompanyFiles
+from wmsd.events.webhooks import missing_credentials, switch_off
+from wmsd.events.webhooks.deliveries import due_store as deliveries
+from wmsd.events.webhooks.deliveries.due_store import Outlook, Target
+from wmsd.events.webhooks.missing_credentials import MissingCredentials
+from wmsd.events.webhooks.rules import off_because
+from wmsd.events.webhooks.sending.throttle_more import MOMENT_SECONDS, Throttle
+from wmsd.events.webhooks.store import has_subscriptions
+from wmsd.events.webhooks.switch_off import SwitchedOff
+
+LOG = logging.getLogger("wmsd.webhooks")
+SCAN_AFTER_SECONDS: Final = 0.01
+"""What is committed in the meantime is found together."""
+AGAIN_SECONDS: Final = 1.0
+UNAVAILABLE_SECONDS: Final = 60.0
+A_STEP_BACK_SECONDS: Final = 1.0
+LONGEST_SECONDS: Final = 60.0
+"""Of one scan. It is broken off then, so that a file that never answers holds up no other for longer."""
+SHORT: Final = "webhooks of some companies cannot be looked at"
+"""Said once for all of them, since a shortage is nothing of theirs."""
+AT_THE_NEXT_TICK: Final = 0
+"""Milliseconds since 1970."""
+
+Companies = Callable[[], Awaitable[Mapping[int, Company]]]
+Audit = Callable[[str, str], Awaitable[None]]
+"""Writes down that the service did this to that."""
+TellMissing = Callable[[Company, list[MissingCredentials]], Awaitable[None]]
+"""Is told which subscriptions of a company wait for credentials, whenever that has changed."""
+
+
+class Scan(NamedTuple):
+    """Of a company: where what is due now goes to, and which subscriptions there are."""
+
+    company_id: int
+    due: list[Target]
+    known: set[int]
+
+
+class DueScanner:
+    def __init__(
+        self,
+        *,
+        files: CompanyFiles,
+        companies: Companies,
+        audit: Audit,
+        tell_missing: TellMissing,
+        clock: Clock,
+        throttle: Throttle,
+    ) -> None:
+        self._files = files
+        self._companies = companies
+        self._audit = audit
+        self._tell_missing = tell_missing
+        self._clock = clock
+        self._throttle = throttle
+        self._wanted: dict[int, None] = {}
+        self._is_any_wanted = asyncio.Event()
+        self._next_due: dict[int, int | None] = {}
+        """Milliseconds since 1970: when to scan again."""
+        self._by_time: list[tuple[int, int]] = []
+        """A heap of these moments and their companies. One that is no longer in `_next_due` is void."""
+        self._signatures: dict[int, tuple[int, ...]] = {}
+        self._unknown: set[int] = set()
+        """Companies of which it is not known yet whether they have subscriptions."""
+        self._subscribed: set[int] = set()
+        self._latest = clock.now()
+        self._to_clamp: set[int] = set()
+        self._switched_off: dict[int, int] = {}
+        self._missing: dict[int, list[MissingCredentials]] = {}
+        """As it was told last, by company."""
+        self._complaints = Complaints(LOG, STORAGE_FAILURES)
+
+    @property
+    def switched_off(self) -> int:
+        """How many subscriptions the service itself has switched off."""
+        return sum(self._switched_off.values())
+
+    # --- when ---------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Wants every company's file: what was under way when the process ended is due again."""
+        self._to_clamp = set(await self._companies())
+        self._unknown = set(self._to_clamp)
+        for company_id in self._to_clamp:
+            self.want(company_id)
+
+    def want(self, company_id: int) -> None:
+        """There may be something new in the company's file."""
+        self._wanted[company_id] = None
+        self._is_any_wanted.set()
+
+    def again(self, company_id: int, seconds: float = AGAIN_SECONDS) -> None:
+        """Something came to nothing: whatever is due then."""
+        self._note_due(company_id, self._milliseconds() + int(seconds * 1000))
+
+    def _note_due(self, company_id: int, moment: int | None) -> None:
+        if moment is not None and moment != self._next_due.get(company_id):
+            heappush(self._by_time, (moment, company_id))
+        self._next_due[company_id] = moment
+
+    async def tick(self) -> None:
+        """Wants the files in which something has come due, or another process has written. Its time does not grow
+        with the companies: those with nothing due are not looked at.
+        """
+        now = self._clock.now()
+        if (self._latest - now).total_seconds() > A_STEP_BACK_SECONDS:
+            self._to_clamp |= self._subscribed
+        self._latest = now
+        for company_id in self._to_clamp:
+            self.want(company_id)
+        until = self._milliseconds()
+        while self._by_time and self._by_time[0][0] <= until:
+            moment, company_id = heappop(self._by_time)
+            if self._next_due.get(company_id) == moment:
+                self._next_due[company_id] = None
+                self.want(company_id)
+        for company_id in self._files.written_elsewhere(await self._companies()):
+            signature = self._files.signature(company_id)
+            if signature != self._signatures.get(company_id, ()):
+                self._signatures[company_id] = signature
+                self.want(company_id)
+
+    def _milliseconds(self) -> int:
+        return timestamps.microseconds(self._clock.now()) // 1000
+
+    # --- what ---------------------------------------------------------------------------------------------------
+
+    async def scans(self) -> AsyncIterator[Scan]:
+        """Scans the files that are wanted, one after the other, for ever."""
+        while True:
+            await self._is_any_wanted.wait()
+            await asyncio.sleep(MOMENT_SECONDS if self._throttle.is_busy else SCAN_AFTER_SECONDS)
+            if not await self._knows_companies():
+                await asyncio.sleep(AGAIN_SECONDS)
+                continue
+            for company_id in list(self._wanted):
+                del self._wanted[company_id]  # before: what is committed meanwhile is scanned again
+                scan = await self._try_to_scan(company_id)
+                if scan is not None:
+                    yield scan
+            if not self._wanted:
+                self._is_any_wanted.clear()
+
+    async def _knows_companies(self) -> bool:
+        """Without them each scan would fail, and be told."""
+        what = "webhooks cannot be looked at"
+        try:
+            await self._companies()
+        except Exception as error:
+            self._complaints.failed(what, error)
+            return False
+        self._complaints.over(what)
+        return True
+
+    async def _try_to_scan(self, company_id: int) -> Scan | None:
+        is_to_clamp = company_id in self._to_clamp
+        self._to_clamp.discard(company_id)
+        what = f"webhooks of company {company_id} cannot be looked at"
+        try:
+            async with asyncio.timeout(LONGEST_SECONDS):
+                scan = await self._scan(company_id, is_to_clamp)
+            self._complaints.over(what)
+            self._complaints.over(SHORT)
+            return scan
+        except Problem:
+            self.again(company_id, UNAVAILABLE_SECONDS)  # its file cannot be used, and the log says why
+        except Exception as error:
+            self.again(company_id)
+            self._complaints.failed(SHORT if is_shortage(error) else what, error)
+        if is_to_clamp:
+            self._to_clamp.add(company_id)
+        return None
+
+    async def _scan(self, company_id: int, is_to_clamp: bool) -> Scan:
+        company = (await self._companies()).get(company_id)
+        if company is None or not await self._may_have_subscriptions(company_id):
+            self._note_due(company_id, None)
+            return Scan(company_id, [], set())
+        if company.sends_nothing:
+            self._to_clamp.add(company_id)  # each tick looks whether that is over, and then waits are clamped
+            self._note_due(company_id, None)
+            return Scan(company_id, [], set())
+        database = await self._files.get(company_id)
+        if is_to_clamp:
+            await database.write(deliveries.clamp)
+        outlooks, switched_off, missing = await database.read(_see)
+        next_due = min((each.next_due for each in outlooks if each.next_due is not None), default=None)
+        due = [each.target for each in outlooks if each.is_due]
+        because = off_because(company)
+        if because is not None:
+            is_more_to_skip = bool(due) and await _skip_some(database, because)
+            due, next_due = [], AT_THE_NEXT_TICK if is_more_to_skip else next_due
+        await self._tell_switched_off(company, database, switched_off)
+        await self._tell_missing_credentials(company, missing)
+        self._note_due(company_id, next_due)
+        (self._subscribed.add if outlooks else self._subscribed.discard)(company_id)
+        return Scan(company_id, due, {each.target.subscription_id for each in outlooks})
+
+    async def _may_have_subscriptions(self, company_id: int) -> bool:
+        """At the first look, which most companies need no open file for."""
+        if company_id not in self._unknown:
+            return True
+        found = await self._files.read_each([company_id], has_subscriptions)
+        self._unknown.discard(company_id)
+        return found.get(company_id, True)
+
+    async def _tell_switched_off(self, company: Company, database: Database, found: list[SwitchedOff]) -> None:
+        self._switched_off[company.id] = len(found)
+        new = [each for each in found if not each.is_audited]
+        for each in new:
+            await self._audit(f"webhook.switch_off {each.because}", f"{company.code} {each.name}")
+            LOG.warning("webhook %s of %s is switched off: %s", each.name, company.code, each.because)
+        if new:
+            await database.write(lambda tx: switch_off.note_audited(tx, [each.id for each in new]))
+
+    async def _tell_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
+        """Where it cannot be told, sending goes on, and the next scan tells it."""
+        if found == self._missing.get(company.id, []):
+            return
+        what = f"which webhooks of {company.code} wait for credentials cannot be noted yet"
+        try:
+            await self._tell_missing(company, found)
+        except STORAGE_FAILURES as error:
+            self._complaints.failed(what, error)
+            return
+        self._complaints.over(what)
+        self._missing[company.id] = found
+
+
+def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[MissingCredentials]]:
+    return deliveries.outlooks(tx), switch_off.switched_off(tx), missing_credentials.missing(tx)
+
+
+async def _skip_some(database: Database, because: str) -> bool:
+    """Whether there may be more: other companies' files are scanned in between."""
+    return await database.write(lambda tx: deliveries.skip_all(tx, because)) >= deliveries.AT_ONCE

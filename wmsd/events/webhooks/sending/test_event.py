@@ -1,0 +1,79 @@
+"""Sends a test event at once, on the same path as all others."""
+
+from collections.abc import Callable
+
+from wmsd.base.clock import Clock
+from wmsd.base.problems import Problem
+from wmsd.base.vault import Vault
+from wmsd.contract.results import Record
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks import missing_credentials
+from wmsd.events.webhooks.deliveries import due_store as deliveries
+from wmsd.events.webhooks.deliveries import results_store as results
+from wmsd.events.webhooks.deliveries import store as log
+from wmsd.events.webhooks.deliveries.due_store import Due
+from wmsd.events.webhooks.sending.attempt import Receiver, attempt, opened
+from wmsd.events.webhooks.sending.routes import ways_of
+from wmsd.http_client.lazy_client import LazyClient
+
+
+async def send_test(
+    database: Database,
+    client: LazyClient,
+    clock: Clock,
+    vault: Vault,
+    subscription_id: int,
+    is_sandbox: bool,
+    party: int = 0,
+) -> Record | None:
+    """Sends a test event. Returns its delivery with the answer; None when there is no such subscription.
+
+    It is sent once, even if the subscription is off.
+    """
+    note = await try_test(database, client, clock, vault, subscription_id, is_sandbox, party)
+    return None if note is None else await database.write(note)
+
+
+async def try_test(
+    database: Database,
+    client: LazyClient,
+    clock: Clock,
+    vault: Vault,
+    subscription_id: int,
+    is_sandbox: bool,
+    party: int = 0,
+) -> Callable[[Transaction], Record | None] | None:
+    """As `send_test`, but returns the last unit of work, which writes the result, instead of running it.
+
+    Raises Problem (409) when its credentials are missing.
+    """
+
+    async def opened_already() -> Database:
+        return database
+
+    def queue(tx: Transaction) -> tuple[Receiver, Due | None] | None:
+        target = deliveries.target(tx, subscription_id)
+        if target is None:
+            return None
+        receiver = opened(target, vault)
+        if receiver.credentials is None:
+            missing_credentials.note(tx, subscription_id, target.url, target.credentials)
+            receiver = opened(deliveries.target(tx, subscription_id) or target, vault)  # maybe a test receiver
+        due = None if receiver.credentials is None else deliveries.queue_test(tx, subscription_id)
+        return receiver, due
+
+    queued = await database.write(queue)
+    if queued is None:
+        return None
+    receiver, due = queued
+    if due is None:
+        raise Problem("INVALID_STATUS", missing_credentials.NOT_SENT)
+    ways = ways_of(client, clock, opened_already, party)
+    result = await attempt(ways, clock, receiver, due, is_sandbox)
+
+    def note(tx: Transaction) -> Record | None:
+        results.record(tx, [result])
+        return log.one(tx, subscription_id, due.id)
+
+    return note

@@ -1,0 +1,168 @@
+"""The SQL of subscriptions."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.base.strict_json import dumps
+from wmsd.contract.context import Company
+from wmsd.contract.list_queries import CursorQuery, PageQuery
+from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.lists import Listing
+from wmsd.db.sql.records import record_sql
+from wmsd.db.sql.statements import insert_sql, update_sql
+from wmsd.events.webhooks import missing_credentials
+from wmsd.events.webhooks.rules import off_because
+from wmsd.events.webhooks.schema import SHORT_SECRET, Subscription
+
+RECORD: Final = record_sql(
+    Subscription,
+    {
+        "has_secret": "credentials_missing_since IS NULL",
+        "previous_secret_expires_at": "iif(previous_secret_expires_at > :now, previous_secret_expires_at, NULL)",
+        "warnings": "iif(credentials_missing_since IS NULL, iif(has_short_secret, :warnings_of_short, :warnings), "
+        ":warnings_of_missing)",
+    },
+)
+KNOWN: Final = re.compile(r":\w+")
+COLUMNS: Final = ("name", "url", "events", "auth_type", "active", "credentials", "has_short_secret")
+LISTING: Final = Listing(source="webhook_subscriptions", order="id", filters={}, count="webhook_subscriptions")
+
+
+def page(tx: Transaction, query: PageQuery, company: Company) -> Page:
+    return LISTING.page(tx, _record(tx, company), query, {})
+
+
+def after(tx: Transaction, query: CursorQuery, position: int, company: Company) -> CursorPage:
+    return LISTING.after(tx, _record(tx, company), query, position, {})
+
+
+def one(tx: Transaction, subscription_id: int, company: Company) -> Record | None:
+    text = tx.value(f"SELECT {_record(tx, company)} FROM webhook_subscriptions WHERE id = ?", (subscription_id,))
+    return None if text is None else Record(subscription_id, text)
+
+
+def _record(tx: Transaction, company: Company) -> str:
+    """The expression of the record, with what the table does not hold: the moment, and what the company may do."""
+    because = off_because(company)
+    warnings = [] if because is None else [f"{because} Until that changes, nothing is sent."]
+    known = {
+        ":now": tx.timestamp,
+        ":warnings_of_short": dumps([SHORT_SECRET, *warnings]),
+        ":warnings_of_missing": dumps([missing_credentials.WARNING, *warnings]),
+        ":warnings": dumps(warnings),
+    }
+    return KNOWN.sub(lambda found: f"'{known[found[0]]}'", RECORD)
+
+
+COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM webhook_subscriptions WHERE id = ?"
+
+
+def columns(tx: Transaction, subscription_id: int) -> dict[str, Any] | None:
+    """The subscription's fields as stored."""
+    return tx.record(COLUMNS_OF_ONE, (subscription_id,))
+
+
+COUNT: Final = "SELECT count(*) FROM webhook_subscriptions"
+
+
+def count(tx: Transaction) -> int:
+    found: int = tx.value(COUNT)
+    return found
+
+
+IDS: Final = "SELECT id FROM webhook_subscriptions"
+
+
+def ids(tx: Transaction) -> set[int]:
+    return {subscription_id for (subscription_id,) in tx.rows(IDS)}
+
+
+INSERT: Final = insert_sql("webhook_subscriptions", (*COLUMNS, "created_at", "updated_at"))
+UPDATE: Final = update_sql("webhook_subscriptions", (*COLUMNS, "updated_at"))
+FORGET_TOPICS: Final = "DELETE FROM webhook_topics WHERE subscription_id = ?"
+NOTE_TOPICS: Final = """
+    INSERT INTO webhook_topics (event, subscription_id)
+    SELECT topic.value, subscription.id FROM webhook_subscriptions AS subscription, json_each(events) AS topic
+    WHERE subscription.id = ? AND active
+"""
+
+
+def insert(tx: Transaction, values: Mapping[str, object]) -> int:
+    subscription_id = tx.insert(INSERT, {**values, "created_at": tx.timestamp, "updated_at": tx.timestamp})
+    tx.execute(NOTE_TOPICS, (subscription_id,))
+    return subscription_id
+
+
+def update(tx: Transaction, subscription_id: int, values: Mapping[str, object]) -> None:
+    tx.execute(UPDATE, {**values, "updated_at": tx.timestamp, "id": subscription_id})
+    tx.execute(FORGET_TOPICS, (subscription_id,))
+    tx.execute(NOTE_TOPICS, (subscription_id,))
+
+
+FORGIVE: Final = """
+    UPDATE webhook_subscriptions
+    SET failing_since = NULL, failing_milliseconds = 0, failing_counted_until = NULL,
+        switched_off_at = NULL, switched_off_because = NULL, is_switch_off_audited = 0
+    WHERE id = ?
+"""
+
+
+def forgive(tx: Transaction, subscription_id: int) -> None:
+    """Forgets earlier failures, because somebody has switched the subscription on, or wants it off."""
+    tx.execute(FORGIVE, (subscription_id,))
+
+
+DELETE: Final = "DELETE FROM webhook_subscriptions WHERE id = ?"
+
+
+def delete(tx: Transaction, subscription_id: int) -> None:
+    """Deletes a subscription. Its deliveries are deleted later (see `retention.py`)."""
+    tx.execute(FORGET_TOPICS, (subscription_id,))
+    tx.execute(DELETE, (subscription_id,))
+
+
+ROTATE: Final = """
+    UPDATE webhook_subscriptions
+    SET credentials = :credentials, has_short_secret = :has_short_secret, previous_secret = :previous_secret,
+        previous_secret_expires_at = :expires_at, updated_at = :now
+    WHERE id = :id
+"""
+FORGET_PREVIOUS: Final = """
+    UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_expires_at = NULL
+    WHERE id = ?
+"""
+
+
+def rotate(
+    tx: Transaction,
+    subscription_id: int,
+    credentials: str,
+    has_short_secret: bool,
+    previous_secret: str,
+    expires_at: str,
+) -> None:
+    """Replaces the secret. Credentials and previous secret are sealed."""
+    tx.execute(
+        ROTATE,
+        {
+            "credentials": credentials,
+            "has_short_secret": has_short_secret,
+            "previous_secret": previous_secret,
+            "expires_at": expires_at,
+            "now": tx.timestamp,
+            "id": subscription_id,
+        },
+    )
+
+
+def forget_previous_secret(tx: Transaction, subscription_id: int) -> None:
+    tx.execute(FORGET_PREVIOUS, (subscription_id,))
+
+
+HAS_SUBSCRIPTIONS: Final = "SELECT EXISTS (SELECT 1 FROM webhook_subscriptions)"
+
+
+def has_subscriptions(tx: Transaction) -> bool:
+    return bool(tx.value(HAS_SUBSCRIPTIONS))

@@ -1,0 +1,75 @@
+"""The operations of receivers of the house's own."""
+
+from typing import Any
+
+from wmsd.base.problems import Problem, not_found
+from wmsd.base.strict_json import dumps
+from wmsd.base.vault import Vault
+from wmsd.contract.context import Company
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import stored
+from wmsd.events.webhooks import receiver_rules as rules
+from wmsd.events.webhooks import store as subscriptions
+from wmsd.events.webhooks.actions import check_room, reading, rotate, writing
+from wmsd.events.webhooks.rules import off_because
+from wmsd.events.webhooks.schema import Subscription
+from wmsd.events.webhooks.test_receivers import store
+from wmsd.events.webhooks.test_receivers.schema import NewReceiver, ReceivedDetail, Receiver, ReceiverAnswer
+
+
+@writing(answer="record", returns=Subscription, creates=True)
+def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) -> Record:
+    """Make a test receiver: a subscription whose deliveries arrive here and are shown. It ends after 7 days."""
+    check_room(tx)
+    if store.count(tx) >= rules.MOST:
+        raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST} test receivers. Remove one first.")
+    values = {
+        "name": body.name,
+        "url": rules.ADDRESS,
+        "events": body.events,
+        "auth_type": "hmac",
+        "active": True,
+        "credentials": tx.service(Vault).seal(dumps({"secret": rules.new_secret()})),
+        "has_short_secret": False,
+    }
+    id = subscriptions.insert(tx, stored(values))
+    store.make(tx, id, body.answers)
+    record = subscriptions.one(tx, id, company)
+    assert record is not None
+    return record
+
+
+@reading(answer="object", returns=Receiver)
+def get_webhook_receiver(tx: Transaction, id: int, company: Company) -> dict[str, Any]:
+    """Get a test receiver with its secret and what it has received, the newest first."""
+    found = store.one(tx, id)
+    if found is None:
+        raise not_found("test receiver")
+    return {**found, "off_because": off_because(company)}
+
+
+@reading(answer="object", returns=ReceivedDetail)
+def get_webhook_received(tx: Transaction, id: int, received: int) -> dict[str, Any]:
+    """Get one of the requests that a test receiver has received."""
+    found = store.one_received(tx, id, received)
+    if found is None:
+        raise not_found("received request")
+    return found
+
+
+@writing(answer="object", returns=Receiver)
+def change_webhook_receiver(tx: Transaction, id: int, body: ReceiverAnswer, company: Company) -> dict[str, Any]:
+    """Change what a test receiver answers from now on."""
+    store.change(tx, id, body.answers)
+    return get_webhook_receiver.action(tx, id, company)  # type: ignore[no-any-return]
+
+
+@writing(answer="object", returns=Receiver)
+def rotate_webhook_receiver_secret(tx: Transaction, id: int, company: Company) -> dict[str, Any]:
+    """Give a test receiver a new secret. For 24 hours its deliveries are signed with both."""
+    before = get_webhook_receiver.action(tx, id, company)["secret"]
+    if before is None:
+        raise Problem("VALIDATION_FAILED", "The present secret cannot be read here. Make a new test receiver.")
+    rotate(tx, id, before, rules.new_secret())
+    return get_webhook_receiver.action(tx, id, company)  # type: ignore[no-any-return]

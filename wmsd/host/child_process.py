@@ -1,0 +1,132 @@
+"""Starts this program again for work beside the server, so that the server comes first: such a process gives way
+to it on the processor, and is the first that the kernel ends when memory runs out.
+
+Work whose size anybody can choose has limits of its own as well. They are set from here, right after the start: no
+option of the command can be forgotten, and nothing runs between fork and exec, which is unsafe beside threads.
+"""
+
+import asyncio
+import logging
+import os
+import re
+import resource
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.host import own_program
+
+LOG = logging.getLogger("wmsd.serve")
+NICE: Final = 5
+"""A third of the server's share when both want the processor. With less, an import would hold the lock of its
+company's file too long on a busy machine.
+"""
+FIRST_TO_END: Final = 1000
+"""Of the kernel's scale (proc_pid_oom_score_adj(5)): before any other process."""
+GRACE_SECONDS: Final = 5
+"""Of the processor, between the signal that ends the process and the one that nothing withstands."""
+LOOK_SECONDS: Final = 1.0
+AT_ITS_LIMIT: Final = 0.97
+"""The part of its memory with which a process counts as out of it. With what is left it would get small pieces
+only, and may go on so for minutes.
+"""
+OUT_OF_MEMORY: Final = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
+"""How a process ends for want of memory where Python cannot say so: it was killed, or a library has given up."""
+SAYS_SO: Final = ("MemoryError", "memory allocation of", "Cannot allocate memory", "out of memory")
+
+
+class Limits(NamedTuple):
+    """`data_bytes`: memory that it may write (RLIMIT_DATA). Files that SQLite has mapped do not count, as they
+    would for RLIMIT_AS. `cpu_seconds`: of the processor, in all threads.
+    """
+
+    data_bytes: int
+    cpu_seconds: int
+
+
+async def start(command: Sequence[str], limits: Limits | None = None, **pipes: Any) -> asyncio.subprocess.Process:
+    """`pipes`: what `create_subprocess_exec` takes of them. Raises OSError."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, env=own_program.environment(), **pipes
+    )
+    try:
+        for pid in _with_children(process.pid):
+            _bound(pid, limits)
+    except ProcessLookupError:
+        pass  # it has ended already
+    except OSError as error:
+        LOG.warning("the limits of process %d cannot be set: %s", process.pid, error)
+    return process
+
+
+def _with_children(pid: int) -> Iterator[int]:
+    """A packed program begins as one process, and goes on in a child, which has the limits of its parent unless it
+    began before they were set.
+    """
+    yield pid
+    with suppress(OSError):
+        yield from map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split())
+
+
+def _bound(pid: int, limits: Limits | None) -> None:
+    os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
+    with suppress(FileNotFoundError):  # a kernel that does not choose
+        Path(f"/proc/{pid}/oom_score_adj").write_text(str(FIRST_TO_END), encoding="ascii")
+    if limits is not None:
+        resource.prlimit(pid, resource.RLIMIT_DATA, (limits.data_bytes, limits.data_bytes))
+        resource.prlimit(pid, resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + GRACE_SECONDS))
+
+
+async def ended(
+    process: asyncio.subprocess.Process, limits: Limits, longest: float, charge: Callable[[float], None]
+) -> int:
+    """How it ends. It is killed when it has no memory left to go on with. `charge` is told, every second, the
+    seconds of the processor that it has used since. Raises TimeoutError.
+    """
+    until, looks, charged = asyncio.get_running_loop().time() + longest, 0, 0.0
+    while True:
+        left = until - asyncio.get_running_loop().time()
+        try:
+            return await asyncio.wait_for(process.wait(), min(LOOK_SECONDS, max(left, 0)))
+        except TimeoutError:
+            if left <= LOOK_SECONDS:
+                raise
+        used = sum(map(_cpu_seconds, _with_children(process.pid)))
+        charge(max(0.0, used - charged))
+        charged = max(used, charged)
+        taken = max(map(_data_bytes, _with_children(process.pid)))
+        looks = looks + 1 if taken > limits.data_bytes * AT_ITS_LIMIT else 0
+        if looks > 1:
+            with suppress(ProcessLookupError):
+                process.kill()
+
+
+def _data_bytes(pid: int) -> int:
+    """What RLIMIT_DATA counts; 0 of a process that has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    found = re.search(r"^VmData:\s+([0-9]+) kB$", status, re.MULTILINE)
+    return 0 if found is None else int(found[1]) * 1024
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Of the processor, in all threads (proc(5)); 0 of a process that has ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0.0
+    user, system = state.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def ran_out_of_memory(code: int, said: Sequence[str]) -> bool:
+    """Whether a process that ended so, with these lines on standard error, had too little of it."""
+    return -code in OUT_OF_MEMORY or any(words in line for line in said for words in SAYS_SO)
+
+
+def ran_out_of_time(code: int) -> bool:
+    return code == -signal.SIGXCPU

@@ -1,0 +1,92 @@
+"""What others have written and wmsd carries along, each with its version and its licence."""
+
+import importlib.metadata
+import json
+import platform
+import re
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from importlib.metadata import Distribution
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+
+PACKED: Final = files("wmsd") / "third_party.json"
+"""wmsd.spec makes it: an executable has no metadata of packages."""
+REQUIREMENTS: Final = Path(__file__).parents[2] / "requirements.txt"
+DEMO: Final = files("wmsd.installation") / "demo_data" / "ATTRIBUTION.md"
+REQUIREMENT: Final = re.compile(r"^([a-z0-9._-]+)==", re.MULTILINE)
+LICENCE_WORD: Final = re.compile(r"licen[cs]e|copying|notice", re.IGNORECASE)
+UNNAMED: Final = "see its text"
+LONGEST_NAME: Final = 60
+"""Some packages have the whole text where its name should be."""
+
+
+@dataclass(frozen=True)
+class Component:
+    name: str
+    version: str
+    licence: str
+    """Its name, by SPDX where the component says so."""
+    text: str
+
+
+def components() -> list[Component]:
+    """By name. Raises FileNotFoundError in an installation that is neither a checkout nor an executable."""
+    if PACKED.is_file():
+        return [Component(**each) for each in json.loads(PACKED.read_text(encoding="utf-8"))]
+    return sorted_by_name([*of_packages(locked()), *of_the_rest()])
+
+
+def packed(found: Iterable[Component]) -> bytes:
+    """The contents of `PACKED`."""
+    return json.dumps([asdict(each) for each in sorted_by_name(found)], ensure_ascii=False).encode()
+
+
+def sorted_by_name(found: Iterable[Component]) -> list[Component]:
+    return sorted(found, key=lambda each: each.name.lower())
+
+
+def locked() -> list[str]:
+    """The names of the packages that wmsd needs. Raises FileNotFoundError."""
+    return REQUIREMENT.findall(REQUIREMENTS.read_text(encoding="utf-8"))
+
+
+def of_packages(names: Iterable[str]) -> Iterator[Component]:
+    """Those that are installed. The lock names some for other systems, too."""
+    for name in names:
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        text = _joined(str(file.locate()) for file in distribution.files or () if _is_licence(file.parts))
+        yield Component(name, distribution.version, _licence(distribution, text), text)
+
+
+def of_the_rest() -> Iterator[Component]:
+    """Python, and the data of the demo company."""
+    text = (Path(sysconfig.get_path("stdlib")) / "LICENSE.txt").read_text(encoding="utf-8")
+    yield Component("Python", platform.python_version(), "PSF-2.0", text)
+    yield Component("Online Retail (data of the demo)", "2015", "CC-BY-4.0", DEMO.read_text(encoding="utf-8"))
+
+
+def _is_licence(parts: Sequence[str]) -> bool:
+    return parts[0].endswith(".dist-info") and LICENCE_WORD.match(parts[-1]) is not None
+
+
+def _joined(paths: Iterable[str]) -> str:
+    return "\n\n".join(Path(each).read_text(encoding="utf-8").strip() for each in sorted(paths)) + "\n"
+
+
+def _licence(distribution: Distribution, text: str) -> str:
+    """Of what a package says of its licence, the most exact."""
+    metadata = distribution.metadata
+    said = [value for field in ("License-Expression", "License") for value in metadata.get_all(field) or ()]
+    classifiers = metadata.get_all("Classifier") or ()
+    classified = [each.rpartition(":: ")[2] for each in classifiers if "License ::" in each]
+    title = text.partition("\n")[0]
+    named = [*said, ", ".join(classified), title if LICENCE_WORD.search(title) else ""]
+    return next((each for each in named if each and len(each) <= LONGEST_NAME), UNNAMED)

@@ -1,0 +1,101 @@
+"""The executable that is in use, the one that is to come in its place, and the one that was there before."""
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from wmsd.data_folder.file_swap import sync
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.own_program import packing
+
+PIECE_BYTES: Final = 1024 * 1024
+LARGEST_BYTES: Final = 1024 * 1024 * 1024
+
+
+class ProgramFile:
+    """Its methods raise StorageError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.new = path.with_name(f"{path.name}.new")
+        self.previous = path.with_name(f"{path.name}.previous")
+
+    def take(self, source: Path) -> str:
+        """Copies the new program beside this one: what is checked from then on is what will run. Returns its
+        SHA-256.
+        """
+        digest = hashlib.sha256()
+        try:
+            if not source.is_file():
+                raise StorageError(f"{source} is no file.")
+            if source.stat().st_size > LARGEST_BYTES:
+                raise StorageError(f"{source} is too large for a wmsd.")
+            self.new.unlink(missing_ok=True)
+            with source.open("rb") as content, self.new.open("xb") as file:
+                os.fchmod(file.fileno(), 0o700)
+                while piece := content.read(PIECE_BYTES):
+                    digest.update(piece)
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StorageError(
+                f"{source} cannot be copied to {self.new}: {_reason(error)}. Run this as the user who may write "
+                "there."
+            ) from None
+        return digest.hexdigest()
+
+    def put_new(self) -> None:
+        """Puts the new program in place. There is a whole one at every moment."""
+        try:
+            status = self.path.stat()
+            os.chown(self.new, status.st_uid, status.st_gid)
+            self.new.chmod(status.st_mode & 0o7777)
+            self.previous.unlink(missing_ok=True)
+            os.link(self.path, self.previous, follow_symlinks=False)
+            self.new.replace(self.path)
+            sync(self.path.parent)
+        except OSError as error:
+            raise StorageError(
+                f"{self.new} cannot be put in the place of {self.path}: {_reason(error)}. Nothing was changed."
+            ) from None
+
+    def put_back(self) -> None:
+        """Puts the previous program in place again, unless that was done before."""
+        try:
+            if self.previous.exists():
+                self.previous.replace(self.path)
+                sync(self.path.parent)
+        except OSError as error:
+            raise StorageError(
+                f"The previous program cannot be put in its place again: {_reason(error)}. Move {self.previous} "
+                f"to {self.path}, and start it."
+            ) from None
+
+    def drop_new(self) -> None:
+        self.new.unlink(missing_ok=True)
+
+
+def own_program() -> ProgramFile | None:
+    """The one-file executable that runs now; None when it is none."""
+    return ProgramFile(Path(sys.executable).resolve()) if packing() == "file" else None
+
+
+def check_runs(pid: int, program: ProgramFile) -> None:
+    """Raises StorageError when the process runs another program: only the one that asks is replaced."""
+    try:
+        target = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
+    except OSError as error:
+        raise StorageError(
+            f"Which program the server runs (process {pid}) cannot be told: {_reason(error)}. Run this as its "
+            "user, or as root."
+        ) from None
+
+    if Path(target) != program.path:
+        raise StorageError(f"The server runs {target}, and this is {program.path}. Use the program of the server.")
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

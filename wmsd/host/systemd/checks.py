@@ -1,0 +1,88 @@
+"""What the machine has already, and whether a service can be made of it. All raise ServiceError."""
+
+import os
+import pwd
+import re
+from pathlib import Path
+from typing import Final
+
+from wmsd.host.systemd import commands as host
+from wmsd.host.systemd.commands import ServiceError
+from wmsd.host.systemd.paths import HIDDEN, NAME, UNIT_FILE, UNITS_OF_PACKAGES
+from wmsd.host.systemd.unit import BY_COMMAND, is_plain
+
+USER_NAME: Final = re.compile(r"[a-z_][a-z0-9_-]{0,31}", re.ASCII)
+NO_SHELLS: Final = ("nologin", "false")
+
+
+def check_unit() -> None:
+    for path in UNITS_OF_PACKAGES:
+        if path.exists():
+            raise ServiceError(
+                f"The Debian package has a service here already, {path}. Start that one: "
+                f"systemctl enable --now {NAME}"
+            )
+    if UNIT_FILE.exists() and not is_ours(UNIT_FILE):
+        raise ServiceError(
+            f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed. Move it away, then start "
+            "again."
+        )
+
+
+def is_ours(path: Path) -> bool:
+    try:
+        return path.read_text(encoding="utf-8").startswith(f"# {BY_COMMAND}\n")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def check_program(program: Path) -> None:
+    if not program.is_file() or not os.access(program, os.X_OK):
+        raise ServiceError(f"{program} is no program that can be executed.")
+    if program.read_bytes()[:4] != b"\x7fELF":
+        raise ServiceError(
+            f"{program} is no executable of wmsd. Build one with scripts/build, and name it with --program."
+        )
+
+
+def check_user(name: str) -> pwd.struct_passwd | None:
+    """The account, or None when it is still to be made."""
+    if not USER_NAME.fullmatch(name):
+        raise ServiceError(f"{name!r} is no name for a user: use small letters, digits, - and _.")
+    account = host.user_named(name)
+    if account is None:
+        return None
+    if account.pw_uid == 0:
+        raise ServiceError("The service must not run as root. Name another user with --user.")
+    if Path(account.pw_shell).name not in NO_SHELLS:
+        raise ServiceError(
+            f"The user {name} can log in (its shell is {account.pw_shell or '/bin/sh'}), so it is a person's. "
+            "Name another one with --user, or take its shell away: usermod --shell /usr/sbin/nologin " + name
+        )
+    return account
+
+
+def check_folder(folder: Path, user: str, account: pwd.struct_passwd | None) -> None:
+    """The folder is not there yet, or belongs to the user of the service, or is empty and root's."""
+    if not folder.is_absolute() or ".." in folder.parts or not is_plain(folder):
+        raise ServiceError(
+            f"{folder} cannot be a folder of the service: name it from / on, with letters, digits and _ . - only."
+        )
+    real = Path(os.path.realpath(folder))
+    for hidden in HIDDEN:
+        if real.is_relative_to(hidden):
+            raise ServiceError(f"{folder} cannot be a folder of the service, which does not see {hidden}.")
+    if len(real.parts) < 3:  # /srv itself, for example
+        raise ServiceError(f"{folder} belongs to the system. Name a folder in it.")
+    if not os.path.lexists(folder):
+        return
+    if not folder.is_dir() or folder.is_symlink():
+        raise ServiceError(f"{folder} is no folder.")
+    owner = folder.stat().st_uid
+    if account is not None and owner == account.pw_uid:
+        return
+    if owner != 0 or any(folder.iterdir()):
+        raise ServiceError(
+            f"{folder} belongs to {host.name_of(owner)}, and the service runs as {user}. When it is to be the "
+            f"service's, stop what uses it, and give it away: chown -R {user}: {folder}"
+        )

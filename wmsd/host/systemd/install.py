@@ -1,0 +1,187 @@
+"""What `wmsd service install` does: first it looks at everything and changes nothing, then it takes the steps."""
+
+import filecmp
+import os
+import pwd
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.data_folder.file_swap import sync
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.program_file import ProgramFile
+from wmsd.host.systemd import commands as host
+from wmsd.host.systemd import unit
+from wmsd.host.systemd.checks import check_folder, check_program, check_unit, check_user
+from wmsd.host.systemd.commands import ServiceError
+from wmsd.host.systemd.paths import CONFIG, NAME, PROGRAM, STATE, UNIT, UNIT_FILE
+from wmsd.host.systemd.settings_file import Values, read_config, settings_from, with_folders
+from wmsd.settings import example
+
+NO_LOGIN: Final = "/usr/sbin/nologin"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    says: str
+    """What has been done, when it is done."""
+    act: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    steps: list[Step]
+    unit_text: str
+    data: Path
+    listen: str
+
+
+def plan(user: str, program: Path, values: Values, offline: bool) -> Plan:
+    """Raises ServiceError and SettingsError, with nothing changed."""
+    host.check_systemd(offline)
+    check_unit()
+    check_program(program)
+    account = check_user(user)
+    before = read_config()
+    text = with_folders(CONFIG, example() if before is None else before, values)
+    settings = settings_from(CONFIG, text)
+    folders = unit.folders(settings)
+    for folder in (STATE, *folders):
+        check_folder(folder, user, account)
+    outside = unit.outside_of_state(folders)
+    data = Path(settings.server.data)
+    wanted = unit.Unit(unit.BY_COMMAND, PROGRAM, user, data, outside, unit.has_low_port(settings)).text()
+    steps = [
+        *_for_user(user, account),
+        *_for_program(program),
+        *_for_config(user, account, before, text),
+        *_for_folders(user, outside),
+        *_for_unit(wanted),
+    ]
+    return Plan(steps, wanted, data, settings.server.listen)
+
+
+def _for_user(name: str, account: pwd.struct_passwd | None) -> Iterator[Step]:
+    if account is None:
+        options = ("--system", "--user-group", "--no-create-home", "--home-dir", str(STATE), "--shell", NO_LOGIN)
+        yield Step(f"The user {name} was made, without a login.", lambda: host.run("useradd", *options, name))
+
+
+def _for_program(program: Path) -> Iterator[Step]:
+    if not PROGRAM.exists():
+        yield Step(f"{program} was copied to {PROGRAM}.", lambda: _copy(program))
+    elif not filecmp.cmp(program, PROGRAM, shallow=False):
+        kept = ProgramFile(PROGRAM).previous
+        sentence = f"{program} was copied to {PROGRAM}. The program that was there is {kept} now."
+        yield Step(sentence, lambda: _replace(program))
+
+
+def _copy(program: Path) -> None:
+    PROGRAM.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    new = ProgramFile(PROGRAM).new
+    new.unlink(missing_ok=True)
+    shutil.copyfile(program, new)
+    new.chmod(0o755)
+    new.replace(PROGRAM)
+    sync(PROGRAM.parent)
+
+
+def _replace(program: Path) -> None:
+    place = ProgramFile(PROGRAM)
+    try:
+        place.take(program)
+        place.put_new()
+    except StorageError as error:
+        raise ServiceError(str(error)) from None
+
+
+def _for_config(user: str, account: pwd.struct_passwd | None, before: str | None, text: str) -> Iterator[Step]:
+    if before is None:
+        yield Step(f"{CONFIG} was written, with every setting.", lambda: _write_config(user, text))
+    elif before != text:
+        yield Step(f"{CONFIG} was changed as you said.", lambda: _write_config(user, text))
+    elif account is None or CONFIG.stat().st_gid != account.pw_gid:
+        yield Step(f"{CONFIG} can be read by {user} now.", lambda: _write_config(user, text))
+
+
+def _write_config(user: str, text: str) -> None:
+    """Only the service and root read it: secrets of providers may come into it."""
+    CONFIG.parent.mkdir(mode=0o755, exist_ok=True)
+    new = CONFIG.with_name(f".{CONFIG.name}.new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+        os.fchown(file.fileno(), 0, _account(user).pw_gid)
+        os.fchmod(file.fileno(), 0o640)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(CONFIG)
+    sync(CONFIG.parent)
+
+
+def _for_folders(user: str, outside: tuple[Path, ...]) -> Iterator[Step]:
+    """The server itself makes what is in its state folder, which is its own."""
+    for folder in (STATE, *outside):
+        if not folder.exists():
+            yield Step(f"The folder {folder} was made, for {user} alone.", _making(user, folder))
+        elif folder.stat().st_uid == 0:
+            yield Step(f"The folder {folder} was given to {user}.", _giving(user, folder))
+
+
+def _making(user: str, folder: Path) -> Callable[[], None]:
+    def make() -> None:
+        folder.mkdir(mode=0o700, parents=True)
+        _giving(user, folder)()
+
+    return make
+
+
+def _giving(user: str, folder: Path) -> Callable[[], None]:
+    def give() -> None:
+        account = _account(user)
+        os.chown(folder, account.pw_uid, account.pw_gid, follow_symlinks=False)
+        folder.chmod(0o700)
+
+    return give
+
+
+def _for_unit(text: str) -> Iterator[Step]:
+    is_new = not UNIT_FILE.exists()
+    if is_new or UNIT_FILE.read_text(encoding="utf-8") != text:
+        yield Step(f"{UNIT_FILE} was {'written' if is_new else 'changed'}.", lambda: _write_unit(text))
+
+
+def _write_unit(text: str) -> None:
+    new = UNIT_FILE.with_name(f".{UNIT}.new")
+    new.write_text(text, encoding="utf-8")
+    new.chmod(0o644)
+    new.replace(UNIT_FILE)
+    sync(UNIT_FILE.parent)
+
+
+def _account(user: str) -> pwd.struct_passwd:
+    account = host.user_named(user)
+    if account is None:
+        raise ServiceError(f"The user {user} is gone.")
+    return account
+
+
+def enable() -> str:
+    """Has the service start at the next boot. Returns a sentence. Raises ServiceError."""
+    host.run("systemctl", "enable", NAME)
+    return "Nothing was started. At the next boot with systemd the service starts."
+
+
+def activate(has_changed: bool) -> str:
+    """Has systemd start the service now and at each boot. Returns a sentence. Raises ServiceError."""
+    host.run("systemctl", "daemon-reload")
+    host.run("systemctl", "enable", NAME)
+    try:
+        host.run("systemctl", "restart" if has_changed else "start", NAME)
+    except ServiceError:
+        raise ServiceError(
+            f"The service is installed, but does not start. Its log says why: journalctl -u {NAME} -n 50"
+        ) from None
+    return "The service runs, and starts at each boot."

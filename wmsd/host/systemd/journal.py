@@ -1,0 +1,42 @@
+"""The journal of systemd, where the log of the service goes when it has no file."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from typing import Final
+
+from wmsd.host import own_program
+from wmsd.host.systemd import commands as host
+from wmsd.host.systemd.paths import NAME, UNIT_FILE, UNITS_OF_PACKAGES
+
+PROGRAM: Final = "journalctl"
+ENDS_SECONDS: Final = 5.0
+
+
+def is_there() -> bool:
+    """Whether this machine has wmsd as a service of systemd, whose journal can be asked."""
+    has_unit = any(path.exists() for path in (UNIT_FILE, *UNITS_OF_PACKAGES))
+    return has_unit and host.systemd_runs() and shutil.which(PROGRAM) is not None
+
+
+def command(since: datetime | None, most_lines: int | None, is_following: bool) -> list[str]:
+    found = [PROGRAM, f"--unit={NAME}", "--output=cat", "--no-pager", "--quiet"]
+    found += [] if since is None else [f"--since=@{int(since.timestamp())}"]
+    found += [] if most_lines is None else [f"--lines={most_lines}"]
+    return [*found, "--follow"] if is_following else found
+
+
+def lines(asked: list[str]) -> Iterator[str]:
+    """What the command prints. Raises OSError."""
+    env = own_program.environment_of_others()
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env) as process:  # noqa: S603  (ours)
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                yield line.decode("utf-8", "replace").rstrip("\r\n")
+        finally:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(ENDS_SECONDS)

@@ -1,0 +1,150 @@
+"""Tells the service manager, such as systemd, how the server is: sd_notify(3)."""
+
+import logging
+import math
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from wmsd.base.repeated_failures import Complaints
+
+LOG = logging.getLogger("wmsd.serve")
+SEND_SECONDS: Final = 0.2
+"""How long a message may wait for room. The socket of a manager that reads has some."""
+EXTEND_SECONDS: Final = 60.0
+"""What a start that has work to do asks for each time; it asks again after a third of it."""
+MICROSECONDS: Final = 1_000_000
+OWED: Final = ("READY", "MAINPID", "STATUS")
+"""What must arrive in the end, and still holds later."""
+LONGEST_STATUS: Final = 200
+NOT_TOLD = "the service manager cannot be told how the server is"
+
+
+class ServiceManager:
+    """Does nothing where none has started this process. Its methods may be called on any thread, and raise
+    nothing.
+    """
+
+    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
+        self._address = _address(environment)
+        self._told = Complaints(LOG, (OSError,), level=logging.WARNING)
+        self._lock = threading.Lock()
+        self._owed: dict[str, str] = {}
+        """It goes with the next sign of life."""
+        self.watchdog_seconds = _watchdog_seconds(environment) if self._address else None
+        self._alive_at = -math.inf
+
+    def ready(self, status: str) -> None:
+        """The process that serves is the one to supervise: the first one of the one-file program only waits
+        for it.
+        """
+        self._tell(READY="1", MAINPID=str(os.getpid()), STATUS=_one_line(status))
+        self._alive_at = -math.inf
+
+    def status(self, sentence: str) -> None:
+        self._tell(STATUS=_one_line(sentence))
+
+    def stopping(self, status: str) -> None:
+        self._tell(STOPPING="1", STATUS=_one_line(status))
+
+    def starting_again(self, status: str) -> None:
+        """The program is executed anew in this process: the manager is not to see the service end."""
+        self._tell(RELOADING="1", MONOTONIC_USEC=_now(), STATUS=_one_line(status))
+
+    @contextmanager
+    def reloading(self) -> Iterator[None]:
+        self._tell(RELOADING="1", MONOTONIC_USEC=_now())
+        try:
+            yield
+        finally:
+            self._tell(READY="1")
+
+    def alive(self) -> None:
+        """Call it whenever it is known that the event loop moves, as often as you like."""
+        if self.watchdog_seconds is None and not self._owed:
+            return
+        now = time.monotonic()
+        if now - self._alive_at >= (self.watchdog_seconds or 0.0) / 2:
+            self._alive_at = now
+            self._tell(WATCHDOG="1")
+
+    @contextmanager
+    def working(self, status: str) -> Iterator[None]:
+        """While work before the start takes its time, the manager waits for it, and does not count it as stuck.
+
+        There is no end to that: whoever is killed while files are brought up to date begins again.
+        """
+        if self._address is None:
+            yield
+            return
+        done = threading.Event()
+        self._extend(status)
+        thread = threading.Thread(target=self._keep_extending, args=(status, done), name="wmsd-start", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _keep_extending(self, status: str, done: threading.Event) -> None:
+        while not done.wait(EXTEND_SECONDS / 3):
+            self._extend(status)
+
+    def _extend(self, status: str) -> None:
+        extended = str(int(EXTEND_SECONDS * MICROSECONDS))
+        self._tell(EXTEND_TIMEOUT_USEC=extended, WATCHDOG="1", STATUS=_one_line(status))
+
+    def _tell(self, **fields: str) -> None:
+        if self._address is None:
+            return
+        with self._lock:
+            message = "\n".join(f"{name}={value}" for name, value in {**self._owed, **fields}.items())
+            try:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+                    sender.settimeout(SEND_SECONDS)
+                    sender.connect(self._address)
+                    sender.send(message.encode())
+            except OSError as error:
+                self._owed |= {name: value for name, value in fields.items() if name in OWED}
+                self._told.failed(NOT_TOLD, error)
+            else:
+                self._owed = {}
+                self._told.over(NOT_TOLD)
+
+
+def environment_of_next(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment for executing the program anew in this process, which the manager goes on to watch."""
+    own = {"WATCHDOG_PID": str(os.getpid())} if _watchdog_seconds(environment) is not None else {}
+    return {**environment, **own}
+
+
+def _address(environment: Mapping[str, str]) -> str | None:
+    """A path, or an abstract name, which begins with a NUL byte for the system and with @ in the environment."""
+    address = environment.get("NOTIFY_SOCKET", "")
+    if address.startswith("@"):
+        return "\0" + address[1:]
+    return address if address.startswith("/") else None
+
+
+def _watchdog_seconds(environment: Mapping[str, str]) -> float | None:
+    """How long the manager waits for a sign of life.
+
+    It names the process that it has started. The one-file program serves in a child of that.
+    """
+    if environment.get("WATCHDOG_PID", str(os.getpid())) not in (str(os.getpid()), str(os.getppid())):
+        return None
+    text = environment.get("WATCHDOG_USEC", "")
+    return int(text) / MICROSECONDS if text.isascii() and text.isdigit() and int(text) else None
+
+
+def _one_line(sentence: str) -> str:
+    return " ".join(sentence.split())[:LONGEST_STATUS]
+
+
+def _now() -> str:
+    return str(time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000)

@@ -1,0 +1,72 @@
+"""How the service is, as systemd says."""
+
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.host.systemd import commands as host
+from wmsd.host.systemd.paths import BEGUN_BY_HAND, NAME, UNIT_FILE, UNITS_OF_PACKAGES
+from wmsd.host.systemd.unit import user_of
+
+ASKED: Final = (
+    "ActiveState",
+    "UnitFileState",
+    "MainPID",
+    "StatusText",
+    "Result",
+    "NRestarts",
+    "ActiveEnterTimestamp",
+)
+AT_BOOT: Final = {True: "It starts at each boot.", False: f"It does not start at boot: systemctl enable {NAME}"}
+STATES: Final = {
+    "active": "The service runs.",
+    "reloading": "The service runs, and starts again or reads its certificate again at the moment.",
+    "activating": "The service is starting.",
+    "deactivating": "The service is stopping.",
+    "inactive": f"The service is stopped. Start it: systemctl start {NAME}",
+    "failed": f"The service has failed. Its log says why: journalctl -u {NAME} -n 50",
+}
+WELL: Final = ("active", "reloading")
+NOT_INSTALLED: Final = "There is no service wmsd on this machine. Make one: wmsd service install"
+NO_SYSTEMD: Final = (
+    "No systemd runs here, so the service cannot run. Its unit is there. To start the server now: {command}"
+)
+NOT_EVEN_SYSTEMCTL: Final = "There is no systemd on this machine. Start the server by its command: {command}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    ok: bool
+    sentences: list[str]
+    facts: dict[str, str]
+
+
+def verdict() -> Verdict:
+    """Raises ServiceError."""
+    unit_file = next((path for path in (UNIT_FILE, *UNITS_OF_PACKAGES) if path.exists()), None)
+    if unit_file is None:
+        missing = NOT_INSTALLED if host.has_systemctl() else NOT_EVEN_SYSTEMCTL.format(command=host.SERVE)
+        return Verdict(False, [missing], {})
+    facts = {"unit": str(unit_file)}
+    if not host.systemd_runs():
+        return Verdict(False, _without_systemd(unit_file), facts)
+    done = host.asked("systemctl", "show", NAME, *(f"--property={name}" for name in ASKED))
+    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    state = told.get("ActiveState", "unknown")
+    facts |= {
+        "state": state,
+        "process": told.get("MainPID", "0"),
+        "since": told.get("ActiveEnterTimestamp", ""),
+        "restarts": told.get("NRestarts", "0"),
+        "says": told.get("StatusText", ""),
+    }
+    sentence = STATES.get(state, f"systemd says that the service is {state}.")
+    return Verdict(state in WELL, [sentence, AT_BOOT[told.get("UnitFileState") == "enabled"]], facts)
+
+
+def _without_systemd(unit_file: Path) -> list[str]:
+    command = BEGUN_BY_HAND.format(user=user_of(unit_file))
+    if not host.has_systemctl():
+        return [NOT_EVEN_SYSTEMCTL.format(command=command)]
+    is_enabled = host.asked("systemctl", "is-enabled", NAME).returncode == 0
+    return [AT_BOOT[is_enabled], NO_SYSTEMD.format(command=command)]

@@ -1,0 +1,130 @@
+"""The authority and the certificate of an installation, in `data/tls/`.
+
+The certificate is made anew when it lacks, ends soon, or is not for the names and addresses that the machine has
+now; the authority only when it is over, because people have installed it. Backups hold neither.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from wmsd.base.machine.private_files import new_private, new_private_folder
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.tls.authority import Signed, alternative_names, new_authority, new_certificate
+from wmsd.host.tls.machine_names import MachineNames
+
+LOG = logging.getLogger("wmsd.tls")
+FOLDER: Final = "tls"
+AUTHORITY: Final = "authority.pem"
+AUTHORITY_KEY: Final = "authority.key"
+SERVED: Final = "served.pem"
+"""The certificate that is served, and its key."""
+RENEWED_BEFORE: Final = timedelta(days=30)
+
+
+def certificate_for(data: Path, machine: MachineNames, now: datetime) -> Path:
+    """A file with a certificate for this machine that is good for weeks, and its key. Raises StorageError."""
+    folder = data / FOLDER
+    try:
+        if not folder.is_dir():
+            new_private_folder(folder)
+        authority = _authority(folder, machine, now)
+        served = folder / SERVED
+        if why := _why_renew(_read(served), authority, machine, now):
+            made = new_certificate(authority, machine, now)
+            _write(served, made.certificate_pem + made.key_pem)
+            shown = ", ".join(map(_shown, alternative_names(authority.certificate, machine)))
+            LOG.info("made a new certificate, because %s: for %s, until %s", why, shown, _day(made.certificate))
+    except OSError as error:
+        raise StorageError(f"{folder}: the certificate cannot be made: {error.strerror or error}.") from None
+    return served
+
+
+def authority_of(data: Path) -> x509.Certificate | None:
+    """What people install, if there is one."""
+    return _certificate(data / FOLDER / AUTHORITY)
+
+
+def _authority(folder: Path, machine: MachineNames, now: datetime) -> Signed:
+    found = _read(folder / AUTHORITY, folder / AUTHORITY_KEY)
+    if found is not None and found.certificate.not_valid_after_utc > now + RENEWED_BEFORE:
+        return found
+    made = new_authority(machine, now)
+    _write(folder / AUTHORITY_KEY, made.key_pem)
+    _write(folder / AUTHORITY, made.certificate_pem)
+    LOG.warning("made a new authority: everybody who uses https here has to install it (wmsd tls show)")
+    return made
+
+
+def _why_renew(served: Signed | None, authority: Signed, machine: MachineNames, now: datetime) -> str:
+    if served is None:
+        return "there was none"
+    certificate = served.certificate
+    if certificate.not_valid_after_utc < now + RENEWED_BEFORE:
+        return "the old one ends soon"
+    if certificate.not_valid_before_utc > now:
+        return "the old one begins later"
+    try:
+        certificate.verify_directly_issued_by(authority.certificate)
+    except Exception:  # which one depends on what is wrong with it
+        return "the old one is of another authority"
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    if set(names) != set(alternative_names(authority.certificate, machine)):
+        return "the machine's names or addresses have changed"
+    return ""
+
+
+def _read(path: Path, key: Path | None = None) -> Signed | None:
+    """A certificate and its key, which may be in the same file. None when a file lacks, is cut off, or they do not
+    belong together: they are made anew then.
+    """
+    certificate = _certificate(path)
+    with suppress(FileNotFoundError, ValueError, TypeError):
+        secret = serialization.load_pem_private_key((key or path).read_bytes(), None)
+        is_its_own = certificate is not None and secret.public_key() == certificate.public_key()
+        if certificate is not None and is_its_own and isinstance(secret, ec.EllipticCurvePrivateKey):
+            return Signed(certificate, secret)
+    return None
+
+
+def _certificate(path: Path) -> x509.Certificate | None:
+    with suppress(FileNotFoundError, ValueError):
+        return x509.load_pem_x509_certificate(path.read_bytes())
+    return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Whole or not at all, whatever happens."""
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    with new_private(new) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+def _day(certificate: x509.Certificate) -> str:
+    return f"{certificate.not_valid_after_utc:%Y-%m-%d}"
+
+
+def _shown(name: x509.GeneralName) -> str:
+    return str(name.value)
+
+
+def names_of(certificate: x509.Certificate) -> Iterator[str]:
+    """The names and addresses that it is for."""
+    yield from map(_shown, certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
+
+
+def served_of(data: Path) -> x509.Certificate | None:
+    """The certificate that is served, if there is one."""
+    return _certificate(data / FOLDER / SERVED)

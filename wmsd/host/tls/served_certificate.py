@@ -1,0 +1,82 @@
+"""The certificate that is served: checked before the start, read again on SIGHUP, renewed in time."""
+
+import asyncio
+import logging
+import ssl
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.clock import Clock
+from wmsd.host.tls.certificate_files import check_files
+from wmsd.host.tls.verdict import judged
+from wmsd.settings import Server
+
+LOG = logging.getLogger("wmsd.tls")
+LOOK_SECONDS: Final = 3600.0
+TOLD_EVERY: Final = timedelta(days=1)
+NOT_READ: Final = "the certificate was not read again; the one before is served: %s"
+NOT_RENEWED: Final = "the certificate cannot be renewed; the one before is served: %s"
+
+
+class ServedTls:
+    """The context lives as long as the server. Open connections keep the certificate that they began with."""
+
+    def __init__(self, server: Server, data: Path, clock: Clock) -> None:
+        """Raises SettingsError for files that are wrong, and StorageError when no certificate can be made."""
+        self._server = server
+        self._data = data
+        self._clock = clock
+        self._told_at: datetime | None = None
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._load(*self._files())
+
+    def _files(self) -> tuple[Path, Path]:
+        return self._server.certificate_files or self._of_lan()
+
+    def _load(self, certificate: Path, key: Path) -> None:
+        self.context.load_cert_chain(certificate, key)
+        self._tell()
+
+    def reload(self) -> None:
+        """Goes on with the certificate that there is when the new one is wrong."""
+        try:
+            check_files(self._server)
+            self._told_at = None
+            self._load(*self._files())
+            LOG.info("the certificate was read again")
+        except Exception as error:
+            LOG.error(NOT_READ, error)
+
+    async def keep(self) -> None:
+        """Renews the certificate in time, and looks whether its file has changed. Ends when it is cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                await asyncio.to_thread(check_files, self._server)
+                self._load(*await asyncio.to_thread(self._files))
+            except Exception as error:
+                LOG.error(NOT_RENEWED if self._server.certificate_files is None else NOT_READ, error)
+
+    def _of_lan(self) -> tuple[Path, Path]:
+        from wmsd.host.tls.lan_certificate import (
+            certificate_for,  # imported when it is wanted: a start without it is faster
+        )
+        from wmsd.host.tls.machine_names import machine_names
+
+        served = certificate_for(self._data, machine_names(), self._clock.now())
+        return served, served
+
+    def _tell(self) -> None:
+        """What is wrong with it, once a day."""
+        now = self._clock.now()
+        if self._told_at is not None and now < self._told_at + TOLD_EVERY:
+            return
+        self._told_at = now
+        try:
+            told = list(judged(self._server, self._data, now))
+        except Exception as error:  # such as of an authority that is torn, which is not served
+            LOG.warning("the certificate is served, but could not be examined: %s", error)
+            return
+        for found in told:
+            LOG.log(logging.ERROR if found.is_wrong else logging.WARNING, "%s %s", found.sentence, found.remedy)

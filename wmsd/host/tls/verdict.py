@@ -1,0 +1,219 @@
+"""Whether the certificate is good: the one place that decides it, for the check of the settings, the start, the
+doctor and the alerts.
+"""
+
+import ipaddress
+import ssl
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from wmsd.contract.findings import REASONS, FindingKind, Found
+from wmsd.host.tls.certificate_files import FAULTS, check_files
+from wmsd.http_client.trusted_authorities import dialling_context, knows_authorities
+from wmsd.settings import Server, SettingsError
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
+DAY: Final = "%Y-%m-%d"
+WARNED_BEFORE: Final = timedelta(days=14)
+RENEWAL_ALLOWANCE: Final = timedelta(days=3)
+"""So late may a renewal be, of a server that was off over a weekend."""
+AUTHORITY_WARNED_BEFORE: Final = timedelta(days=120)
+ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S104  (compared, not bound)
+"""Addresses that say nothing about the name by which people come."""
+ISSUER_UNKNOWN: Final = (2, 20, 21)
+"""Codes of X509_verify_cert_error_string(3): the chain goes on, and its next certificate is nowhere."""
+FLIGHTS: Final = 4
+"""A handshake is over, or refused, after so many turns of each side."""
+
+READ_AGAIN: Final = (
+    "Put a new one there, and have the server read it: systemctl reload wmsd, or kill -HUP with the number of its "
+    "process, which wmsd status shows."
+)
+FOR_ITS_NAME: Final = (
+    "Get a certificate for the name by which people come, or use tls = lan, which makes one for this machine."
+)
+
+UNUSABLE: Final = FindingKind(
+    "certificate-unusable",
+    "wrong",
+    "The files of the certificate cannot be used: {reason}",
+    "Put the certificate and its private key there, readable for the user that runs wmsd, and check them with "
+    "wmsd config check. See /docs/tls.",
+    words=(*FAULTS, *REASONS),
+)
+EXPIRED: Final = FindingKind(
+    "certificate-expired",
+    "wrong",
+    "The certificate {file} has expired on {day}: browsers and programs refuse it.",
+    READ_AGAIN,
+)
+NOT_YET: Final = FindingKind(
+    "certificate-early",
+    "wrong",
+    "The certificate {file} is good from {day} on: browsers and programs refuse it until then.",
+    "Look whether the clock of this machine is right. Otherwise put another certificate there.",
+)
+ENDS: Final = FindingKind(
+    "certificate-ends",
+    "warning",
+    "The certificate {file} expires on {day}: then browsers and programs refuse it.",
+    READ_AGAIN,
+)
+OTHER_NAMES: Final = FindingKind(
+    "certificate-names",
+    "warning",
+    "The certificate {file} is for {names}, and wmsd listens on {host}.",
+    FOR_ITS_NAME,
+)
+NAMELESS: Final = FindingKind(
+    "certificate-nameless",
+    "wrong",
+    "The certificate {file} names no host (it has no subjectAltName): browsers and programs refuse it.",
+    FOR_ITS_NAME,
+)
+NOT_RENEWED: Final = FindingKind(
+    "certificate-not-renewed",
+    "wrong",
+    "The certificate {file} that wmsd makes for the LAN ends on {day}, and was not renewed 30 days before.",
+    "Start the server again, which renews it. If it does not, its log says why.",
+)
+AUTHORITY_ENDS: Final = FindingKind(
+    "authority-ends",
+    "warning",
+    "The authority {file} ends on {day}. wmsd makes a new one 30 days before, and browsers refuse that until it "
+    "is installed.",
+    "Choose a day on which everybody installs the new one: wmsd tls show says how.",
+)
+INCOMPLETE: Final = FindingKind(
+    "certificate-chain",
+    "warning",
+    "The certificate {file} leads to {issuer}, which is not in the file, and which this machine does not know: "
+    "browsers and programs that do not know it either refuse the certificate.",
+    "Put the certificates of the authorities in between below it, in the same file; whoever issued it gives them, "
+    "often as fullchain. If {issuer} is your own authority, install it on this machine too.",
+)
+KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, INCOMPLETE, OTHER_NAMES, NAMELESS, NOT_RENEWED, AUTHORITY_ENDS)
+
+
+def judged(server: Server, data: Path, now: datetime) -> Found:
+    """All that is wrong. It reads the authorities that this machine knows, for 20 ms or more."""
+    found = list(judged_by_time(server, data, now))
+    yield from found
+    if server.certificate_files is not None and not any(each.kind is UNUSABLE for each in found):
+        yield from _issuers(*server.certificate_files, data)
+        yield from _names(server.certificate_files[0], server.listen)
+
+
+def judged_by_time(server: Server, data: Path, now: datetime) -> Found:
+    """What time or a renewal can bring about."""
+    if server.tls == "lan":
+        yield from _of_lan(data, now)
+    if server.certificate_files is None:
+        return
+    try:
+        check_files(server)
+    except SettingsError as error:
+        yield UNUSABLE.of(reason=error)
+        return
+    path = server.certificate_files[0]
+    chain = _chain(path)
+    if not chain:
+        return
+    certificate = chain[0]
+    begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if end <= now:
+        yield EXPIRED.of(path, day=f"{end:{DAY}}")
+    elif begin > now:
+        yield NOT_YET.of(path, day=f"{begin:{DAY}}")
+    elif end <= now + WARNED_BEFORE:
+        yield ENDS.of(path, day=f"{end:{DAY}}")
+
+
+def _of_lan(data: Path, now: datetime) -> Found:
+    from wmsd.host.tls import lan_certificate as lan  # imported here, as below
+
+    folder, served, authority = data / lan.FOLDER, lan.served_of(data), lan.authority_of(data)
+    if served is not None and served.not_valid_after_utc <= now + lan.RENEWED_BEFORE - RENEWAL_ALLOWANCE:
+        yield NOT_RENEWED.of(folder / lan.SERVED, day=f"{served.not_valid_after_utc:{DAY}}")
+    if authority is not None and authority.not_valid_after_utc <= now + AUTHORITY_WARNED_BEFORE:
+        yield AUTHORITY_ENDS.of(folder / lan.AUTHORITY, day=f"{authority.not_valid_after_utc:{DAY}}")
+
+
+def _chain(path: Path) -> "list[Certificate]":
+    """Empty where OpenSSL, which serves it, reads more than cryptography does: then nothing is said of it."""
+    from cryptography import x509  # imported here: most have no files
+
+    try:
+        return x509.load_pem_x509_certificates(path.read_bytes())
+    except ValueError:
+        return []
+
+
+def _issuers(path: Path, key: Path, data: Path) -> Found:
+    chain = _chain(path)
+    if not chain or not _is_issuer_unknown(path, key, data):
+        return
+    certificate, *others = chain
+    while above := next((each for each in others if each.subject == certificate.issuer), None):
+        others.remove(above)
+        certificate = above
+    yield INCOMPLETE.of(path, issuer=certificate.issuer.rfc4514_string())
+
+
+def _is_issuer_unknown(path: Path, key: Path, data: Path) -> bool:
+    """Whether a client lacks an issuer that trusts what this machine trusts, and the authority of the house. It
+    shakes hands with it in memory.
+    """
+    from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER
+
+    trusting = dialling_context("")
+    if not knows_authorities(trusting):
+        return False
+    trusting.check_hostname = False
+    own = data / FOLDER / AUTHORITY
+    if own.exists():
+        trusting.load_verify_locations(own)
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(path, key)
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = trusting.wrap_bio(to_client, to_server)
+    server = serving.wrap_bio(to_server, to_client, server_side=True)
+    for side in (client, server) * FLIGHTS:
+        try:
+            side.do_handshake()
+        except ssl.SSLWantReadError:
+            continue
+        except ssl.SSLCertVerificationError as error:
+            return error.verify_code in ISSUER_UNKNOWN
+    return False
+
+
+def _names(path: Path, listen: str) -> Found:
+    from wmsd.host.tls.lan_certificate import names_of
+
+    chain, host = _chain(path), listen.rpartition(":")[0].strip("[]")
+    if not chain:
+        return
+    from cryptography.x509 import ExtensionNotFound  # imported here: most have no files
+
+    try:
+        names = list(names_of(chain[0]))
+    except ExtensionNotFound:
+        names = []
+    except ValueError:  # another extension cannot be read
+        return
+    if not names:
+        yield NAMELESS.of(path)
+    elif host not in ANYWHERE and not _covers(names, host):
+        yield OTHER_NAMES.of(path, names=", ".join(names), host=host)
+
+
+def _covers(names: list[str], host: str) -> bool:
+    try:
+        return str(ipaddress.ip_address(host)) in names
+    except ValueError:
+        parent = host.partition(".")[2]
+        return host.lower() in map(str.lower, names) or f"*.{parent}".lower() in map(str.lower, names)

@@ -1,0 +1,81 @@
+"""Restarts the program when its event loop is stuck, for example after a shortage of memory."""
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.machine.shortages import is_shortage
+
+LOG = logging.getLogger("wmsd.serve")
+LOOK_SECONDS: Final = 0.5
+MISSED_LOOKS: Final = 10
+"""Looks in a row until the loop counts as stuck. A suspended process misses none, as it would miss seconds."""
+
+
+class Watchdog:
+    """`start_again` is called on a thread, and may never return. `alive` is called on it while all is well."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, start_again: Callable[[], None], alive: Callable[[], None]
+    ) -> None:
+        self._loop = loop
+        self._start_again = start_again
+        self._alive = alive
+        self._has_moved = True
+        self._running = threading.Lock()
+        """Held until the end. Unlike an event, it needs no memory to wait."""
+        self._thread = threading.Thread(target=self._watch, name="wmsd-watchdog", daemon=True)
+
+    def start(self) -> None:
+        self._running.acquire()
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._running.release()
+
+    def _watch(self) -> None:
+        missed, is_told = 0, False
+        while not self._running.acquire(timeout=LOOK_SECONDS):
+            try:
+                if self._has_moved or _waits_for_disk():
+                    if is_told:
+                        LOG.info("requests are answered again: wmsd goes on as it is")
+                    missed, is_told = 0, False
+                    self._alive()
+                elif is_told:
+                    self._start_again()
+                else:
+                    missed += 1
+                self._has_moved = False
+                self._loop.call_soon_threadsafe(self._move)
+                if missed >= MISSED_LOOKS and not is_told:
+                    is_told = True  # one look more: the loop may have waited for the log itself
+                    self._tell()
+            except Exception as error:
+                if self._loop.is_closed():
+                    return
+                if not is_shortage(error):
+                    raise
+                missed = 0  # the loop could not be asked
+
+    def _tell(self) -> None:
+        seconds = LOOK_SECONDS * MISSED_LOOKS
+        LOG.critical(
+            "nothing has been answered for %d s: wmsd starts again. What was acknowledged is on disk.", seconds
+        )
+
+    def _move(self) -> None:
+        self._has_moved = True
+
+
+def _waits_for_disk() -> bool:
+    """Whether the loop's thread waits for the disk: a restart would not help (`proc_pid_stat`(5): state D)."""
+    try:
+        text = Path(f"/proc/self/task/{os.getpid()}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return text.rpartition(") ")[2].startswith("D")

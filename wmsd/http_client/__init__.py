@@ -1,0 +1,1 @@
+"""The guarded HTTP client: whatever leaves the installation goes through it."""

@@ -1,0 +1,218 @@
+"""The client that may be pointed at any URL: one request, one deadline, and an answer of which only so much is
+read.
+"""
+
+import asyncio
+import logging
+import ssl
+import time
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from functools import lru_cache
+from types import TracebackType
+from typing import Final, Self
+
+from yarl import URL
+
+from wmsd.base.aiohttp_without_cas import left_unread
+from wmsd.base.problems import Problem, unavailable
+from wmsd.base.repeated_failures import Complaints
+from wmsd.http_client import failures
+from wmsd.http_client.answer import Answer
+from wmsd.http_client.connector import ATTEMPT, WANTED_BYTES, Attempt, Connector, Handshake, Phase
+from wmsd.http_client.deadlines import Deadlines
+from wmsd.http_client.dns_resolver import DnsResolver, on_thread
+from wmsd.http_client.guard import Guard
+from wmsd.http_client.trusted_authorities import dialling_context
+from wmsd.http_client.urls import parsed, url_errors
+
+with left_unread():
+    import aiohttp
+
+LOG = logging.getLogger("wmsd.webhooks")
+DEADLINE_SECONDS: Final = 10.0
+REMEMBERED_URLS: Final = 1024
+OWN_HEADERS: Final = {"Accept": "*/*", "Accept-Encoding": "identity"}
+"""Without them aiohttp would add what it likes."""
+USER_AGENT_HEADER: Final = "User-Agent"
+"""aiohttp adds its own where there is none."""
+FRAMING: Final = frozenset(
+    {
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "upgrade",
+        "te",
+        "trailer",
+        "expect",
+        "keep-alive",
+    }
+)
+"""Headers that would change what is sent, or to whom, for the receiver but not for us."""
+
+
+class GuardedClient:
+    """For use with `async with`. Follows no redirect, keeps no cookie, asks no proxy.
+
+    Idle connections are kept for a moment; each was judged when it was dialled.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        ca_file: str = "",
+        deadline: float = DEADLINE_SECONDS,
+        resolver: DnsResolver | None = None,
+        wanted: int | None = None,
+    ) -> None:
+        """`wanted`: how many bytes of a body, if not WANTED_BYTES."""
+        self._guard = guard
+        self._wanted = wanted or WANTED_BYTES
+        self._ca_file = ca_file
+        self._deadlines = Deadlines(deadline)
+        self._resolver = resolver or DnsResolver()
+        self._target = lru_cache(REMEMBERED_URLS)(self._new_target)
+        self._context: ssl.SSLContext | None = None
+        self._reading = asyncio.Lock()
+        self._complaints = Complaints(LOG, (UnicodeError,), level=logging.WARNING)
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._kept = await self._session(keeps=True)
+        self._fresh = await self._session(keeps=False)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> Answer:
+        """Never raises for what a receiver or its name server does.
+
+        Only ValueError for headers that frame, and Problem (503) when this machine lacks files, threads or memory.
+        `party`: for whom, such as a company; each has its share of the lookups.
+        """
+        return await self._ask("POST", url, headers, body, party)
+
+    async def get(self, url: str, headers: Mapping[str, str]) -> Answer:
+        """As `post`."""
+        return await self._ask("GET", url, headers, None, 0)
+
+    async def _ask(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, party: int
+    ) -> Answer:
+        _refuse_framing(headers)
+        started = time.monotonic()
+        try:
+            target, errors = self._target(url)
+        except OSError as cause:
+            raise _short() from cause
+        if target is None:
+            return Answer(None, {}, b"", False, 0.0, errors)
+        attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0, headers, party, self._wanted)
+        error = await self._in_time(attempt, method, target, body)
+        return Answer(
+            attempt.status,
+            attempt.headers,
+            bytes(attempt.body[: attempt.wanted]),
+            attempt.is_cut,
+            time.monotonic() - started,
+            error,
+        )
+
+    async def _in_time(self, attempt: Attempt, method: str, target: URL, body: bytes | None) -> str | None:
+        """Fills the attempt; returns why it failed."""
+        token = ATTEMPT.set(attempt)
+        deadline = self._deadlines.new()
+        try:
+            with deadline:
+                await self._go(attempt, method, target, body)
+        except Exception as error:  # a hostile receiver finds the one that was not listed
+            if attempt.is_cut:
+                return None  # more came than was wanted
+            if failures.is_shortage(error):
+                raise _short() from error
+            if deadline.has_passed:
+                return failures.out_of_time(attempt, self._deadlines.seconds)
+            return failures.sentence(error, attempt, self._complaints, self._guard.section)
+        finally:
+            ATTEMPT.reset(token)
+            if attempt.wire is not None:
+                attempt.wire.end(attempt)
+        return None
+
+    async def _go(self, attempt: Attempt, method: str, target: URL, body: bytes | None) -> None:
+        try:
+            response = await self._request(self._kept, attempt, method, target, body)
+        except aiohttp.ClientConnectionError:
+            if not attempt.may_be_stale:
+                raise
+            response = await self._request(self._fresh, attempt, method, target, body)
+        try:
+            await _read(response, attempt)
+        finally:
+            if not response.content.at_eof():
+                response.close()
+
+    async def _request(
+        self, session: aiohttp.ClientSession, attempt: Attempt, method: str, target: URL, body: bytes | None
+    ) -> aiohttp.ClientResponse:
+        trust = await self._trust() if target.scheme == "https" else True
+        return await session.request(
+            method,
+            target,
+            headers=attempt.sent,  # of two that differ in case aiohttp sends the later: the delivery's own
+            skip_auto_headers=None if USER_AGENT_HEADER in attempt.sent else (USER_AGENT_HEADER,),
+            data=body,
+            ssl=trust,
+            allow_redirects=False,
+        )
+
+    async def _trust(self) -> ssl.SSLContext:
+        """Raises AuthoritiesError."""
+        if self._context is None:
+            async with self._reading:
+                if self._context is None:
+                    context = await on_thread(lambda: dialling_context(self._ca_file))
+                    context.sslobject_class = Handshake
+                    self._context = context
+        return self._context
+
+    async def _session(self, *, keeps: bool) -> aiohttp.ClientSession:
+        return await self._stack.enter_async_context(
+            aiohttp.ClientSession(
+                connector=Connector(self._guard, self._resolver, keeps=keeps),
+                headers=OWN_HEADERS,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(),
+                auto_decompress=False,
+                read_bufsize=2 * self._wanted,
+            )
+        )
+
+    def _new_target(self, url: str) -> tuple[URL | None, str | None]:
+        errors = url_errors(url, self._guard)
+        return (None, " ".join(errors)) if errors else (parsed(url), None)
+
+
+async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
+    attempt.status, attempt.headers, attempt.phase = response.status, response.headers, Phase.BODY
+    while len(attempt.body) <= attempt.wanted and not response.content.at_eof():
+        attempt.body += await response.content.read(attempt.wanted + 1 - len(attempt.body))
+    attempt.is_whole = len(attempt.body) <= attempt.wanted
+
+
+def _short() -> Problem:
+    return unavailable("This service lacks files, threads or memory at the moment, so nothing was sent.", 30)
+
+
+def _refuse_framing(headers: Mapping[str, str]) -> None:
+    if not (_is_harmless(tuple(headers)) and "".join(headers.values()).isprintable()):
+        raise ValueError(f"of the headers {', '.join(headers)} one must not be sent from here")
+
+
+@lru_cache(REMEMBERED_URLS)
+def _is_harmless(names: tuple[str, ...]) -> bool:
+    return FRAMING.isdisjoint(map(str.lower, names)) and "".join(names).isprintable()

@@ -1,0 +1,253 @@
+"""aiohttp's connections with a guard where the socket is made: what is judged is what is dialled."""
+
+import asyncio
+import re
+import socket
+import ssl
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import field
+from enum import Enum
+from typing import Any, Final, cast
+
+from wmsd.base.aiohttp_without_cas import left_unread
+from wmsd.base.dataclass import dataclass
+from wmsd.http_client.dns_resolver import DnsResolver
+from wmsd.http_client.guard import Guard
+from wmsd.http_client.idle import KEEP_SECONDS, Idle
+
+with left_unread():
+    import aiohttp
+    from aiohttp.abc import AbstractResolver, ResolveResult
+
+WANTED_BYTES: Final = 2048
+"""Of the body that a receiver of webhooks answers with."""
+MOST_BYTES: Final = 65_536
+"""Of one answer, head and framing included. An honest one of which 2 kB are wanted needs fewer."""
+NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
+"""Begins an answer that ends with its head (RFC 9110, section 15.3.5)."""
+END_OF_HEAD: Final = b"\r\n\r\n"
+LATER_SECONDS: Final = 1.0
+"""By which aiohttp closes idle connections later than they are broken off here."""
+
+
+class Phase(Enum):
+    """What an attempt waits for."""
+
+    NAME = "the address of the host"
+    CONNECTION = "a connection"
+    TLS = "the TLS handshake"
+    ANSWER = "an answer"
+    BODY = "the rest of the answer"
+
+
+class NotAllowed(OSError):
+    """The guard's objection: for the log. What a name leads to is no business of who wrote the name."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Attempt:
+    """The headers of one request, how far it has come, and what is known of its answer."""
+
+    scheme: str
+    host: str
+    port: int
+    sent: Mapping[str, str]
+    party: int
+    wanted: int = WANTED_BYTES
+    """Bytes of the body."""
+    phase: Phase = Phase.NAME
+    is_dialled: bool = False
+    wire: "Wire | None" = None
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytearray = field(default_factory=bytearray)
+    is_whole: bool = False
+
+    @property
+    def most(self) -> int:
+        """Bytes of the answer in all, head and framing included."""
+        return max(MOST_BYTES, 2 * self.wanted)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more of the body than was wanted: one byte is read to see it."""
+        if self.status is None or self.is_whole:
+            return False
+        return len(self.body) > self.wanted or (self.wire is not None and self.wire.is_flooded)
+
+    @property
+    def may_be_stale(self) -> bool:
+        """Whether it failed because the connection that it was given had been closed by the receiver before."""
+        return self.wire is not None and not self.is_dialled and not self.wire.received
+
+
+ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
+
+
+class Wire(asyncio.Protocol):
+    """Stands between asyncio and aiohttp's protocol, which it hands everything on to.
+
+    So a receiver cannot flood a connection: neither with heads without an end, nor while nothing is asked.
+    """
+
+    def __init__(self, transport: asyncio.Transport, inner: asyncio.Protocol, idle: Idle) -> None:
+        self._transport = transport
+        self._inner = inner
+        self._idle = idle
+        self._attempt: Attempt | None = None
+        """The last that began."""
+        self.received = 0
+
+    def begin(self, attempt: Attempt) -> None:
+        self.received = 0
+        self._attempt = attempt
+        self._idle.remove(self)
+
+    def end(self, attempt: Attempt) -> None:
+        """Another may have begun already: aiohttp hands a connection on before who has read from it goes on."""
+        if self._attempt is not attempt:
+            return
+        if self._transport.is_closing():
+            self.break_off()
+        else:
+            self._idle.add(self)
+
+    @property
+    def is_flooded(self) -> bool:
+        return self.received > self._most
+
+    @property
+    def _most(self) -> int:
+        return MOST_BYTES if self._attempt is None else self._attempt.most
+
+    def data_received(self, data: bytes) -> None:
+        room = self._most - self.received
+        self.received += len(data)
+        if room <= 0 or self in self._idle:
+            self.break_off()
+            return
+        head, end, rubbish = data.partition(END_OF_HEAD)
+        if rubbish and len(head) < room and NO_BODY.match(data):  # what follows is no part of an answer
+            self._inner.data_received(head + end)
+            self.break_off()
+            return
+        self._inner.data_received(data if len(data) <= room else data[:room])
+        if self.is_flooded:
+            self.break_off()
+
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._idle.remove(self)
+        self._inner.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
+
+    def break_off(self) -> None:
+        """At once: TLS's farewell would wait half a minute for a receiver that says none. Who reads is told."""
+        self._transport.abort()
+
+
+class Handshake(ssl.SSLObject):
+    """Notes in the attempt that its TLS has begun."""
+
+    def do_handshake(self) -> None:
+        attempt = ATTEMPT.get(None)
+        if attempt is not None:
+            attempt.phase = Phase.TLS
+        super().do_handshake()
+
+
+class Connector(aiohttp.TCPConnector):
+    """Has no limit: the sender counts. `ATTEMPT` is who dials."""
+
+    def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool) -> None:
+        """`keeps`: whether connections are used again."""
+        super().__init__(
+            resolver=_GuardedResolver(guard, resolver),
+            use_dns_cache=False,
+            socket_factory=self._new_socket,
+            limit=0,
+            **({"keepalive_timeout": KEEP_SECONDS + LATER_SECONDS} if keeps else {"force_close": True}),
+        )
+        self._guard = guard
+        self._idle = Idle()
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: Any,
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # aiohttp's name
+    ) -> "aiohttp.connector.Connection":
+        attempt = ATTEMPT.get()
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            if attempt.is_dialled or not _has_spoken(connection):
+                break
+            connection.close()
+        attempt.wire = self._wire(connection.transport)
+        if attempt.wire is not None:
+            attempt.wire.begin(attempt)
+        attempt.phase = Phase.ANSWER
+        return connection
+
+    def _wire(self, transport: asyncio.Transport | None) -> Wire | None:
+        """None where the connection is lost already."""
+        if transport is None:
+            return None
+        protocol = transport.get_protocol()
+        if isinstance(protocol, Wire):
+            return protocol
+        wire = Wire(transport, cast(asyncio.Protocol, protocol), self._idle)
+        transport.set_protocol(wire)
+        return wire
+
+    def _new_socket(self, info: tuple[Any, ...]) -> socket.socket:
+        """Raises NotAllowed. Every way to a connection comes through here, also an address written in the URL."""
+        family, kind, protocol, _, address = info
+        attempt = ATTEMPT.get()
+        attempt.is_dialled = True
+        attempt.phase = Phase.CONNECTION
+        objection = self._guard.objection(address[0], attempt.scheme, address[1])
+        if objection:
+            raise NotAllowed(objection)
+        return socket.socket(family, kind, protocol)
+
+
+def _has_spoken(connection: "aiohttp.connector.Connection") -> bool:
+    """Whether a kept connection has said what nobody asked for."""
+    return connection.protocol is None or connection.protocol.should_close
+
+
+class _GuardedResolver(AbstractResolver):
+    """A name that has one forbidden address is forbidden: a mixture is how a wall is tried."""
+
+    def __init__(self, guard: Guard, resolver: DnsResolver) -> None:
+        self._guard = guard
+        self._resolver = resolver
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Raises NotAllowed, OSError or UnicodeError."""
+        attempt = ATTEMPT.get()
+        addresses = await self._resolver.addresses(host, attempt.party)
+        for address in addresses:
+            objection = self._guard.objection(address, attempt.scheme, port)
+            if objection:
+                raise NotAllowed(f"Of the addresses of {host}, {objection}")
+        return [_result(host, address, port) for address in addresses]
+
+    async def close(self) -> None:
+        pass
+
+
+def _result(host: str, address: str, port: int) -> ResolveResult:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return {"hostname": host, "host": address, "port": port, "family": family, "proto": 0, "flags": 0}

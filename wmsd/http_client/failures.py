@@ -1,0 +1,152 @@
+"""Says why an attempt failed, in a sentence for people, without the libraries' own words."""
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import Final
+
+from wmsd.base.aiohttp_without_cas import left_unread
+from wmsd.base.repeated_failures import Complaints
+from wmsd.http_client.connector import Attempt, NotAllowed, Phase
+from wmsd.http_client.dns_resolver import LookupFailed
+from wmsd.http_client.trusted_authorities import AuthoritiesError
+from wmsd.http_client.urls import literal
+
+with left_unread():
+    import aiohttp
+
+NOWHERE: Final = (
+    "There is no address for the name {host} that may be dialled: either nobody knows the name, or it leads where "
+    "this installation sends nothing. Its administrator finds which in the log of the service, and what it allows "
+    "in {section}.allow_networks and {section}.allow_ports."
+)
+"""One sentence for both. Otherwise anybody who may write a URL could find out the names in this network."""
+BY_ERRNO: Final = {
+    errno.ECONNREFUSED: "{host} refused the connection at port {port}.",
+    errno.EHOSTUNREACH: "{host} cannot be reached: there is no way to it.",
+    errno.ENETUNREACH: "{host} cannot be reached: there is no way to its network.",
+    errno.EADDRNOTAVAIL: "{host} cannot be reached: there is no way to its address.",
+    errno.ETIMEDOUT: "{host} did not answer at port {port}.",
+}
+SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
+BY_VERIFY_CODE: Final = {
+    9: "The certificate of {host} is not valid yet.",
+    10: "The certificate of {host} has expired.",
+    62: "The certificate of {host} is for another host name.",
+    64: "The certificate of {host} is for another address.",
+    **dict.fromkeys(
+        (2, 18, 19, 20, 21),
+        "The certificate of {host} is from an authority that is not known here; "
+        "{section}.ca_file can hold a private one.",
+    ),
+}
+"""By OpenSSL's X509_V_ERR_… codes."""
+OLD_TLS: Final = {"UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION", "VERSION_TOO_LOW", "WRONG_SSL_VERSION"}
+NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"}
+
+
+def out_of_time(attempt: Attempt, seconds: float) -> str:
+    return (
+        f"{attempt.host} took too long: the {seconds:g} seconds of an attempt passed while waiting for "
+        f"{attempt.phase.value}."
+    )
+
+
+def is_shortage(error: Exception) -> bool:
+    """Whether this machine lacked files, threads or memory, so that the receiver is not to blame."""
+    return any(
+        isinstance(cause, MemoryError | LookupFailed)
+        or (isinstance(cause, OSError) and cause.errno in SHORTAGES)
+        or (isinstance(cause, RuntimeError) and "start new thread" in str(cause))
+        for cause in _causes(error)
+    )
+
+
+def sentence(error: Exception, attempt: Attempt, complaints: Complaints, section: str) -> str:
+    """The sentence for the person in charge of the receiver. `complaints` logs the details for the admin; what may
+    be dialled stands in that `section` of the settings.
+    """
+    found = _known(error, attempt)
+    if found is None:
+        complaints.failed(f"an attempt at {attempt.host} failed within this service", error)
+        found = "The attempt failed within this service."
+    elif found is NOWHERE:
+        complaints.failed(f"nothing is sent to {attempt.host} at port {attempt.port}", _innermost(error))
+    return found.format(host=attempt.host, port=attempt.port, section=section)
+
+
+def _known(error: Exception, attempt: Attempt) -> str | None:
+    for cause in _causes(error):
+        if isinstance(cause, NotAllowed) and literal(attempt.host) is None:
+            return NOWHERE
+        if isinstance(cause, NotAllowed | AuthoritiesError):
+            return _literally(str(cause))
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return BY_VERIFY_CODE.get(cause.verify_code, "The certificate of {host} is not valid.")
+        if isinstance(cause, ssl.SSLError):
+            return _tls_sentence(cause)
+        if isinstance(cause, socket.gaierror | UnicodeError):
+            return _name_sentence(cause)
+    if isinstance(error, aiohttp.ClientResponseError):
+        return _http_sentence(error)
+    if attempt.wire is not None and attempt.wire.is_flooded:
+        return f"{{host}} sent more than {attempt.most // 1024} kB without an answer in it."
+    if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
+        return _connection_sentence(error, attempt)
+    return None
+
+
+def _literally(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and its causes, without aiohttp's own errors, which only look like those of ssl."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if not isinstance(seen, aiohttp.ClientError):
+            yield seen
+        seen = seen.__cause__
+
+
+def _innermost(error: BaseException) -> BaseException:
+    return list(_causes(error))[-1]
+
+
+def _tls_sentence(error: ssl.SSLError) -> str:
+    reason = error.reason or ""
+    if reason in OLD_TLS:
+        return "{host} speaks only TLS that is older than 1.2."
+    if reason in NO_TLS:
+        return "{host} does not speak TLS at port {port}."
+    return "The TLS handshake with {host} failed."
+
+
+def _name_sentence(error: BaseException) -> str:
+    if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
+        return "The name {host} cannot be looked up at the moment: its name server does not answer."
+    return NOWHERE
+
+
+def _http_sentence(error: aiohttp.ClientResponseError) -> str:
+    if "Got more than" in error.message or "Too many" in error.message:
+        return "{host} answered with a head that is too large."
+    return "{host} answered with something that is not HTTP."
+
+
+def _connection_sentence(error: Exception, attempt: Attempt) -> str:
+    found = BY_ERRNO.get(getattr(error, "errno", None) or 0)
+    if found:
+        return found
+    match attempt.phase:
+        case Phase.NAME:
+            return "The name {host} cannot be looked up."
+        case Phase.CONNECTION:
+            return "{host} cannot be reached at port {port}."
+        case Phase.TLS:
+            return "{host} broke off the TLS handshake."
+        case Phase.ANSWER:
+            return "{host} closed the connection without an answer."
+        case Phase.BODY:
+            return "{host} broke off in the middle of its answer."

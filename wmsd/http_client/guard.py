@@ -1,0 +1,230 @@
+"""Decides which addresses may be dialled. Every URL here may be hostile.
+
+`ipaddress.is_global` does not suffice: it takes multicast addresses and translated private ones for global, and
+does not know the metadata addresses of clouds.
+"""
+
+import socket
+from collections.abc import Collection, Sequence
+from enum import Enum
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final, NamedTuple
+
+from wmsd.http_client import ports
+
+Address = IPv4Address | IPv6Address
+
+
+class Rule(Enum):
+    """What an entry in webhooks.allow_networks can admit."""
+
+    BY_NETWORK = "by network"
+    ONE_BY_ONE = "one by one"
+    NEVER = "never"
+
+
+class Range(NamedTuple):
+    """A range of addresses. `says` completes a sentence after "is"."""
+
+    rule: Rule
+    says: str
+    networks: tuple[str, ...]
+
+
+METADATA: Final = Range(
+    Rule.ONE_BY_ONE,
+    "a metadata address of a cloud",
+    (
+        "169.254.169.254/32",
+        "168.63.129.16/32",  # Azure: among public addresses
+        "100.100.100.200/32",  # Alibaba
+        "192.0.0.192/32",  # Oracle
+        "fd00:ec2::/32",  # AWS: instances, clocks, names, containers
+        "fd20:ce::254/128",  # Google
+        "fd00:42::42/128",  # Scaleway
+        "fe80::a9fe:a9fe/128",  # OpenStack
+    ),
+)
+RANGES: Final = (
+    METADATA,
+    Range(Rule.NEVER, "this machine, unspecified", ("0.0.0.0/8", "::/128")),
+    Range(Rule.ONE_BY_ONE, "a loopback address", ("127.0.0.0/8", "::1/128")),
+    Range(Rule.ONE_BY_ONE, "a link-local address", ("169.254.0.0/16", "fe80::/10")),
+    Range(
+        Rule.BY_NETWORK,
+        "a private address",
+        ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fec0::/10"),
+    ),
+    Range(
+        Rule.NEVER,
+        "a translated address, which hides another",
+        # mapped and compatible IPv4, local NAT64, Teredo, 6to4 and its relays
+        (
+            "::/96",
+            "::ffff:0:0/96",
+            "::ffff:0:0:0/96",
+            "64:ff9b:1::/48",
+            "2001::/32",
+            "2002::/16",
+            "192.88.99.0/24",
+        ),
+    ),
+    Range(
+        Rule.NEVER,
+        "an address for documentation",
+        ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"),
+    ),
+    Range(Rule.NEVER, "a multicast address", ("224.0.0.0/4", "ff00::/8")),
+    Range(
+        Rule.NEVER,
+        "a reserved address",
+        ("192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "2001::/23", "100::/64", "5f00::/16"),
+    ),
+)
+"""The first range with the address counts."""
+
+PUBLIC_V6: Final = IPv6Network("2000::/3")
+NAT64: Final = IPv6Network("64:ff9b::/96")
+UNASSIGNED: Final = Range(Rule.NEVER, "outside what the internet uses", ())
+TUNNELLED: Final = Range(Rule.NEVER, "a tunnel's address, which hides another", ())
+
+
+class Guard:
+    """The rule of one installation. `own_ports` are the ports that this service listens on.
+
+    `allow_networks` are checked CIDR networks, as in the settings. An entry for a single address, such as
+    127.0.0.1/32, also admits addresses that no larger network admits. `allow_ports`, as for `ports.parsed`, are
+    the ports of such addresses.
+    """
+
+    def __init__(
+        self,
+        allow_networks: Sequence[str] = (),
+        allow_http: bool = False,
+        own_ports: Collection[int] = (),
+        allow_ports: Sequence[int | str] = ports.WEB,
+        section: str = "webhooks",
+    ) -> None:
+        """`section` of the settings they are from, for sentences."""
+        self.allow_http = allow_http
+        self.section = section
+        self._listed = [ip_network(network) for network in allow_networks]
+        self._own_ports = frozenset(own_ports)
+        self._allow_ports = ports.parsed(allow_ports)
+
+    def objection(self, address: str, scheme: str, port: int = 443) -> str | None:
+        """A sentence why this may not be dialled; None if it may."""
+        try:
+            ip = ip_address(address)
+        except ValueError:
+            return f"{address} is not an address."
+        if isinstance(ip, IPv6Address) and ip.scope_id is not None:
+            return f"{address} is bound to an interface of this machine, which no receiver's address is."
+        return (
+            self.objection_to_port(port)
+            or self._about_address(ip, port)
+            or self._about_scheme(ip, scheme)
+            or self._about_self(ip, port)
+        )
+
+    def objection_to_address(self, address: str, port: int) -> str | None:
+        """As `objection`, for another protocol at a port that the settings name."""
+        try:
+            ip = ip_address(address)
+        except ValueError:
+            return f"{address} is not an address."
+        return self._about_address(ip, port) or self._about_self(ip, port)
+
+    def lists(self, address: str) -> bool:
+        """Whether `allow_networks` has the address."""
+        return self._is_listed(ip_address(address))
+
+    def objection_to_port(self, port: int) -> str | None:
+        """As `objection`, for any address."""
+        if port in ports.NEVER:
+            return f"Port {port} belongs to another protocol: no receiver may use it."
+        return None
+
+    def _about_address(self, ip: Address, port: int) -> str | None:
+        found = kind(ip)
+        if found is None:
+            return None
+        match found.rule:
+            case Rule.NEVER:
+                return f"{ip} is {found.says}: no receiver may have it."
+            case Rule.BY_NETWORK if not self._is_listed(ip):
+                return f"{ip} is {found.says}; {self.section}.allow_networks does not list its network."
+            case Rule.ONE_BY_ONE if not self._is_listed_itself(ip):
+                return (
+                    f"{ip} is {found.says}; {self.section}.allow_networks does not list "
+                    f"{ip}/{ip.max_prefixlen} itself."
+                )
+        if not any(port in allowed for allowed in self._allow_ports):
+            return f"{ip} is {found.says}; {self.section}.allow_ports does not list port {port}."
+        return None
+
+    def _about_scheme(self, ip: Address, scheme: str) -> str | None:
+        if scheme == "https":
+            return None
+        if scheme != "http" or not self.allow_http:
+            return f"{scheme}: is not allowed; receivers are https:."
+        if not self._is_listed(ip):
+            return f"http: is only for networks in {self.section}.allow_networks, and {ip} is in none of them."
+        return None
+
+    def _about_self(self, ip: Address, port: int) -> str | None:
+        if port in self._own_ports and is_here(ip):
+            return f"{ip} at port {port} is this service itself."
+        return None
+
+    def _is_listed(self, ip: Address) -> bool:
+        return any(ip in network for network in self._listed)
+
+    def _is_listed_itself(self, ip: Address) -> bool:
+        return any(network.num_addresses == 1 and ip in network for network in self._listed)
+
+
+@cache
+def _networks() -> list[tuple[IPv4Network | IPv6Network, Range]]:
+    """Made at the first use, so that a start does not wait for it."""
+    return [(ip_network(network), found) for found in RANGES for network in found.networks]
+
+
+def kind(ip: Address) -> Range | None:
+    """The range of the address; None for a public one."""
+    for network, found in _networks():
+        if ip in network:
+            return found
+    if isinstance(ip, IPv4Address):
+        return None
+    if ip in NAT64:
+        # A host without IPv4 reaches public IPv4 addresses in this way, and no others.
+        return None if kind(last_four(ip)) is None else TUNNELLED
+    if ip not in PUBLIC_V6:
+        return UNASSIGNED
+    return TUNNELLED if _is_isatap(ip) else None
+
+
+def last_four(ip: IPv6Address) -> IPv4Address:
+    return IPv4Address(int(ip) & 0xFFFF_FFFF)
+
+
+def _is_isatap(ip: IPv6Address) -> bool:
+    """Whether it is an IPv4 address in the last four bytes, marked by the bytes before."""
+    return int(ip) >> 32 & 0xFDFF_FFFF == 0x0000_5EFE
+
+
+def is_here(ip: Address) -> bool:
+    """Whether an interface of this machine has the address now."""
+    if ip.is_loopback:
+        return True
+    if isinstance(ip, IPv6Address) and ip in NAT64:
+        return is_here(last_four(ip))
+    family = socket.AF_INET if ip.version == 4 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((str(ip), 0))  # only an address of this machine can be bound
+        except OSError:
+            return False
+    return True

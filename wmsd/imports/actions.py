@@ -1,0 +1,162 @@
+"""The use cases of imports at the pages, for admins of the company."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.decimal_marks import Mark
+from wmsd.base.problems import forbidden, invalid, not_found
+from wmsd.contract.context import Caller, Company
+from wmsd.contract.fields import Input, Name
+from wmsd.contract.operation import operation
+from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch.freezes import check_not_frozen
+from wmsd.dispatch.limits.growth_limits import MEGABYTE, Storage
+from wmsd.imports import store as record
+from wmsd.imports.file_kinds import KINDS
+from wmsd.imports.modules import MODULE_OF
+from wmsd.imports.schema import ImportCursorQuery, ImportQuery, ImportShown
+from wmsd.imports.upload_jobs import ImportDesk
+from wmsd.imports.upload_progress import shown
+
+by_admins = partial(operation, tag="Imports", role="company-admin")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportService:
+    desk: ImportDesk
+    storage: Storage
+
+
+class UploadToLookAt(Input):
+    """What somebody says of an uploaded file. What is left out is as the file shows."""
+
+    kind: Annotated[str, Field(max_length=64)]
+    file_name: Annotated[str, Field(max_length=200)] = ""
+    bytes: int = 0
+    decimal: Mark | None = None
+    delimiter: Literal["comma", "semicolon", "tab"] | None = None
+    encoding: Literal["utf-8", "utf-16", "windows-1250", "windows-1252", "iso-8859-2"] | None = None
+    complete: bool = False
+    reason: Name | None = None
+
+
+TOO_LARGE: Final = "The file is over {} MB."
+QUOTA_LEFT: Final = (
+    "The file is larger than what the company may still add, in which uploads of the last day count too. "
+    "Import it in parts, or ask the site admin for more."
+)
+CHOICES: Final = ("decimal", "delimiter", "encoding")
+
+
+@by_admins(answer="page", returns=ImportShown)
+def list_imports(tx: Transaction, query: ImportQuery) -> Page:
+    """List the last imports of the company."""
+    return record.page(tx, query)
+
+
+@by_admins(answer="cursor", returns=ImportShown)
+def walk_imports(tx: Transaction, query: ImportCursorQuery, position: int) -> CursorPage:
+    """List them by cursor."""
+    return record.after(tx, query, position)
+
+
+def _one(tx: Transaction, id: int) -> Record:
+    found = record.one(tx, id)
+    if found is None:
+        raise not_found("import")
+    return found
+
+
+@by_admins(answer="record", returns=ImportShown)
+def get_import(tx: Transaction, id: int) -> Record:
+    """Get an import."""
+    return _one(tx, id)
+
+
+@by_admins(answer="record", returns=ImportShown, writes=True)
+async def undo_import(
+    service: ImportService, database: Database, company: Company, caller: Caller, id: int
+) -> Callable[[Transaction], Record]:
+    """Take an import back, all of it or nothing. It must be the last one, and nothing may be built on it."""
+    await database.read(lambda tx: _one(tx, id))
+    await service.desk.take_back(company, id, caller)
+    return lambda tx: _one(tx, id)
+
+
+@by_admins(answer="object")
+async def begin_upload(
+    service: ImportService, database: Database, company: Company, caller: Caller
+) -> dict[str, object]:
+    """Make a place for a file that is to be uploaded. Uploads count in the company's quota."""
+    check_not_frozen(company)
+    upload = await service.desk.make(company, caller)
+    kept = await service.desk.bytes_kept(company)
+    left = await database.read(lambda tx: service.storage.left(tx, company, kept))
+    most = service.desk.most_bytes
+    is_of_quota = left is not None and left < most
+    return {
+        "id": upload.id,
+        "path": str(upload.file),
+        "most_bytes": left if is_of_quota else most,
+        "too_large": QUOTA_LEFT if is_of_quota else TOO_LARGE.format(most // MEGABYTE),
+    }
+
+
+@by_admins(answer="object")
+async def look_at_upload(
+    service: ImportService, company: Company, upload: str, body: UploadToLookAt
+) -> dict[str, object]:
+    """Begin to look at an uploaded file: what an import would do."""
+    if body.kind not in KINDS:
+        raise invalid({"kind": [f"must be one of {', '.join(KINDS)}"]})
+    module = MODULE_OF.get(body.kind)
+    if module is not None and module not in company.modules:
+        raise forbidden(f"The module {module} is off for this company.")
+    found, about = await service.desk.find(company, upload)
+    given = body.model_dump()
+    about.kind = body.kind
+    about.file_name, about.bytes = body.file_name or about.file_name, body.bytes or about.bytes
+    about.choices = {name: given[name] for name in CHOICES if given[name] is not None}
+    about.options = {name: given[name] for name in KINDS[body.kind].options if given[name]}
+    await service.desk.look(company, found, about)
+    return {"id": upload}
+
+
+@by_admins(answer="object")
+async def get_upload(service: ImportService, database: Database, company: Company, upload: str) -> dict[str, Any]:
+    """Get an upload: what was understood of it, what would change, and how far its import is."""
+    return await shown(service.desk, database, company, *await service.desk.find(company, upload))
+
+
+@by_admins(answer="object")
+async def import_upload(
+    service: ImportService, database: Database, company: Company, upload: str
+) -> dict[str, object]:
+    """Begin to import an upload. What is asked twice is done once."""
+    check_not_frozen(company)
+    kept = await service.desk.bytes_kept(company)
+
+    def admitted(tx: Transaction) -> int | None:
+        service.storage.admit(tx, company, "adds")
+        return service.storage.left(tx, company, kept)
+
+    left = await database.read(admitted)
+    await service.desk.take_in(company, *await service.desk.find(company, upload), left)
+    return {"id": upload}
+
+
+@by_admins(answer="object")
+async def get_upload_errors(service: ImportService, company: Company, upload: str) -> dict[str, object]:
+    """Get the file with the errors of an upload, the first 1 000."""
+    found, _ = await service.desk.find(company, upload)
+    errors = await asyncio.to_thread(found.errors)
+    if errors is None:
+        raise not_found("list of errors")
+    return {"csv": errors}

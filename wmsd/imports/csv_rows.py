@@ -1,0 +1,291 @@
+"""Reads the rows of a CSV file, as programs and people write it."""
+
+import csv
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from pydantic.fields import FieldInfo
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.decimal_marks import Mark
+from wmsd.contract import csv_cells as cells
+from wmsd.contract.bulk_imports import CellError, Outcome, Row
+
+DELIMITERS: Final = (",", ";", "\t")
+CSV_FIELD_LIMIT: Final = 1024 * 1024
+UNFINISHED: Final = "unexpected end of data"
+TOO_LARGE: Final = "field larger than field limit"
+"""What the reader of Python says where a quote was left open."""
+NO_ROWS: Final = "The file has no rows, only the line that names the columns: there is nothing to import."
+Columns = Mapping[str, FieldInfo]
+
+
+LIKE: Final = 0.7
+"""How like a column a mistyped name must be, at 1 being the same."""
+MOST_NAMED: Final = 20
+"""Unknown columns that are named, and for which a known one is looked for."""
+LONGEST_NAMED: Final = 60
+MOST_COLUMNS: Final = 200
+"""More than any kind has: a file with more is another file."""
+
+
+class Unreadable(Exception):
+    """The file is no readable CSV; the sentences say where and why."""
+
+    def __init__(self, *sentences: str) -> None:
+        first, *others = sentences
+        super().__init__(" ".join([first, *(each[0].upper() + each[1:] for each in others)]))
+        self.sentences = sentences
+
+
+class WrongHeader(Unreadable):
+    """Its first line is wrong. `wrong`: the sentences, by the columns that they are about as the file has them."""
+
+    def __init__(self, wrong: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(*(sentence for sentences in wrong.values() for sentence in sentences))
+        self.wrong = wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a file is written. `delimiter`: None for the one that the header has most of."""
+
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    decimal: Mark = "point"
+
+
+PLAIN: Final = Form()
+"""As this program writes files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The names in the first line, and what is wrong with them."""
+
+    names: tuple[str, ...]
+    unknown: Mapping[str, str | None]
+    """Each with the known column that is most like it."""
+    twice: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def is_right(self) -> bool:
+        return any(self.names) and not (self.unknown or self.twice or self.missing)
+
+
+def _near(name: str, columns: Columns) -> str | None:
+    """The column that was meant. `unit` is none for `quantity`, although most of its letters are in it."""
+    return next(iter(difflib.get_close_matches(name.lower(), list(columns), n=1, cutoff=LIKE)), None)
+
+
+def column_name(heading: str, columns: Columns) -> str:
+    """The column that a heading names, whatever its capitals and the blanks around it; the heading itself where it
+    names none.
+    """
+    name = heading.strip()
+    return lowered if name not in columns and (lowered := name.lower()) in columns else name
+
+
+def read_header(columns: Columns, required: Iterable[str], cells_of_it: Sequence[str]) -> Header:
+    names = tuple(column_name(heading, columns) for heading in cells_of_it)
+    unknown: dict[str, str | None] = {}
+    for name in names:
+        if name not in columns:
+            unknown[name] = _near(name, columns) if len(unknown) < MOST_NAMED else None
+    twice = tuple(sorted(name for name, count in Counter(names).items() if count > 1))
+    return Header(names, unknown, twice, tuple(name for name in required if name not in names))
+
+
+def read_rows(
+    columns: Columns, required: Iterable[str], texts: Iterable[str], outcome: Outcome, form: Form = PLAIN
+) -> Iterator[Row]:
+    """The rows of a file's lines. Cells that cannot be read are added to the errors of the outcome. Raises
+    Unreadable.
+    """
+    rows = split(texts, form.delimiter)
+    names = _named(columns, required, next(rows, Line(1, [])).cells)
+    readers = [(name, cells.reader(columns[name], form.decimal), columns[name]) for name in names]
+    for row in rows:
+        values = _values(readers, row, outcome)
+        if values is not None:
+            yield Row(row.number, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row as it stands in the file. `number` is that of a spreadsheet: the header is 1, and empty rows count.
+
+    `stray` is the number of the first column without a heading where the row has something.
+    """
+
+    number: int
+    cells: list[str]
+    stray: int | None = None
+
+
+def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
+    """The rows of a file, without empty ones, and without columns that have no heading; the first is the header.
+    A text is a line, or a line with the empty ones after it, over which the reader passes. Raises Unreadable.
+    """
+    lines = Quotes(iter(texts))
+    first = next(lines, "")
+    if not first:
+        raise Unreadable("the file is empty. Its first line must name the columns.")
+    csv.field_size_limit(CSV_FIELD_LIMIT)
+    reader = csv.reader(chain((first,), lines), delimiter=delimiter or delimiter_of(first), strict=True)
+    try:
+        header = _unguarded(next(reader, []))
+        named = sum(bool(name.strip()) for name in header)
+        if named > MOST_COLUMNS:
+            raise Unreadable(f"its first line names {named} columns, and no list has more than {MOST_COLUMNS}.")
+        nameless = {place for place, name in enumerate(header) if not name.strip()}
+        yield Line(1, [name for name in header if name.strip()])
+        number = 1 + lines.end_record()
+        for row in reader:
+            begun, number = number, number + lines.end_record()
+            if any(cell and not cell.isspace() for cell in row):
+                yield _under(len(header), nameless, Line(begun, _unguarded(row)))
+    except csv.Error as error:
+        if UNFINISHED in str(error) or (TOO_LARGE in str(error) and lines.open_since):
+            raise Unreadable(f"line {lines.begun}: a quote begins here that does not end.") from None
+        raise Unreadable(f"line {lines.number}: this is not CSV: {error}.") from None
+
+
+class Quotes:
+    """Passes lines on, and knows in which one a quote of the current record began that has not ended."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._before = self._done = 0
+        self._ends = 1
+        self.number = 0
+        """That of the line which the last text begins with."""
+        self.open_since: int | None = None
+
+    def end_record(self) -> int:
+        """Answers how many rows a spreadsheet shows: this one, and the empty ones that came with its last line."""
+        self._before, self.open_since = self._done, None
+        return self._ends
+
+    @property
+    def begun(self) -> int:
+        """The line where the quote begins, or where its record does."""
+        return self.open_since or self._before + 1
+
+    def __iter__(self) -> "Quotes":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._ends = ends_in(line) or 1
+        self.number, self._done = self._done + 1, self._done + self._ends
+        if line.count('"') % 2:
+            self.open_since = self.number if self.open_since is None else None
+        return line
+
+
+def ends_in(text: str) -> int:
+    """How many lines end in it, as any system ends them."""
+    ends = text.count("\n")
+    return ends + text.count("\r") - text.count("\r\n") if "\r" in text else ends
+
+
+def _unguarded(row: list[str]) -> list[str]:
+    return [cells.unguarded(cell) for cell in row]
+
+
+def _under(width: int, nameless: set[int], row: Line) -> Line:
+    """The row as the header has it. Spreadsheets end rows with empty cells where another row was longer."""
+    found = row.cells
+    while len(found) > width and not found[-1]:
+        found.pop()
+    if not nameless:
+        return row
+    stray = next((n for n, cell in enumerate(found) if n in nameless and cell and not cell.isspace()), None)
+    return Line(
+        row.number,
+        [cell for place, cell in enumerate(found) if place not in nameless],
+        None if stray is None else stray + 1,
+    )
+
+
+def delimiter_of(header: str) -> str:
+    return max(DELIMITERS, key=header.count)
+
+
+def decoded(lines: Iterable[bytes]) -> Iterator[str]:
+    """The texts of lines in UTF-8. Raises Unreadable."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Unreadable(f"line {number} is not UTF-8 text. Save the file as CSV UTF-8.") from None
+        yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _named(columns: Columns, required: Iterable[str], cells_of_it: list[str]) -> tuple[str, ...]:
+    header = read_header(columns, required, cells_of_it)
+    if not any(header.names):
+        raise WrongHeader({"": [f"the first line must name the columns: {', '.join(columns)}."]})
+    if not header.is_right:
+        raise WrongHeader(_wrong_names(columns, header))
+    return header.names
+
+
+def _wrong_names(columns: Columns, header: Header) -> dict[str, list[str]]:
+    """What is wrong with the header, by column. The known columns are listed once."""
+    wrong: dict[str, list[str]] = {}
+    for name, near in header.unknown.items():
+        if near:
+            wrong.setdefault(name, []).append(f"there is no column {_named_as(name)}; did you mean {near}?")
+    others = [name for name, near in header.unknown.items() if not near]
+    known, shown = ", ".join(columns), ", ".join(map(_named_as, others[:MOST_NAMED]))
+    sentences = wrong.setdefault(", ".join(others[:MOST_NAMED]), []) if others else []
+    if len(others) == 1:
+        sentences.append(f"there is no column {shown}; the columns are {known}.")
+    elif len(others) > MOST_NAMED:
+        more = len(others) - MOST_NAMED
+        sentences.append(f"there are no columns {shown}, and {more} more of the file; the columns are {known}.")
+    elif others:
+        sentences.append(f"there are no columns {shown}; the columns are {known}.")
+    for name in header.twice[:MOST_NAMED]:
+        wrong.setdefault(name, []).append(f"the column {_named_as(name)} is there twice.")
+    for name in header.missing:
+        wrong.setdefault(name, []).append(f"the column {name!r} is missing.")
+    return wrong
+
+
+def _named_as(name: str) -> str:
+    return repr(name if len(name) <= LONGEST_NAMED else f"{name[:LONGEST_NAMED]}…")
+
+
+def _values(
+    readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: Line, outcome: Outcome
+) -> dict[str, object] | None:
+    """The row by column. A cell that cannot be read stays text, so that the row's other errors are found."""
+    if row.stray is not None:
+        sentence = f"has something in column {row.stray}, which has no heading"
+        outcome.errors.add(CellError(row.number, "", sentence))
+    if len(row.cells) != len(readers):
+        has, needs = len(row.cells), len(readers)
+        sentence = f"has {has} {'cell' if has == 1 else 'cells'} where the header has {needs}"
+        outcome.errors.add(CellError(row.number, "", sentence))
+        return None
+    values: dict[str, object] = {}
+    for cell, (name, read, field) in zip(row.cells, readers, strict=True):
+        if cell == "":
+            if cells.is_nullable(field):
+                values[name] = None
+            elif read is cells.MEMBERS:
+                values[name] = []
+            continue
+        try:
+            values[name] = read(cell)
+        except ValueError as error:
+            outcome.errors.add(CellError(row.number, name, str(error)))
+            values[name] = cell
+    return values

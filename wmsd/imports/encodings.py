@@ -1,0 +1,127 @@
+"""How the text of a file is encoded: what its bytes show, and which encodings can read it."""
+
+import codecs
+from collections.abc import Mapping
+from typing import IO, Final, NamedTuple
+
+from wmsd.imports.csv_rows import Unreadable
+from wmsd.imports.one_byte_encodings import Letters
+
+ENCODINGS: Final[Mapping[str, str]] = {
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "windows-1250": "Windows-1250",
+    "windows-1252": "Windows-1252",
+    "iso-8859-2": "ISO 8859-2",
+}
+"""Those that can be chosen, and their names for people."""
+GUESSABLE: Final = ("utf-8", "windows-1250", "windows-1252")
+"""Those that do not read every file."""
+MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+OTHER_FILES: Final = {
+    b"PK\x03\x04": "is a workbook (.xlsx) or another zipped file",
+    b"\xd0\xcf\x11\xe0": "is a workbook (.xls)",
+    b"\x1f\x8b": "is compressed",
+    b"%PDF": "is a PDF",
+    b"\x28\xb5\x2f\xfd": "is compressed",
+}
+"""By how they begin."""
+SAVE_AS: Final = "Save it as CSV UTF-8, and choose that file."
+BLOCK: Final = 64 * 1024
+
+
+class Encoding(NamedTuple):
+    """`others`: those that read the file too, and otherwise, where the encoding is a guess. `is_doubtful`: most of
+    what it reads beyond ASCII is no letter, as in files of DOS.
+    """
+
+    name: str
+    others: tuple[str, ...] = ()
+    is_doubtful: bool = False
+
+
+def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
+    """The encoding that was chosen, or the one that the file shows. Raises Unreadable."""
+    file.seek(0)
+    beginning = file.read(4)
+    for begins, is_other in OTHER_FILES.items():
+        if beginning.startswith(begins):
+            raise Unreadable(f"the file {is_other}, not CSV. {SAVE_AS}")
+    for mark, encoding in MARKED.items():
+        if beginning.startswith(mark):
+            return Encoding(encoding)
+    if chosen is not None:
+        return Encoding("utf-16-le" if chosen == "utf-16" else chosen)
+    return _of_bytes(file)
+
+
+def _of_bytes(file: IO[bytes]) -> Encoding:
+    """UTF-8, unless the file has other bytes and no letters of UTF-8. Raises Unreadable."""
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    wrong = right = 0
+    letters = Letters()
+    first_wrong = line = 0
+    while True:
+        block = file.read(BLOCK)
+        text = decoder.decode(block, final=not block)
+        if "\0" in text:
+            number = line + text.partition("\0")[0].count("\n") + 1
+            raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
+        if not text.isascii():
+            bad = text.count("\ufffd")
+            if bad and not first_wrong:
+                first_wrong = line + text.partition("\ufffd")[0].count("\n") + 1
+            wrong += bad
+            right += sum(not each.isascii() for each in text) - bad
+            if wrong:
+                letters.count(block)
+        line += text.count("\n")
+        if not block:
+            break
+    if not wrong:
+        return Encoding("utf-8")
+    if right >= wrong:
+        raise Unreadable(f"line {first_wrong} is not UTF-8 text, though others are. {SAVE_AS}")
+    found = letters.encoding()
+    return Encoding(found, letters.others(found), letters.are_few(found))
+
+
+class WrongEncoding(Unreadable):
+    """The file is no text of the encoding. `others` are those that can read it."""
+
+    def __init__(self, sentence: str, others: list[str]) -> None:
+        super().__init__(sentence)
+        self.others = others
+
+
+def not_readable(file: IO[bytes], encoding: str) -> WrongEncoding:
+    """What to say of a file that is no text of this encoding: the line, and the encodings that can read it."""
+    line = _first_wrong_line(file, encoding) or 1
+    name = ENCODINGS.get(encoding, "UTF-16" if "16" in encoding else "UTF-8")
+    others = [each for each in GUESSABLE if ENCODINGS[each] != name and _first_wrong_line(file, each) is None]
+    if "utf-8" in others:  # what is UTF-8 is hardly ever something else
+        others = ["utf-8"]
+    if not others:
+        return WrongEncoding(f"line {line} is not {name} text. {SAVE_AS}", others)
+    can = ", ".join(ENCODINGS[each] for each in others)
+    return WrongEncoding(
+        f"line {line} is not {name} text. The file can be read as {can}. Choose the encoding that the file has, "
+        "or save it as CSV UTF-8.",
+        others,
+    )
+
+
+def _first_wrong_line(file: IO[bytes], encoding: str) -> int | None:
+    """The line of the first byte that is no text of this encoding; None where all is text."""
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
+    line = 1
+    while True:
+        block = file.read(BLOCK)
+        try:
+            line += decoder.decode(block, final=not block).count("\n")
+        except UnicodeDecodeError as error:
+            return line + error.object[: error.start].decode(encoding, "replace").count("\n")
+        if not block:
+            return None

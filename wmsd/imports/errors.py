@@ -1,0 +1,140 @@
+"""What is wrong with a file, as people are told: each error with its cell."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import IO, Any, Final, NamedTuple, TextIO
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.decimal_marks import NO_NUMBER
+from wmsd.base.plurals import counted
+from wmsd.contract import csv_cells as cells
+from wmsd.contract.bulk_imports import CellError, Errors
+from wmsd.imports.csv_rows import Columns, Form, Unreadable, WrongHeader, column_name, split
+from wmsd.imports.file_form import Guess, lines_of
+
+LONGEST_CELL: Final = 200
+NUMBER: Final = "must be a number"
+CHOOSE: Final = "waits for a choice: is the decimal mark of the file a point or a comma"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """An error, with the cell that it is about as it stands in the file."""
+
+    line: int
+    column: str
+    cell: str | None
+    sentence: str
+
+    @property
+    def where(self) -> str:
+        row = f"row {self.line}" if self.line else ""
+        return ", ".join(part for part in (row, self.column) if part)
+
+    @property
+    def text(self) -> str:
+        """The whole sentence for people."""
+        quoted = "" if not self.cell else f' The cell has "{shortened(self.cell)}".'
+        return f"{self.where}: {self.sentence}.{quoted}"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "row": self.line or None,
+            "column": self.column,
+            "cell": None if self.cell is None else shortened(self.cell),
+            "message": self.sentence,
+        }
+
+
+class Told(NamedTuple):
+    """The first errors of a file, and how many there are in all."""
+
+    first: Sequence[Wrong] = ()
+    in_all: int = 0
+
+    @property
+    def more(self) -> int:
+        """How many are only counted."""
+        return self.in_all - len(self.first)
+
+
+def shortened(cell: str) -> str:
+    return cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…"
+
+
+def with_cells(file: IO[bytes], columns: Columns, form: Form, errors: Iterable[CellError]) -> list[Wrong]:
+    """The errors with the beginnings of their cells, which are read again from the file."""
+    errors = list(errors)
+    wanted = {error.line for error in errors}
+    last = max(wanted, default=0)
+    lines: dict[int, list[str]] = {}
+    names: list[str] = []
+    texts = lines_of(file, form.encoding)
+    try:
+        for row in split(texts, form.delimiter):
+            if not names:
+                names = [column_name(heading, columns) for heading in row.cells]
+            elif row.number in wanted:
+                lines[row.number] = [cell[: LONGEST_CELL + 1] for cell in row.cells]
+            if row.number >= last:
+                break
+    except Unreadable:
+        pass  # said already
+    finally:
+        texts.close()
+    return [
+        Wrong(each.line, each.column, _cell(names, lines.get(each.line), each), each.sentence) for each in errors
+    ]
+
+
+def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | None:
+    """A part of a list, such as `barcodes.1`, is in the cell of the list."""
+    name = error.column
+    while name and name not in names:
+        name = name.rpartition(".")[0]
+    if not name or row is None or len(row) != len(names):
+        return None
+    return row[names.index(name)]
+
+
+def of_file(error: Unreadable) -> list[Wrong]:
+    """What keeps the whole file from being read. What is wrong with its first line is an error of row 1."""
+    if isinstance(error, WrongHeader):
+        at = [(column, sentence) for column, sentences in error.wrong.items() for sentence in sentences]
+        return [Wrong(1, column, None, sentence.removesuffix(".")) for column, sentence in at]
+    return [Wrong(0, "", None, sentence.removesuffix(".")) for sentence in error.sentences]
+
+
+def in_both(errors: Errors, others: Errors) -> tuple[list[CellError], int]:
+    """The first ones, as far as they are among the others, those of the file with the other decimal mark; and how
+    many such there are. Of cells beyond the first it is known only that they are wrong with either.
+    """
+    known = {(each.line, each.column): _with_either_mark(each) for each in others.first}
+    either = [each for each in map(_with_either_mark, errors.first) if others.has(each.line, each.column)]
+    same = [each for each in either if known.get((each.line, each.column), each) == each]
+    return same, errors.cells_in_common(others) - len(either) + len(same)
+
+
+def _with_either_mark(error: CellError) -> CellError:
+    return replace(error, sentence=NUMBER) if error.sentence in NO_NUMBER.values() else error
+
+
+def asked(guessed: Guess) -> list[Wrong]:
+    """The cells that wait for a choice of the decimal mark: the first few."""
+    return [Wrong(each.line, each.column, each.text, CHOOSE) for each in guessed.questions]
+
+
+def write_errors(errors: Iterable[Wrong], file: TextIO, more: int = 0) -> None:
+    """Errors as CSV, and how many more there are. A spreadsheet runs none of it as a formula."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["row", "column", "cell", "message"])
+    for each in errors:
+        row = [each.line or "", shortened(each.column), shortened(each.cell or ""), each.sentence]
+        writer.writerow([cells.write(value) for value in row])
+    if more:
+        writer.writerow(["", "", "", and_more(more)])
+
+
+def and_more(number: int) -> str:
+    return f"and {counted(number, 'more error')}, of which only the number is kept"

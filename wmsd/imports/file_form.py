@@ -1,0 +1,210 @@
+"""Guesses how a file is written: its encoding, its delimiter and its decimal mark.
+
+What can only be guessed at a risk is asked: `1.000` is a thousand in one country and one in the other.
+"""
+
+import re
+from collections.abc import Collection, Generator, Iterator, Mapping
+from dataclasses import field
+from decimal import Decimal
+from io import TextIOWrapper
+from typing import IO, Final, NamedTuple
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
+from wmsd.contract import csv_cells as cells
+from wmsd.imports.csv_rows import Columns, Form, Unreadable, column_name, delimiter_of, ends_in, split
+from wmsd.imports.encoding_samples import Sample, sample_of
+from wmsd.imports.encodings import ENCODINGS, SAVE_AS, encoding_of, not_readable
+
+DELIMITER_NAMES: Final[Mapping[str, str]] = {",": "comma", ";": "semicolon", "\t": "tab"}
+LONGEST_LINE: Final = 4 * 1024 * 1024
+PIECE: Final = 64 * 1024
+"""Characters that are read at once."""
+LINES: Final = re.compile(r"[^\r\n]*[\r\n]+")
+"""Each line with its end, and with the empty lines after it."""
+MOST_QUESTIONS: Final = 5
+NAMES_DELIMITER: Final = re.compile(r"sep=.(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
+"""A first line that spreadsheets read and do not show. The header shows the delimiter anyway."""
+__all__ = ["ENCODINGS", "Chosen", "Guess", "guess", "lines_of"]
+
+
+class Cell(NamedTuple):
+    line: int
+    column: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What somebody has said of the file; None where it is to be guessed."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: Mark | None = None
+
+
+@dataclass(slots=True)
+class Guess:
+    form: Form
+    evidence: Cell | None = None
+    """The first cell that shows the decimal mark."""
+    questions: list[Cell] = field(default_factory=list)
+    """Cells that are two different numbers, for which nobody has chosen the decimal mark: the first few. Or the
+    first cell that shows each mark, where the file has both.
+    """
+    sample: Sample | None = None
+    """How letters were read, where the encoding is a guess and others would read them otherwise."""
+
+    @property
+    def question(self) -> str | None:
+        """What has to be asked before the file can be imported."""
+        if not self.questions:
+            return None
+        line, column, text = self.questions[0]
+        found = readings(text)
+        if len(found) < len(MARKS):
+            point, comma = sorted(self.questions, key=lambda each: "comma" in readings(each.text))
+            return (
+                f'Row {point.line}, {point.column}: "{point.text}" shows a decimal point, but row {comma.line}, '
+                f'{comma.column}: "{comma.text}" shows a decimal comma. Choose the mark that the file is meant to '
+                "have."
+            )
+        as_point, as_comma = (_plain(found[mark]) for mark in MARKS)
+        if self.evidence is not None:
+            shows, of, cell = self.evidence
+            mark = "decimal comma" if self.form.decimal == "comma" else "decimal point"
+            return (
+                f'Row {line}, {column}: "{text}" is {as_point} with a decimal point, and {as_comma} with a '
+                f'decimal comma. Row {shows}, {of}: "{cell}" shows a {mark}, so that is '
+                "probably right. Choose the mark that the file is meant to have."
+            )
+        return (
+            f'Row {line}, {column}: "{text}" is {as_point} with a decimal point, and {as_comma} with a decimal '
+            "comma. Choose the mark that the file is meant to have."
+        )
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number.normalize():f}"
+
+
+def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
+    """How the file is written. It is read whole, and is at its beginning again. Raises Unreadable."""
+    encoding, others, is_doubtful = encoding_of(file, chosen.encoding)
+    texts = lines_of(file, encoding)
+    header = next(texts, "")
+    delimiter = chosen.delimiter or delimiter_of(header)
+    texts.close()
+    form = Form(encoding, delimiter, chosen.decimal or "point")
+    found = Guess(form) if chosen.decimal else _with_decimal(form, Numbers.of(file, columns, form))
+    if others or is_doubtful:
+        found.sample = _sample(file, form, others)
+    file.seek(0)
+    return found
+
+
+def _sample(file: IO[bytes], form: Form, others: Collection[str]) -> Sample | None:
+    texts = lines_of(file, form.encoding)
+    try:
+        rows = split(texts, form.delimiter)
+        next(rows, None)
+        return sample_of(rows, form.encoding, others)
+    finally:
+        texts.close()
+
+
+def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
+    """The lines of the file, from its beginning, with their ends, without one that names the delimiter for a
+    spreadsheet. Empty lines come with the line before them, as `split` takes them: millions are passed over as
+    quickly as they are read. Raises Unreadable.
+    """
+    file.seek(0)
+    reader = TextIOWrapper(file, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
+    done = 0
+    try:
+        for block in _blocks(reader):
+            for place, line in enumerate(block):
+                if "\0" in line or len(line) >= LONGEST_LINE:
+                    _check(line, done + ends_in("".join(block[:place])) + 1)
+                if done or place or (named := NAMES_DELIMITER.match(line)) is None:
+                    yield line
+                elif named.end() < len(line):  # the empty lines after it
+                    yield line[named.end() :]
+            done += ends_in("".join(block))
+    except UnicodeError:
+        raise not_readable(file, encoding) from None
+    finally:
+        reader.detach()
+
+
+def _blocks(reader: TextIOWrapper) -> Iterator[list[str]]:
+    rest = ""
+    while piece := reader.read(PIECE):
+        text = rest + piece
+        sure = len(text) - text.endswith("\r")  # what follows may be the other half of this end
+        end = max(text.rfind("\n", 0, sure), text.rfind("\r", 0, sure)) + 1
+        yield LINES.findall(text, 0, end)
+        rest = text[end:]
+        if len(rest) >= LONGEST_LINE:
+            break
+    if rest:
+        yield [rest]
+
+
+def _check(line: str, number: int) -> None:
+    """Raises Unreadable."""
+    if "\0" in line:
+        raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
+    if len(line.rstrip("\r\n")) >= LONGEST_LINE:
+        raise Unreadable(f"line {number} is longer than {LONGEST_LINE} characters.")
+
+
+@dataclass(slots=True)
+class Numbers:
+    """The numbers of a file, by what each says of the decimal mark."""
+
+    sure: dict[Mark, Cell] = field(default_factory=dict)
+    """The first cell that is a number with this mark only."""
+    either: dict[Mark, list[Cell]] = field(default_factory=lambda: {mark: [] for mark in MARKS})
+    """The first cells that are two different numbers, by the mark that makes a fraction of them."""
+
+    @classmethod
+    def of(cls, file: IO[bytes], columns: Columns, form: Form) -> "Numbers":
+        found = cls()
+        texts = lines_of(file, form.encoding)
+        try:
+            rows = split(texts, form.delimiter)
+            header = next(rows, None)
+            names = [column_name(heading, columns) for heading in header.cells] if header else []
+            places = [
+                (n, name) for n, name in enumerate(names) if name in columns and cells.is_number(columns[name])
+            ]
+            for row in rows if places else ():
+                for place, name in places:
+                    if place < len(row.cells):
+                        found._add(Cell(row.number, name, row.cells[place]))
+        finally:
+            texts.close()
+        return found
+
+    def _add(self, cell: Cell) -> None:
+        if cell.text.isdecimal():
+            return
+        found = readings(cell.text)
+        if len(found) == 1:
+            self.sure.setdefault(next(iter(found)), cell)
+        elif len(set(found.values())) > 1:
+            for mark in MARKS:
+                if SIGN_OF[mark] in cell.text and len(self.either[mark]) < MOST_QUESTIONS:
+                    self.either[mark].append(cell)
+
+
+def _with_decimal(form: Form, numbers: Numbers) -> Guess:
+    """One kind of evidence decides, but never that a cell such as `1.000` is 1: that is asked."""
+    if len(numbers.sure) > 1:
+        return Guess(form, questions=sorted(numbers.sure.values()))
+    if not numbers.sure:
+        return Guess(form, questions=sorted(cell for of_mark in numbers.either.values() for cell in of_mark))
+    (mark, evidence) = next(iter(numbers.sure.items()))
+    return Guess(Form(form.encoding, form.delimiter, mark), evidence, numbers.either[mark])

@@ -1,0 +1,296 @@
+"""CSV import and export. A table declares the columns of each kind, and both directions use it."""
+
+import csv
+import gc
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import IO, Any, Final
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.decimal_marks import unambiguous
+from wmsd.base.quantity import to_text
+from wmsd.contract import csv_cells as cells
+from wmsd.contract.bulk_imports import Import, ImportRefused, Outcome, Progress, Watch
+from wmsd.db.engine.staging import HERE, STAGED, Staging, forget
+from wmsd.db.engine.transaction import Transaction
+from wmsd.imports import similar_codes as alike
+from wmsd.imports.csv_rows import PLAIN, Form, decoded, read_rows
+from wmsd.imports.disk_room import Room
+from wmsd.imports.run import row_by_row
+from wmsd.imports.store import Recording
+from wmsd.warehouse.articles import store as articles
+from wmsd.warehouse.articles.imports import ArticleImport
+from wmsd.warehouse.articles.schema import ArticleFields
+from wmsd.warehouse.directory import store as directory
+from wmsd.warehouse.directory.imports import ADDRESS, import_records
+from wmsd.warehouse.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
+from wmsd.warehouse.directory.store import DirectoryKind
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.file_rows import DocumentRows
+from wmsd.warehouse.documents.imports import DocumentImport
+from wmsd.warehouse.documents.kind import DocumentKind
+from wmsd.warehouse.packaging import store as packaging
+from wmsd.warehouse.packaging.imports import import_packaging_movements, import_packaging_types
+from wmsd.warehouse.packaging.schema import PackagingMovementFields, PackagingTypeFields
+from wmsd.warehouse.stock import parts as contents
+from wmsd.warehouse.stock import store as stock
+from wmsd.warehouse.stock.counts import CountOutcome
+from wmsd.warehouse.stock.imports import CountRow, StockCountImport
+from wmsd.warehouse.stock.schema import StockCountRow
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of records as CSV: its columns in the order of an export, and how rows are imported and exported."""
+
+    columns: dict[str, FieldInfo]
+    required: tuple[str, ...]
+    importing: Callable[..., Import]
+    """Makes a new import; it takes the kind's own options by name."""
+    records: Callable[[Transaction], Iterator[dict[str, Any]]]
+    rows: Callable[[Transaction, Iterable[dict[str, Any]]], Iterator[dict[str, Any]]] | None = None
+    """As `records`, of some, for records that have several rows. Their numbers are texts."""
+    own: Mapping[str, str] | None = None
+    """The SQL of the columns that a record does not have, where a list has a row for each record."""
+    outcome: type[Outcome] = Outcome
+    options: tuple[str, ...] = ()
+    """The names of the options that an import of this kind takes."""
+    table: str | None = None
+    """Of records that have the codes of the rows, where two codes must not be mistaken for one."""
+    bytes_per_row: int = 1000
+    """Of the company's file and its log at the most, while rows are written: measured with 5 000 to 20 000."""
+
+
+def _article_columns() -> dict[str, FieldInfo]:
+    columns = dict(ArticleFields.model_fields)
+    columns["client_code"] = FieldInfo(annotation=str | None)
+    del columns["client_id"]
+    return columns
+
+
+def _directory_columns(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    columns = dict(model.model_fields)
+    del columns["address"]
+    return {**columns, **{f"{ADDRESS}{name}": part for name, part in Address.model_fields.items()}}
+
+
+def _articles(tx: Transaction) -> Iterator[dict[str, Any]]:
+    codes = directory.codes_by_id(tx, directory.CLIENTS)
+    for record in _parsed(articles.every(tx)):
+        client_id = record["client_id"]
+        yield {**record, "client_code": None if client_id is None else codes[int(client_id)]}
+
+
+def _directory(kind: DirectoryKind, tx: Transaction) -> Iterator[dict[str, Any]]:
+    for record in _parsed(directory.every(tx, kind)):
+        address = record["address"] or {}
+        yield {**record, **{f"{ADDRESS}{name}": value for name, value in address.items()}}
+
+
+def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
+    return _parsed(stock.every(tx))
+
+
+def _stock_count(tx: Transaction) -> Iterator[dict[str, Any]]:
+    for article_code, warehouse_code, goods, there in contents.every(tx):
+        place = {"article_code": article_code, "warehouse_code": warehouse_code, **goods._asdict()}
+        yield {**place, **{name: to_text(amount) for name, amount in there._asdict().items()}}
+
+
+def _packaging_types(tx: Transaction) -> Iterator[dict[str, Any]]:
+    return _parsed(packaging.every_type(tx))
+
+
+def _packaging_movements(tx: Transaction) -> Iterator[dict[str, Any]]:
+    codes = directory.codes_by_id(tx, directory.PARTNERS)
+    for record in _parsed(packaging.every_movement(tx)):
+        yield {**record, "partner_code": codes[int(record["partner_id"])]}
+
+
+def _parsed(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The records, with numbers kept as text, so that an export neither rounds nor reformats them."""
+    return (json.loads(text, parse_float=str, parse_int=str) for text in texts)
+
+
+def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
+    return Kind(
+        _directory_columns(model),
+        ("code", "name"),
+        row_by_row(import_records, kind=kind),
+        partial(_directory, kind),
+        own={f"{ADDRESS}{name}": f"address ->> '$.{name}'" for name in Address.model_fields},
+        table=kind.table,
+        bytes_per_row=400,
+    )
+
+
+def _document_kind(kind: DocumentKind) -> Kind:
+    rows = DocumentRows(kind)
+    importing = partial(DocumentImport, kind)
+    return Kind(rows.columns, rows.required, importing, rows.exported, rows.rows_of, bytes_per_row=2900)
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "articles": Kind(
+        _article_columns(),
+        ("code",),
+        ArticleImport,
+        _articles,
+        own={"client_code": "(SELECT clients.code FROM clients WHERE clients.id = client_id)"},
+        table="articles",
+        bytes_per_row=3200,
+    ),
+    "clients": _directory_kind(directory.CLIENTS, ClientFields),
+    "partners": _directory_kind(directory.PARTNERS, PartnerFields),
+    "warehouses": _directory_kind(directory.WAREHOUSES, WarehouseFields),
+    "stock": Kind(
+        dict(CountRow.model_fields),
+        tuple(CountRow.model_fields),
+        partial(StockCountImport, reason="import"),
+        _stock,
+        own={},
+    ),
+    "stock-count": Kind(
+        dict(StockCountRow.model_fields),
+        tuple(CountRow.model_fields),
+        StockCountImport,
+        _stock_count,
+        outcome=CountOutcome,
+        options=("complete", "reason"),
+    ),
+    **{kind.name: _document_kind(kind) for kind in DOCUMENTS},
+    "packaging-types": Kind(
+        dict(PackagingTypeFields.model_fields),
+        ("code", "name"),
+        row_by_row(import_packaging_types),
+        _packaging_types,
+        table="packaging_types",
+        bytes_per_row=150,
+    ),
+    "packaging-movements": Kind(
+        dict(PackagingMovementFields.model_fields),
+        ("packaging_type_code", "partner_code", "direction", "quantity"),
+        row_by_row(import_packaging_movements),
+        _packaging_movements,
+        own={"partner_code": "(SELECT partners.code FROM partners WHERE partners.id = partner_id)"},
+    ),
+}
+
+
+def import_csv(
+    tx: Transaction, kind: Kind, lines: Iterable[bytes], dry_run: bool = False, **options: object
+) -> Outcome:
+    """Imports a few rows, all of them or none, in one transaction.
+
+    Raises ImportRefused with all errors, Unreadable when the file is no CSV.
+    """
+    outcome, importing = kind.outcome(), kind.importing(**options)
+    importing.gather(tx, HERE, read_rows(kind.columns, kind.required, decoded(lines), outcome), outcome)
+    importing.check(tx, outcome)
+    _write(tx, importing, outcome, dry_run, Watch().rows)
+    forget(tx)
+    return outcome
+
+
+def import_beside(
+    staging: Staging,
+    kind: Kind,
+    texts: Iterable[str],
+    dry_run: bool = False,
+    watch: Watch | None = None,
+    form: Form = PLAIN,
+    recording: Recording | None = None,
+    room: Room | None = None,
+    outcome: Outcome | None = None,
+    **options: object,
+) -> Outcome:
+    """As `import_csv`, for any number of rows. Other writers wait for the last step only. Raises Problem and
+    FileFull when the `room` is not enough. `outcome`: a plain one where nobody reads what a kind tells beyond the
+    counts, which would be in memory.
+
+    That step begins with another check, which finds what others have changed since the first.
+    """
+    outcome, importing, watch = outcome or kind.outcome(), kind.importing(**options), watch or Watch()
+    rows = read_rows(kind.columns, kind.required, texts, outcome, form)
+
+    def gather(tx: Transaction) -> int:
+        seen = rows if kind.table is None else alike.noted(tx, STAGED, kind.table, rows)
+        return importing.gather(tx, STAGED, seen, outcome)
+
+    count = staging.gather(gather)
+    if not count:  # then nothing is written, so that no import of nothing is recorded
+        _refuse(outcome)
+        return outcome
+    watch.rows(0, count)
+    staging.check(lambda tx: importing.check(tx, outcome))
+    if importing.checks_all:
+        _refuse(outcome)
+    if kind.table is not None:
+        outcome.alike = staging.check(partial(alike.find, table=kind.table))
+    if importing.checks_all and dry_run:
+        raise DryRun(outcome)
+    if room is not None:
+        room.admit(count, kind.bytes_per_row)
+
+    gc.freeze()  # what exists now is no garbage: no collection looks through it while others wait
+
+    def write(tx: Transaction) -> None:
+        watch.writing()
+        importing.check(tx, outcome)
+        end = None if recording is None else recording.begin(tx)
+        _write(tx, importing, outcome, dry_run, watch.rows)
+        if end is not None:
+            end(outcome)
+
+    watch.checked()
+    look, most_growth = (None, None) if room is None else (room.look, room.most_growth)
+    staging.write(write, watch.committing, look, most_growth)
+    watch.rows(count, count)
+    return outcome
+
+
+def _write(tx: Transaction, importing: Import, outcome: Outcome, dry_run: bool, progress: Progress) -> None:
+    if not (importing.checks_all and outcome.errors):
+        importing.write(tx, outcome, progress)
+    _refuse(outcome)
+    if dry_run:
+        raise DryRun(outcome)
+
+
+def _refuse(outcome: Outcome) -> None:
+    if outcome.errors:
+        raise ImportRefused(outcome)
+
+
+class DryRun(Exception):
+    """Everything was valid. It is raised to undo the rows of a dry run."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__("dry run")
+        self.outcome = outcome
+
+
+def write_headings(kind: Kind, file: IO[str]) -> None:
+    """The first line of a file of this kind: by itself, it is a template to fill in."""
+    csv.writer(file, lineterminator="\n").writerow(map(cells.write, kind.columns))
+
+
+def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
+    """Writes a file that import accepts unchanged. Returns the number of rows."""
+    write_headings(kind, file)
+    writer = csv.writer(file, lineterminator="\n")
+    count = 0
+    for record in kind.records(tx):
+        writer.writerow(cells_of(kind, record))
+        count += 1
+    return count
+
+
+def cells_of(kind: Kind, record: Mapping[str, Any]) -> list[str]:
+    """The cells of a row, in the order of the columns."""
+    written = {name: cells.write(record.get(name)) for name in kind.columns}
+    return [unambiguous(cell) if cells.is_number(kind.columns[name]) else cell for name, cell in written.items()]

@@ -1,0 +1,255 @@
+"""What an import would do: what was understood of the file, what would change, and everything that is wrong."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import field, replace
+from itertools import islice
+from typing import IO, Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.decimal_marks import OTHER
+from wmsd.contract.bulk_imports import Alike, CellError, Errors, ImportRefused, Outcome, Row, Watch
+from wmsd.db.engine.staging import Staging
+from wmsd.db.engine.transaction import Transaction
+from wmsd.imports.csv_rows import Form, Header, Unreadable, read_header, read_rows, split
+from wmsd.imports.current_values import CURRENT, as_cell
+from wmsd.imports.encoding_samples import Sample
+from wmsd.imports.encodings import WrongEncoding
+from wmsd.imports.errors import Told, Wrong, asked, in_both, of_file, shortened, with_cells
+from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
+from wmsd.imports.file_kinds import KINDS, DryRun, Kind, import_beside
+from wmsd.imports.unknown_codes import with_codes_meant
+
+MOST_ROWS: Final = 20
+MOST_SHOWN: Final = 200
+"""Errors that a page shows; the file of errors has all that are kept."""
+
+
+class Looking(Watch):
+    """Reports the rows only: nobody waits until they are written, and none is kept."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+
+    def rows(self, done: int, of: int) -> None:
+        self._watch.rows(done, of)
+
+
+@dataclass(slots=True)
+class Preview:
+    kind: str
+    form: Form | None = None
+    header: Header | None = None
+    question: str | None = None
+    evidence: str | None = None
+    sample: Sample | None = None
+    unreadable: str | None = None
+    reasons: tuple[str, ...] = ()
+    """The sentences of `unreadable`."""
+    encodings: tuple[str, ...] = ()
+    """Those that would read a file that is unreadable as it was understood."""
+    counts: dict[str, int] | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    errors: Told = Told()
+    errors_of_file: list[Wrong] = field(default_factory=list)
+    """`reasons`, each with its place."""
+    asked: list[Wrong] = field(default_factory=list)
+    """What the question is about."""
+    alike: list[Alike] = field(default_factory=list)
+
+    @property
+    def has_rows(self) -> bool:
+        return self.counts is None or any(self.counts.values())
+
+    @property
+    def can_be_imported(self) -> bool:
+        return self.counts is not None
+
+    def as_json(self) -> dict[str, Any]:
+        """With the first errors only."""
+        return {
+            "kind": self.kind,
+            "form": None if self.form is None else form_in_words(self.form),
+            "evidence": self.evidence,
+            "sample": None if self.sample is None else _sample(self.sample),
+            "columns": [] if self.header is None else list(_columns(self.header)),
+            "missing": [] if self.header is None else list(self.header.missing),
+            "question": self.question,
+            "unreadable": self.unreadable,
+            "reasons": list(self.reasons),
+            "counts": self.counts,
+            "rows": self.rows,
+            "errors": [each.as_json() for each in self.errors.first[:MOST_SHOWN]],
+            "errors_kept": len(self.errors.first),
+            "errors_in_all": self.errors.in_all,
+            "alike": [
+                {"row": each.line, "code": each.code, "other": each.other, "other_row": each.other_line}
+                for each in self.alike
+            ],
+            "alike_in_all": in_all(self.alike),
+        }
+
+
+def _sample(sample: Sample) -> dict[str, Any]:
+    others = [{"encoding": ENCODINGS[each], "cell": cell} for each, cell in sample.others.items()]
+    return {"row": sample.line, "cell": sample.cell, "others": others}
+
+
+def in_all(alike: list[Alike]) -> int:
+    return alike[0].in_all if alike else 0
+
+
+def form_in_words(form: Form) -> dict[str, str]:
+    return {
+        "encoding": ENCODINGS.get(form.encoding, "UTF-16" if "16" in form.encoding else "UTF-8"),
+        "delimiter": DELIMITER_NAMES[form.delimiter or ","],
+        "decimal": form.decimal,
+    }
+
+
+def _columns(header: Header) -> Iterator[dict[str, Any]]:
+    for name in header.names:
+        yield {"name": shortened(name), "is_known": name not in header.unknown, "near": header.unknown.get(name)}
+
+
+def preview(
+    staging: Staging,
+    kind_name: str,
+    file: IO[bytes],
+    chosen: Chosen,
+    watch: Watch | None = None,
+    **options: object,
+) -> Preview:
+    """Changes nothing."""
+    kind, found = KINDS[kind_name], Preview(kind_name)
+    try:
+        guessed = guess(file, kind.columns, chosen)
+        found.form, found.question, found.asked = guessed.form, guessed.question, asked(guessed)
+        found.evidence, found.sample = evidence_of(guessed), guessed.sample
+        found.header = _header(kind, file, guessed.form)
+        _try(staging, kind, file, found, watch, options)
+        if found.header.is_right:
+            first, columns = _first_rows(kind, file, guessed.form), found.header.names
+            found.rows = staging.check(lambda tx: [_compared(tx, kind_name, columns, row) for row in first])
+            _mark_wrong(found)
+    except Unreadable as error:
+        found.unreadable, found.reasons, found.errors_of_file = str(error), error.sentences, of_file(error)
+        found.encodings = tuple(error.others) if isinstance(error, WrongEncoding) else ()
+    return found
+
+
+def evidence_of(guessed: Guess) -> str | None:
+    """Which cell shows the decimal mark."""
+    cell = guessed.evidence
+    return None if cell is None else f"row {cell.line}, {cell.column}: {shortened(cell.text)}"
+
+
+def _header(kind: Kind, file: IO[bytes], form: Form) -> Header:
+    texts = lines_of(file, form.encoding)
+    try:
+        first = next(split(texts, form.delimiter), None)
+    finally:
+        texts.close()
+    return read_header(kind.columns, kind.required, first.cells if first else [])
+
+
+def _try(
+    staging: Staging, kind: Kind, file: IO[bytes], found: Preview, watch: Watch | None, options: dict[str, Any]
+) -> None:
+    assert found.form is not None
+    if found.question is not None:
+        found.errors = errors_anyway(staging, kind, file, found.form, watch, options)
+        return
+    outcome = _tried(staging, kind, file, found.form, watch, options)
+    found.errors = told(staging, kind, file, found.form, outcome.errors)
+    if not found.errors.in_all:
+        found.counts, found.alike = counts_of(outcome), outcome.alike
+
+
+def _tried(
+    staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
+) -> Outcome:
+    """What an import of the file would do, and its errors. Changes nothing."""
+    texts = lines_of(file, form.encoding)
+    try:
+        return import_beside(
+            staging,
+            kind,
+            texts,
+            True,
+            None if watch is None else Looking(watch),
+            form,
+            None,
+            None,
+            Outcome(),
+            **options,
+        )
+    except DryRun as dry:
+        return dry.outcome
+    except ImportRefused as refused:
+        return refused.outcome
+    finally:
+        texts.close()
+
+
+def errors_anyway(
+    staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
+) -> Told:
+    """The errors that a file which waits for a choice of the decimal mark has with either. It is tried with both:
+    a quantity decides on other cells too, such as serials, or the status of an order.
+    """
+    errors = _tried(staging, kind, file, form, watch, options).errors
+    if errors:
+        staging.begin_anew()
+        other = replace(form, decimal=OTHER[form.decimal])
+        others = _tried(staging, kind, file, other, None, options).errors
+        return _told(staging, kind, file, form, *in_both(errors, others))
+    return Told()
+
+
+def told(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Errors) -> Told:
+    """The errors as people are told them."""
+    return _told(staging, kind, file, form, errors.first, errors.in_all)
+
+
+def _told(
+    staging: Staging, kind: Kind, file: IO[bytes], form: Form, first: Iterable[CellError], in_all: int
+) -> Told:
+    wrong = with_cells(file, kind.columns, form, first)
+    return Told(staging.check(lambda tx: with_codes_meant(tx, wrong)), in_all)
+
+
+def counts_of(outcome: Outcome) -> dict[str, int]:
+    return {"created": outcome.created, "updated": outcome.updated, "unchanged": outcome.unchanged}
+
+
+def _first_rows(kind: Kind, file: IO[bytes], form: Form) -> list[Row]:
+    texts = lines_of(file, form.encoding)
+    try:
+        return list(islice(read_rows(kind.columns, kind.required, texts, Outcome(), form), MOST_ROWS))
+    finally:
+        texts.close()
+
+
+def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:
+    """What the row would do, and the cell of each column before and after. An empty cell of a column that cannot
+    be empty has no value: what is there stays.
+    """
+    current = CURRENT[kind_name](tx, row.values)
+    shown: list[dict[str, Any]] = []
+    differs = False
+    for column in columns:
+        before = None if current is None or column not in current else as_cell(current[column])
+        after = as_cell(row.values[column]) if column in row.values else before or ""
+        differs = differs or before not in (None, after)
+        short = None if before is None else shortened(before)
+        shown.append({"column": column, "before": short, "after": shortened(after)})
+    what = "new" if current is None else "changed" if differs else "same"
+    return {"row": row.line, "what": what, "cells": shown}
+
+
+def _mark_wrong(found: Preview) -> None:
+    """Of a row with errors nothing happens, whatever is there now."""
+    wrong = {each.line for each in found.errors.first}
+    for row in found.rows:
+        if row["row"] in wrong:
+            row["what"] = "wrong"

@@ -1,0 +1,101 @@
+"""Codes of a file that look like others: they differ in capital letters, in characters that nobody sees, such as a
+no-break space, or in zeros before a number, which a spreadsheet drops. They are two records, which is seldom
+meant: so whoever imports them is told.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from wmsd.contract.bulk_imports import Alike, Row, chunks
+from wmsd.db.engine.transaction import Transaction
+
+MOST_TOLD: Final = 20
+LONGEST_CODE: Final = 64
+"""A longer one is refused anyway, and to compose its characters takes a time that grows by the square."""
+UNSEEN: Final = ("Cf", "Mn", "Zs")
+"""Categories of characters that show nothing, or change the one before them."""
+TABLES: Final = (
+    "CREATE TABLE {schema}.staged_codes (line INTEGER PRIMARY KEY, code TEXT, look TEXT)",
+    "CREATE TABLE {schema}.staged_known (code TEXT, look TEXT)",
+)
+INDEX: Final = "CREATE INDEX {schema}.staged_codes_by_look ON staged_codes (look)"
+ADD: Final = "INSERT INTO staged_codes (line, code, look) VALUES (?, ?, ?)"
+ADD_KNOWN: Final = "INSERT INTO staged_known (code, look) VALUES (?, ?)"
+BEYOND_ASCII: Final = "code GLOB '*[^ -~]*'"
+LOOK: Final = "CASE WHEN code GLOB '*[^0-9]*' THEN lower(code) ELSE ltrim(code, '0') END"
+"""As `_look`, of a code in ASCII."""
+KNOWN_BEYOND_ASCII: Final = f"SELECT code FROM {{table}} WHERE {BEYOND_ASCII}"
+FIND: Final = f"""
+    WITH known AS (
+        SELECT code, {LOOK} AS look FROM {{table}} WHERE NOT {BEYOND_ASCII}
+        UNION ALL
+        SELECT code, look FROM staged_known
+    )
+    SELECT line, code, other, other_line, count(*) OVER () AS in_all FROM (
+        SELECT staged.line, staged.code, first.code AS other, first.line AS other_line
+        FROM (
+            SELECT look, code, min(line) AS line FROM staged_codes
+            GROUP BY look HAVING count(DISTINCT code) > 1
+        ) AS first CROSS JOIN staged_codes AS staged ON staged.look = first.look
+        WHERE staged.code <> first.code
+        UNION ALL
+        SELECT staged.line, staged.code, there.code, NULL
+        FROM (
+            SELECT look, min(code) AS code FROM known
+            WHERE EXISTS (SELECT 1 FROM staged_codes WHERE staged_codes.look = known.look)
+            GROUP BY look
+        ) AS there CROSS JOIN staged_codes AS staged ON staged.look = there.look
+        WHERE staged.code <> there.code
+    ) AS found
+    WHERE NOT EXISTS (SELECT 1 FROM {{table}} AS same WHERE same.code = found.code)
+    ORDER BY line, other_line LIMIT :most
+"""
+"""Reads every code that is there once; SQLite's `lower` knows the letters of ASCII. Each row is compared with one
+code of those that are alike, not with each: there may be as many.
+"""
+
+
+def noted(tx: Transaction, schema: str, table: str, rows: Iterable[Row]) -> Iterator[Row]:
+    """Passes the rows on, and notes their codes. `table` has the records that they are about."""
+    for statement in TABLES:
+        tx.execute(statement.format(schema=schema))
+    known = [code for (code,) in tx.rows(KNOWN_BEYOND_ASCII.format(table=table))]
+    tx.executemany(ADD_KNOWN, [(code, _look(code)) for code in known])
+    for chunk in chunks(rows):
+        codes = [(row.line, code) for row in chunk if (code := _code(row)) is not None]
+        tx.executemany(ADD, [(line, code, _look(code)) for line, code in codes])
+        yield from chunk
+    tx.execute(INDEX.format(schema=schema))
+
+
+def _code(row: Row) -> str | None:
+    code = row.values.get("code")
+    return code if isinstance(code, str) and len(code) <= LONGEST_CODE else None
+
+
+def _look(code: str) -> str:
+    """The same for codes that look alike."""
+    if code.isascii():
+        return code.lstrip("0") if code.isdigit() else code.lower()
+    found = unicodedata.normalize("NFC", code)
+    seen = ((each, unicodedata.category(each)) for each in found)
+    return "".join(" " if category == "Zs" else each for each, category in seen if category != "Cf").lower()
+
+
+def _shown(code: str) -> str:
+    """With numbers in the place of what cannot be seen."""
+    return "".join(f"⟨U+{ord(each):04X}⟩" if _is_unseen(each) else each for each in code)
+
+
+def _is_unseen(character: str) -> bool:
+    return not character.isascii() and unicodedata.category(character) in UNSEEN
+
+
+def find(tx: Transaction, table: str) -> list[Alike]:
+    """The first, in the order of the file."""
+    rows = tx.rows(FIND.format(table=table), {"most": MOST_TOLD})
+    return [
+        Alike(line, _shown(code), _shown(other), other_line, in_all)
+        for line, code, other, other_line, in_all in rows
+    ]

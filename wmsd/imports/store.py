@@ -1,0 +1,137 @@
+"""The SQL of the record of imports in a company's file, and of what taking back the last one needs."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.bulk_imports import Outcome
+from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql import undo_rows as kept_rows
+from wmsd.db.sql.lists import Listing, conditions
+from wmsd.db.sql.records import record_sql
+from wmsd.db.sql.undo_rows import Keeping
+from wmsd.imports.schema import ImportCursorQuery, ImportFilters, ImportQuery, ImportShown
+
+MOST_KEPT: Final = 500
+"""Imports that are listed; older ones are forgotten."""
+LONGEST_NAME: Final = 200
+CAN_BE_UNDONE: Final = "EXISTS (SELECT 1 FROM import_rows WHERE import_id = imports.id)"
+SHOWN: Final = record_sql(ImportShown, {"can_be_undone": CAN_BE_UNDONE})
+LISTING: Final = Listing("imports", "id", conditions(ImportFilters), "imports")
+
+KEPT_TABLES: Final = {
+    "articles": "articles",
+    "clients": "clients",
+    "partners": "partners",
+    "warehouses": "warehouses",
+    "stock": "stock_movements",
+    "stock-count": "stock_movements",
+    "packaging-types": "packaging_types",
+    "packaging-movements": "packaging_movements",
+}
+"""What is kept of an import that can be taken back, by the table that it writes. Of stock the
+movements are enough, since balances are their sums. Documents move through their statuses, and are cancelled one
+by one.
+"""
+
+
+def page(tx: Transaction, query: ImportQuery) -> Page:
+    return LISTING.page(tx, SHOWN, query, query.filters())
+
+
+def after(tx: Transaction, query: ImportCursorQuery, position: int) -> CursorPage:
+    return LISTING.after(tx, SHOWN, query, position, query.filters())
+
+
+ONE: Final = f"SELECT {SHOWN} FROM imports WHERE id = ?"
+
+
+def one(tx: Transaction, import_id: int) -> Record | None:
+    text = tx.value(ONE, (import_id,))
+    return None if text is None else Record(import_id, text)
+
+
+ROW: Final = """
+    SELECT id, kind, file_name, created, updated, last_change, imported_at FROM imports WHERE id = ?
+"""
+
+
+def row(tx: Transaction, import_id: int) -> dict[str, Any]:
+    found = tx.record(ROW, (import_id,))
+    assert found is not None, import_id
+    return found
+
+
+LAST_THAT_CHANGED: Final = """
+    SELECT id, kind, undone_at FROM imports WHERE created + updated > 0 ORDER BY id DESC LIMIT 1
+"""
+
+
+def last_that_changed(tx: Transaction) -> dict[str, Any] | None:
+    return tx.record(LAST_THAT_CHANGED)
+
+
+def last_to_take_back(tx: Transaction) -> dict[str, Any] | None:
+    """The import that `import undo` would take back, as `row` shows it."""
+    made = kept_rows.made(tx)
+    return None if made is None else row(tx, made.import_id)
+
+
+OF_UPLOAD: Final = "SELECT id FROM imports WHERE upload = ?"
+
+
+def of_upload(tx: Transaction, upload: str) -> Record | None:
+    """The import that has taken in this upload."""
+    import_id = tx.value(OF_UPLOAD, (upload,))
+    return None if import_id is None else one(tx, import_id)
+
+
+class TakenInAlready(Exception):
+    """The upload was taken in before."""
+
+
+INSERT: Final = "INSERT INTO imports (kind, file_name, upload, actor, imported_at) VALUES (?, ?, ?, ?, ?)"
+COUNT: Final = "UPDATE imports SET created = ?, updated = ?, unchanged = ?, last_change = ? WHERE id = ?"
+FORGET_OLD: Final = """
+    DELETE FROM imports WHERE id <= (SELECT max(id) FROM imports) - ?
+        AND id NOT IN (SELECT import_id FROM import_rows)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Writes an import down in its own transaction, and keeps what taking it back needs."""
+
+    kind: str
+    file_name: str
+    upload: str | None = None
+
+    def begin(self, tx: Transaction) -> Callable[[Outcome], None]:
+        """Call it before the rows are written; what it returns, after them. Raises TakenInAlready."""
+        if self.upload is not None and of_upload(tx, self.upload) is not None:
+            raise TakenInAlready
+        names = (self.kind, self.file_name[:LONGEST_NAME], self.upload, tx.actor.name, tx.timestamp)
+        import_id = tx.insert(INSERT, names)
+        table = KEPT_TABLES.get(self.kind)
+        keeping = None if table is None else Keeping(tx, import_id, table)
+
+        def end(outcome: Outcome) -> None:
+            counts = (outcome.created, outcome.updated, outcome.unchanged)
+            tx.execute(COUNT, (*counts, tx.last_change(), import_id))
+            has_changed_something = bool(outcome.created or outcome.updated)
+            if keeping is not None:
+                keeping.end(has_changed_something)
+            elif has_changed_something:  # then an import before this one is not the last any more
+                kept_rows.forget(tx)
+            tx.execute(FORGET_OLD, (MOST_KEPT,))
+
+        return end
+
+
+NOTE_UNDONE: Final = "UPDATE imports SET undone_at = ?, undone_by = ? WHERE id = ?"
+
+
+def note_undone(tx: Transaction, import_id: int) -> None:
+    tx.execute(NOTE_UNDONE, (tx.timestamp, tx.actor.name, import_id))
+    kept_rows.forget(tx)

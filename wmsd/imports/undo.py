@@ -1,0 +1,142 @@
+"""Takes the last import of a company back, while nothing was built on it: the whole of it, or nothing."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.problems import Problem
+from wmsd.db.engine.staging import STAGED, Staging
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql import undo_rows as kept_rows
+from wmsd.db.sql.undo_rows import Made
+from wmsd.imports import store as record
+from wmsd.warehouse.articles import undo_article_import as articles
+from wmsd.warehouse.packaging import undoing as packaging
+from wmsd.warehouse.stock import undo_stock_import as stock
+
+MOST_TOLD: Final = 10
+NOUNS: Final = {
+    "articles": "article",
+    "clients": "client",
+    "partners": "partner",
+    "warehouses": "warehouse",
+    "packaging_types": "packaging type",
+}
+"""By the table of the records."""
+
+
+class CannotBeUndone(Exception):
+    """Nothing was changed. The sentences say what stands in the way: the first few."""
+
+    def __init__(self, sentences: Iterable[str]) -> None:
+        self.sentences = list(sentences)
+        super().__init__(self.text)
+
+    @property
+    def text(self) -> str:
+        return " ".join(f"{each[0].upper()}{each[1:]}." for each in self.sentences)
+
+
+class Prepared(NamedTuple):
+    """What was computed before others have to wait, of the import that was the last one then."""
+
+    made: Made | None
+    counters: stock.Counters | None
+    """Only for an import of stock."""
+
+
+def undo_last(staging: Staging, import_id: int | None = None, used: Iterable[int] = ()) -> dict[str, Any]:
+    """Takes back the last import, which must be `import_id` if that is given. `used` are the ids of warehouses
+    that are used outside of the company's file. Answers the import.
+
+    Raises CannotBeUndone.
+    """
+    prepared = staging.gather(_prepare)
+    return staging.write(lambda tx: _undo(tx, prepared, import_id, used))
+
+
+def _prepare(tx: Transaction) -> Prepared:
+    made = kept_rows.made(tx)
+    if made is None or made.table != "stock_movements":
+        return Prepared(made, None)
+    return Prepared(made, stock.stage(tx, STAGED, made, _reason(made)))
+
+
+def _reason(made: Made) -> str:
+    return f"import {made.import_id} taken back"
+
+
+def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iterable[int]) -> dict[str, Any]:
+    made = kept_rows.made(tx)
+    if made is None:
+        raise CannotBeUndone([_why_none(record.last_that_changed(tx))])
+    if import_id not in (None, made.import_id):
+        raise CannotBeUndone(
+            [f"only the last import that has changed something can be taken back: number {made.import_id}"]
+        )
+    if made != prepared.made:
+        raise CannotBeUndone([f"import {made.import_id} was made meanwhile: try again to take that one back"])
+    found = record.row(tx, made.import_id)
+    _refuse_if(_obstacles(tx, made, found, used))
+    _refuse_if(_take_back(tx, made, prepared.counters))
+    record.note_undone(tx, made.import_id)
+    return found
+
+
+def _why_none(last: dict[str, Any] | None) -> str:
+    """Why nothing is kept of the last import that has changed something."""
+    if last is None:
+        return "no import has changed anything yet"
+    named = f"import {last['id']} of {last['kind']} is the last one that has changed something, and"
+    if last["undone_at"] is not None:
+        return f"{named} was taken back at {last['undone_at']}"
+    if last["kind"] not in record.KEPT_TABLES:
+        return f"{named} documents are not taken back: cancel them, one by one or by a file with the column status"
+    return f"{named} has changed more than is kept for taking back ({kept_rows.MOST_BYTES // 2**20} MB)"
+
+
+def _refuse_if(obstacles: Iterable[str]) -> None:
+    told = list(islice(obstacles, MOST_TOLD + 1))
+    if told:
+        more = ["there is more that stands in the way"] if len(told) > MOST_TOLD else []
+        raise CannotBeUndone([*told[:MOST_TOLD], *more])
+
+
+def _obstacles(tx: Transaction, made: Made, found: dict[str, Any], used: Iterable[int]) -> Iterator[str]:
+    if made.table == "stock_movements":
+        yield from stock.obstacles(tx, made, found["last_change"], MOST_TOLD + 1)
+    if made.table not in NOUNS:
+        return
+    changed = kept_rows.changed_since(tx, made, found["last_change"], found["imported_at"], MOST_TOLD + 1)
+    for code in _codes(tx, made, changed):
+        yield f"{NOUNS[made.table]} {code} was changed since"
+    for row_id, child in kept_rows.referred_to(tx, made.table, made.after, made.last, MOST_TOLD + 1):
+        (code,) = _codes(tx, made, [row_id])
+        yield f"{NOUNS[made.table]} {code} is used already: {child.replace('_', ' ')}"
+    if made.table == "warehouses":
+        for code in _codes(tx, made, [each for each in used if made.after < each <= made.last]):
+            yield f"warehouse {code} is a site of a transport planner"
+    if made.table == "articles":
+        yield from articles.obstacles(tx, made, MOST_TOLD + 1)
+
+
+def _codes(tx: Transaction, made: Made, ids: Iterable[int]) -> Iterator[str]:
+    for each in ids:
+        yield tx.value(f"SELECT code FROM {made.table} WHERE id = ?", (each,))
+
+
+def _take_back(tx: Transaction, made: Made, counters: stock.Counters | None) -> list[str]:
+    """Answers what forbids it."""
+    if counters is not None:
+        return stock.take_back(tx, counters)
+    if made.table == "packaging_movements":
+        try:
+            packaging.take_back(tx, made, _reason(made))
+        except Problem as problem:
+            return [sentence for sentences in problem.errors.values() for sentence in sentences]
+    elif made.table == "articles":
+        articles.take_back(tx, made)
+    else:
+        kept_rows.delete_made(tx, made)
+        kept_rows.restore(tx, made)
+    return []

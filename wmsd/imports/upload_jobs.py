@@ -1,0 +1,315 @@
+"""Looks at uploads, takes them in, and takes imports back, in processes of their own.
+
+A process of its own takes no time from requests. It borrows the company's file as any command beside a server, and
+writes all rows or none, however it ends: so the company's file alone says whether an upload was taken in.
+"""
+
+import asyncio
+import logging
+import math
+import tempfile
+from collections.abc import Awaitable, Callable, Container
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.machine.disk import disk_of
+from wmsd.base.machine.memory import machine_memory
+from wmsd.base.machine.private_files import new_private
+from wmsd.base.problems import Problem, unavailable
+from wmsd.contract.context import Caller, Company
+from wmsd.data_folder.folder import DataFolder
+from wmsd.dispatch.limits.costs import Costs
+from wmsd.host import child_process as own_process
+from wmsd.host import own_program
+from wmsd.host.child_process import Limits
+from wmsd.imports.csv_rows import NO_ROWS
+from wmsd.imports.uploads import SAID, About, State, Upload, Uploads, last_lines
+from wmsd.settings import MEGABYTE, Imports
+
+LOG = logging.getLogger("wmsd.imports")
+Work = Callable[[Company, Upload, About], Awaitable[None]]
+MOST_AT_ONCE: Final = 2
+"""Processes of all companies together; others wait for their turn. A small machine has room for one."""
+LONGEST_SECONDS: Final = 3600.0
+LONGEST_LOOK_SECONDS: Final = 900.0
+"""Whoever uploads files again and again must not keep the places from others."""
+MOST_MEMORY: Final = 1_000_000_000
+"""Bytes for a process. A million articles or rows of stock were measured at 0.13 GB, whatever is wrong with them,
+and a million partners at 0.26 GB. What needs more is one document, or one article in a warehouse, with very many
+rows.
+"""
+SHARE_OF_MEMORY: Final = 4
+"""The part of the machine's memory that all processes together may have, where that is less."""
+LEAST_MEMORY: Final = 256_000_000
+"""A process needs 0.08 GB to begin, so a million articles or rows of stock always have enough."""
+CPU_SECONDS: Final = 1800
+"""Over ten times what a million rows of articles or stock were measured to take."""
+STOP_SECONDS: Final = 5.0
+ENDING_SECONDS: Final = 3.0
+NO_ROOM: Final = "The server's disk has no room for an upload. Tell the site admin."
+BUSY: Final = "Another import of this company is under way. Wait until it has ended, then send this again."
+OF_MEMORY: Final = (
+    "This file needs more memory than an import may have, {megabytes} MB. Nothing was imported: divide the file, "
+    "and import the parts one after the other."
+)
+OF_TIME: Final = (
+    "This took over {minutes} minutes of the processor's time, and was broken off. Nothing was imported: divide "
+    "the file, and import the parts one after the other."
+)
+TOO_LONG: Final = "This took over {minutes} minutes, and was broken off. Nothing was imported: divide the file."
+BROKEN_OFF: Final = "The service was stopped meanwhile. Nothing was imported: begin again."
+
+
+class Running(NamedTuple):
+    """What is at work for a company; `upload_id` is None while an import is taken back."""
+
+    task: "asyncio.Task[int]"
+    upload_id: str | None
+    state: State = "importing"
+
+
+class ImportDesk:
+    """`config_file` is the one that the server has its settings from. `limits` are those of each process."""
+
+    def __init__(
+        self,
+        settings: Imports,
+        folder: DataFolder,
+        clock: Clock,
+        costs: Costs,
+        config_file: Path | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.most_bytes = settings.megabytes * MEGABYTE
+        self._limits = limits or limits_here()
+        self.uploads = Uploads(folder.path / "imports")
+        self._folder = folder
+        self._clock = clock
+        self._costs = costs
+        self._config_file = config_file
+        self._running: dict[int, Running] = {}
+        """By company."""
+        self._at_once = asyncio.Semaphore(at_once_here())
+        self._processes: dict[asyncio.subprocess.Process, int] = {}
+        """Each with the company that it works for."""
+
+    def is_at_work(self, company: Company) -> bool:
+        running = self._running.get(company.id)
+        return running is not None and not running.task.done()
+
+    def _is_at(self, upload: Upload, company: Company, state: State) -> bool:
+        running = self._running.get(company.id)
+        return running is not None and self.is_at_work(company) and running[1:] == (upload.id, state)
+
+    async def make(self, company: Company, caller: Caller) -> Upload:
+        """A place for a new upload. Raises Problem: 409 while another one is at work, 503 without room."""
+        await self._wait_until_idle(company)
+        try:
+            disk = disk_of(self._folder.path)
+            if disk.free < self.most_bytes + disk.refused_below:
+                raise unavailable(NO_ROOM, 30)
+            upload = await asyncio.to_thread(self.uploads.make, company.id)
+        except OSError as error:
+            LOG.error("an upload cannot be kept: %s", error)
+            raise unavailable("The upload cannot be kept now. Tell the site admin.", 30) from None
+        about = About(by=caller.actor.name, user_id=caller.actor.user_id, at=timestamps.to_text(self._clock.now()))
+        await asyncio.to_thread(upload.write, about)
+        return upload
+
+    async def bytes_kept(self, company: Company) -> int:
+        """What the company's uploads take on the disk, all of their files together."""
+        return await asyncio.to_thread(self.uploads.bytes_of, company.id)
+
+    async def find(self, company: Company, upload_id: str) -> tuple[Upload, About]:
+        """Raises Problem (404)."""
+        upload = await asyncio.to_thread(self.uploads.find, company.id, upload_id)
+        return upload, await asyncio.to_thread(upload.about)
+
+    async def look(self, company: Company, upload: Upload, about: About) -> None:
+        """Begins to look at it. Raises Problem (409)."""
+        await self._begin(company, upload, about, "looking", self._look)
+
+    async def take_in(
+        self, company: Company, upload: Upload, about: About, most_growth: int | None = None
+    ) -> None:
+        """Begins to take it in, once. `most_growth`: the bytes by which the company's data may grow. Raises
+        Problem (409).
+        """
+        if about.state != "looked":
+            return
+        preview = await asyncio.to_thread(upload.preview)
+        if self._is_at(upload, company, "looking"):  # it ends a moment after it has written down what it found
+            await asyncio.wait([self._running[company.id].task], timeout=ENDING_SECONDS)
+        if self._is_at(upload, company, "importing"):
+            return
+        if preview is None or preview["counts"] is None:
+            raise Problem("INVALID_STATUS", "A file with errors cannot be imported. Mend it, and upload it again.")
+        if not any(preview["counts"].values()):
+            raise Problem("INVALID_STATUS", NO_ROWS)
+        await self._begin(company, upload, about, "importing", partial(self._take_in, most_growth))
+
+    async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:
+        """Raises Problem (409) with what stands in the way."""
+        await self._wait_until_idle(company)
+        with tempfile.NamedTemporaryFile(prefix="wmsd-undo-") as said:
+            arguments = ["undo", f"--company={company.code}", f"--number={import_id}", f"--by={caller.actor.name}"]
+            task = asyncio.ensure_future(
+                self._run(company, caller.actor.user_id, arguments, asyncio.subprocess.DEVNULL, Path(said.name))
+            )
+            self._running[company.id] = Running(task, None)
+            code = await asyncio.shield(task)
+            if code:
+                lines = last_lines(Path(said.name))
+                sentences = [each.removeprefix(SAID) for each in lines if each.startswith(SAID)]
+                raise Problem("INVALID_STATUS", " ".join(sentences) or BROKEN_OFF)
+
+    async def _wait_until_idle(self, company: Company) -> None:
+        """A process ends a moment after its import is there for everybody. Raises Problem (409)."""
+        if self.is_at_work(company):
+            await asyncio.wait([self._running[company.id].task], timeout=ENDING_SECONDS)
+        self._check_idle(company)
+
+    def _check_idle(self, company: Company) -> None:
+        if self.is_at_work(company):
+            raise Problem("INVALID_STATUS", BUSY)
+
+    async def _begin(self, company: Company, upload: Upload, about: About, state: State, work: Work) -> None:
+        """Returns when it is written down that the work has begun. Raises Problem (409), and OSError."""
+        self._check_idle(company)
+        about.state, about.message = state, ""
+        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.ensure_future(self._do(work, company, upload, about, begun))
+        self._running[company.id] = Running(task, upload.id, state)
+        await begun
+
+    async def _do(
+        self, work: Work, company: Company, upload: Upload, about: About, begun: "asyncio.Future[None]"
+    ) -> int:
+        try:
+            await asyncio.to_thread(upload.write, about)
+            begun.set_result(None)
+            await work(company, upload, about)
+        except Exception as error:
+            if not begun.done():
+                begun.set_exception(error)
+            else:
+                LOG.exception("the work on an upload failed")
+        return 0
+
+    async def _look(self, company: Company, upload: Upload, about: About) -> None:
+        arguments = [*_arguments(company, upload, about), "--preview", "--errors", str(upload.errors_file)]
+        code = await self._run_on(company, about, arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS)
+        await asyncio.to_thread(_note, upload, about, "failed" if code else "looked")
+
+    async def _take_in(self, most_growth: int | None, company: Company, upload: Upload, about: About) -> None:
+        arguments = [*_arguments(company, upload, about), f"--upload={upload.id}", f"--named={about.file_name}"]
+        arguments.append(f"--by={about.by}")
+        if most_growth is not None:
+            arguments.append(f"--most-growth={most_growth}")
+        code = await self._run_on(company, about, arguments, upload.folder / "outcome.json", upload)
+        await asyncio.to_thread(_note, upload, about, "failed" if code else "imported")
+
+    async def _run_on(
+        self,
+        company: Company,
+        about: About,
+        arguments: list[str],
+        out: Path,
+        upload: Upload,
+        longest: float = LONGEST_SECONDS,
+    ) -> int:
+        for path in (out, upload.said_file, upload.errors_file):
+            path.unlink(missing_ok=True)
+        for path in (upload.said_file, upload.errors_file):
+            new_private(path).close()
+        with new_private(out) as answer:
+            command = [*arguments, f"--scratch={upload.folder}", "--tell-progress", "--json"]
+            return await self._run(company, about.user_id, command, answer.fileno(), upload.said_file, longest)
+
+    async def _run(
+        self,
+        company: Company,
+        user_id: int | None,
+        arguments: list[str],
+        out: int,
+        said_file: Path,
+        longest: float = LONGEST_SECONDS,
+    ) -> int:
+        """How the command ends. What keeps it from its end is written to `said_file` too."""
+        charge = partial(self._costs.note_beside, company.id, user_id or 0)
+        command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
+        async with self._at_once:
+            with said_file.open("ab") as said:
+                process = await own_process.start(command, self._limits, stdout=out, stderr=said)
+            self._processes[process] = company.id
+            try:
+                code = await own_process.ended(process, self._limits, longest, charge)
+                why = self._limit_reached(code, said_file)
+            except TimeoutError:
+                process.kill()
+                code = await process.wait()
+                why = TOO_LONG.format(minutes=round(longest / 60))
+            finally:
+                self._processes.pop(process, None)
+            if why is not None:
+                with said_file.open("ab") as said:
+                    said.write(f"\n{SAID}{why}\n".encode())
+            return code
+
+    def _limit_reached(self, code: int, said_file: Path) -> str | None:
+        """The sentence for a process that has run out of memory or time."""
+        if own_process.ran_out_of_time(code):
+            return OF_TIME.format(minutes=math.ceil(self._limits.cpu_seconds / 60))
+        if code and own_process.ran_out_of_memory(code, last_lines(said_file)):
+            return OF_MEMORY.format(megabytes=self._limits.data_bytes // MEGABYTE)
+        return None
+
+    def end_of(self, company_ids: Container[int]) -> None:
+        """Ends what is under way for these companies: what was not committed is as if it had never begun."""
+        for process in [each for each, company_id in self._processes.items() if company_id in company_ids]:
+            with suppress(ProcessLookupError):
+                process.terminate()
+
+    async def stop(self) -> None:
+        """Ends what is under way: what was not committed is as if it had never begun."""
+        for process in list(self._processes):
+            with suppress(ProcessLookupError):
+                process.terminate()
+        tasks = [running.task for running in self._running.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_SECONDS)
+
+    async def forget_old(self) -> None:
+        await asyncio.to_thread(self.uploads.forget_old)
+
+
+def at_once_here() -> int:
+    """How many processes may work at once on this machine."""
+    return max(1, min(MOST_AT_ONCE, machine_memory() // SHARE_OF_MEMORY // LEAST_MEMORY))
+
+
+def limits_here() -> Limits:
+    """What a process may take on this machine."""
+    share = machine_memory() // SHARE_OF_MEMORY // at_once_here()
+    return Limits(max(LEAST_MEMORY, min(MOST_MEMORY, share)), CPU_SECONDS)
+
+
+def _arguments(company: Company, upload: Upload, about: About) -> list[str]:
+    options = [
+        f"--{name}={value}" for name, value in {**about.choices, **about.options}.items() if value is not True
+    ]
+    flags = [f"--{name}" for name, value in about.options.items() if value is True]
+    return [about.kind, str(upload.file), f"--company={company.code}", *options, *flags]
+
+
+def _note(upload: Upload, about: About, state: State) -> None:
+    """What came of it. A folder that was given up meanwhile is left alone."""
+    about.state = state
+    if state == "failed":
+        about.message = upload.failure()
+    with suppress(OSError):
+        upload.write(about)

@@ -1,0 +1,185 @@
+"""The files that people have uploaded, each in a folder of its own beneath the data folder.
+
+`file` is what was sent, `about.json` what is known of it, `preview.json` and `errors.csv` what an import would do,
+and `said` what the command says that looks at it or takes it in. Only the newest of a company are kept, for a day.
+"""
+
+import json
+import re
+import secrets
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.machine.private_files import new_private
+from wmsd.base.problems import not_found
+from wmsd.host.one_file.failure_messages import sentence_of
+
+State = Literal["sent", "looking", "looked", "importing", "imported", "failed"]
+ID: Final = re.compile(r"[0-9A-Za-z_-]{22}", re.ASCII)
+MOST_OF_A_COMPANY: Final = 5
+KEPT_SECONDS: Final = 24 * 3600.0
+LONGEST_NAME: Final = 200
+LONGEST_SAID: Final = 64 * 1024
+BROKEN_OFF: Final = "The import was broken off. Nothing was imported: begin again."
+SAID: Final = "wmsd: "
+"""How the sentences of a command that failed begin."""
+TOLD: Final = "rows "
+"""How a line begins that tells how many rows are done, of how many."""
+
+
+@dataclass(slots=True)
+class About:
+    """`choices` are what somebody has said of the file, `options` those of the kind."""
+
+    kind: str = ""
+    file_name: str = ""
+    bytes: int = 0
+    by: str = ""
+    user_id: int | None = None
+    at: str = ""
+    state: State = "sent"
+    message: str = ""
+    choices: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    id: str
+    folder: Path
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "file"
+
+    @property
+    def preview_file(self) -> Path:
+        return self.folder / "preview.json"
+
+    @property
+    def errors_file(self) -> Path:
+        return self.folder / "errors.csv"
+
+    @property
+    def said_file(self) -> Path:
+        return self.folder / "said"
+
+    def about(self) -> About:
+        return About(**json.loads((self.folder / "about.json").read_text(encoding="utf-8")))
+
+    def write(self, about: About) -> None:
+        """The whole of it, or what was there before."""
+        beside = self.folder / "about.new"
+        beside.unlink(missing_ok=True)
+        with new_private(beside) as file:
+            file.write(json.dumps(asdict(about)).encode())
+        beside.rename(self.folder / "about.json")
+
+    def preview(self) -> dict[str, Any] | None:
+        with suppress(OSError, ValueError):
+            found: dict[str, Any] = json.loads(self.preview_file.read_text(encoding="utf-8"))
+            return found
+        return None
+
+    def errors(self) -> str | None:
+        """The whole file of errors as text: it has at most `MOST_ERRORS` rows, with shortened cells. None when the
+        file is not there. Raises OSError when the file cannot be read.
+        """
+        with suppress(FileNotFoundError):
+            return self.errors_file.read_bytes().decode(errors="replace")
+        return None
+
+    def said(self) -> list[str]:
+        """The last lines that the command has said."""
+        return last_lines(self.said_file)
+
+    def progress(self) -> tuple[int, int] | None:
+        """The rows that are done, of how many."""
+        for line in reversed(self.said()):
+            numbers = line.removeprefix(TOLD).split() if line.startswith(TOLD) else []
+            if len(numbers) == 2 and all(each.isdecimal() for each in numbers):
+                return int(numbers[0]), int(numbers[1])
+        return None
+
+    def failure(self) -> str:
+        """Why the command has failed."""
+        said = self.said()
+        if refused := sentence_of(said):
+            return refused
+        sentences = [each.removeprefix(SAID) for each in said if each.startswith(SAID)]
+        return " ".join(sentences[:10]) or BROKEN_OFF
+
+
+class Uploads:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def make(self, company_id: int) -> Upload:
+        """A place for a new upload. The oldest ones of the company give way. Raises OSError."""
+        place = self._folder / str(company_id)
+        for folder in (self._folder, place):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        self._forget(place)
+        upload = Upload(secrets.token_urlsafe(16), place)
+        upload = Upload(upload.id, place / upload.id)
+        upload.folder.mkdir(mode=0o700)
+        upload.write(About())
+        return upload
+
+    def find(self, company_id: int, upload_id: str) -> Upload:
+        """Raises Problem (404)."""
+        folder = self._folder / str(company_id) / upload_id
+        if not ID.fullmatch(upload_id) or not (folder / "about.json").exists():
+            raise not_found("upload")
+        return Upload(upload_id, folder)
+
+    def forget(self, upload: Upload) -> None:
+        shutil.rmtree(upload.folder, ignore_errors=True)
+
+    def bytes_of(self, company_id: int) -> int:
+        """What all files of the company's uploads take."""
+        files = (self._folder / str(company_id)).rglob("*")
+        return sum(size for file in files if (size := _size(file)) is not None)
+
+    def forget_old(self) -> None:
+        if self._folder.exists():
+            for place in self._folder.iterdir():
+                self._forget(place, MOST_OF_A_COMPANY)
+
+    def _forget(self, place: Path, most: int = MOST_OF_A_COMPANY - 1) -> None:
+        newest = sorted(_moments(place), reverse=True)
+        until = time.time() - KEPT_SECONDS
+        for number, (moment, folder) in enumerate(newest):
+            if number >= most or moment < until:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _size(file: Path) -> int | None:
+    """None for a folder, and for what is gone meanwhile."""
+    with suppress(OSError):
+        found = file.lstat()
+        return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return None
+
+
+def last_lines(said_file: Path) -> list[str]:
+    """What a command has said at last; nothing where the file is not there."""
+    try:
+        with said_file.open("rb") as file:
+            file.seek(max(0, said_file.stat().st_size - LONGEST_SAID))
+            return file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _moments(place: Path) -> Iterator[tuple[float, Path]]:
+    for folder in place.iterdir():
+        with suppress(OSError):
+            yield folder.stat().st_mtime, folder

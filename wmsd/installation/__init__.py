@@ -1,0 +1,1 @@
+"""Makes every part of an installation and hands it down: the composition root."""

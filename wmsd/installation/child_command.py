@@ -1,0 +1,95 @@
+"""Long work beside the server: a command of this program, as a process that takes no time from requests."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from wmsd.host import child_process as own_process
+from wmsd.host.one_file.failure_messages import sentence_of
+
+STOP_SECONDS: Final = 5.0
+LONGEST_LINE: Final = 1024 * 1024
+MOST_SAID: Final = 64 * 1024
+"""What is kept of its standard error: the end."""
+PIECE: Final = 8192
+Tell = Callable[[dict[str, Any]], None]
+
+
+class Ended(NamedTuple):
+    code: int
+    said: list[str]
+    """The last lines of its standard error."""
+
+
+class Beside:
+    """One command at a time. `tell` gets each line of its standard output that is a JSON object."""
+
+    def __init__(self, command: Sequence[str], tell: Tell) -> None:
+        self._command = command
+        self._tell = tell
+        self._process: asyncio.subprocess.Process | None = None
+        self._over: asyncio.Event | None = None
+        """Of the run under way."""
+        self._is_stopping = False
+
+    @property
+    def is_running(self) -> bool:
+        return self._over is not None
+
+    async def run(self, *options: str) -> Ended:
+        """Starts the command with further options, and waits for its end."""
+        assert self._over is None, "one at a time"
+        over = self._over = asyncio.Event()
+        try:
+            self._process = process = await own_process.start(
+                [*self._command, *options],
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                limit=LONGEST_LINE,
+            )
+            if self._is_stopping:
+                process.terminate()
+            assert process.stdout is not None
+            assert process.stderr is not None
+            _, said = await asyncio.gather(self._hear(process.stdout), _end_of(process.stderr))
+            return _ended(await process.wait(), said.decode(errors="replace").splitlines())
+        finally:
+            self._process = self._over = None
+            over.set()
+
+    async def _hear(self, output: asyncio.StreamReader) -> None:
+        while True:
+            try:
+                line = await output.readline()
+            except ValueError:  # longer than any of ours
+                continue
+            if not line:
+                return
+            if line.startswith(b"{"):
+                with suppress(ValueError):
+                    self._tell(json.loads(line))
+
+    async def stop(self) -> None:
+        """Ends the process, also one that is only about to start."""
+        self._is_stopping = True
+        if self._over is None:
+            return
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.terminate()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._over.wait(), STOP_SECONDS)
+
+
+def _ended(code: int, said: list[str]) -> Ended:
+    refused = sentence_of(said) if code else None
+    return Ended(code, said if refused is None else [refused])
+
+
+async def _end_of(output: asyncio.StreamReader) -> bytes:
+    kept = b""
+    while piece := await output.read(PIECE):
+        kept = (kept + piece)[-MOST_SAID:]
+    return kept

@@ -1,0 +1,129 @@
+"""What has changed just now, for pages that are open: the companies to whose files something was written."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from wmsd.contract.context import Caller
+from wmsd.contract.fields import Id, Model
+from wmsd.contract.list_queries import Query, QueryPosition
+from wmsd.contract.operation import operation
+from wmsd.db.files.company_files import CompanyFiles
+
+MOST_NAMED: Final = 100
+"""Companies in one answer. Beyond that, pages look by themselves."""
+
+
+class Listener:
+    """A browser that listens. `at_once`: it looks now, because its session was ended, or the service stops."""
+
+    def __init__(self, session_id: int) -> None:
+        self.session_id = session_id
+        self.at_once = asyncio.Event()
+
+
+class LiveChanges:
+    """Gives each round of changes a position. Positions begin with the process."""
+
+    def __init__(self, files: CompanyFiles) -> None:
+        self._written = files.watch()
+        self._positions: OrderedDict[int, int] = OrderedDict()
+        """The position of each company's last change; the last one stands at the end."""
+        self.position = 0
+        self._listeners = set[Listener]()
+        self._told = asyncio.Event()
+        self.has_ended = False
+        """Whether the service stops."""
+
+    def tell(self) -> None:
+        """Tells those who wait what was written since the last time. A job calls it each second."""
+        if self._written:
+            self.position += 1
+            for company_id in self._written:
+                self._positions[company_id] = self.position
+                self._positions.move_to_end(company_id)
+            self._written.clear()
+            self._wake()
+
+    @contextmanager
+    def listening(self, session_id: int) -> Iterator[Listener]:
+        """Counts a browser that listens, with this session."""
+        listener = Listener(session_id)
+        self._listeners.add(listener)
+        if self.has_ended:
+            listener.at_once.set()
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
+
+    @property
+    def streams(self) -> int:
+        """How many browsers listen."""
+        return len(self._listeners)
+
+    @property
+    def sessions(self) -> set[int]:
+        """Those that listen."""
+        return {listener.session_id for listener in self._listeners}
+
+    async def wait(self, listener: Listener, after: int, seconds: float) -> None:
+        """Until something has changed after this position, the listener looks at once, or the time is over."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.position <= after and not listener.at_once.is_set():
+                    await self._told.wait()
+
+    async def pause(self, listener: Listener, seconds: float) -> None:
+        """For so long, or until the listener looks at once."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await listener.at_once.wait()
+
+    def since(self, after: int) -> list[int]:
+        """The companies that changed after this position, the last one first."""
+        found = list[int]()
+        for company_id, position in reversed(self._positions.items()):
+            if position <= after:
+                break
+            found.append(company_id)
+        return found
+
+    def end(self) -> None:
+        """Nobody waits any more: the service stops."""
+        self.has_ended = True
+        self._end(self._listeners)
+
+    def end_sessions(self, ended: Collection[int]) -> None:
+        """Whoever listens with one of these sessions looks at once, and finds that it is over."""
+        self._end([each for each in self._listeners if each.session_id in ended])
+
+    def _end(self, listeners: Collection[Listener]) -> None:
+        for each in listeners:
+            each.at_once.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        self._told.set()
+        self._told = asyncio.Event()
+
+
+class ChangesQuery(Query):
+    after: QueryPosition
+
+
+class Changes(Model):
+    """`many`: more companies than are named."""
+
+    position: int
+    companies: list[Id]
+    many: bool
+
+
+@operation(tag="Sessions", answer="object", returns=Changes, scope="platform")
+async def list_changes(service: LiveChanges, query: ChangesQuery, caller: Caller) -> dict[str, Any]:
+    """List the companies of somebody that have changed after a position."""
+    found = [each for each in service.since(query.after) if caller.may_use(each)]
+    return {"position": service.position, "companies": found[:MOST_NAMED], "many": len(found) > MOST_NAMED}

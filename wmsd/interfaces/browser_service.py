@@ -1,0 +1,74 @@
+"""What browsers are served: the pages, the guide, the reference, and what only they ask for. It is imported once
+the API is served (see `service`).
+"""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from functools import partial
+
+from wmsd.imports.actions import ImportService
+from wmsd.imports.upload_jobs import ImportDesk
+from wmsd.installation.live_changes import LiveChanges
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.guide import pages as guide
+from wmsd.interfaces.guide.source import Source
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.openapi.document import document
+from wmsd.interfaces.pages import routes as pages
+from wmsd.interfaces.pages.kit import routing as visits
+from wmsd.interfaces.reference import routes as reference
+from wmsd.interfaces.reference.operations import Reference, Version, reference_of
+from wmsd.interfaces.rest_v1.routes import ROUTES as V1
+from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+from wmsd.platform.company_policies import PolicyService
+from wmsd.platform.discovery import V1_VERSION, V2_VERSION
+from wmsd.platform.sign_on_service import new_sign_on_client, new_sign_on_service
+from wmsd.platform.sites import SiteService
+from wmsd.platform.today.actions import TodayService
+from wmsd.platform.today.overviews import Overviews
+from wmsd.server.figures.top_costs import costs_now
+from wmsd.server.today.kept_figures import TodayFigures
+from wmsd.server.today.quota_watch import RoomWatch
+
+
+def add_to(
+    app: web.Application,
+    installation: Installation,
+    today: TodayFigures,
+    changes: LiveChanges,
+    imports: ImportDesk,
+    rooms: RoomWatch,
+    commands: Mapping[str, Source],
+    closed_last: AsyncExitStack,
+) -> None:
+    """Adds the routes to `app`, and to the installation's dispatcher the services behind them. `closed_last` gets
+    what must be closed when the server stops.
+    """
+    provider_client = new_sign_on_client(installation)
+    closed_last.push_async_callback(provider_client.close)
+    for service in (
+        ImportService(imports, installation.storage),
+        TodayService(
+            today,
+            Overviews(today, installation.access),
+            installation.dispatcher.admission,
+            rooms,
+            partial(costs_now, installation),
+        ),
+        SiteService(installation.platform, installation.files),
+        PolicyService(installation.platform, installation.files, installation.freezes),
+        new_sign_on_service(installation, provider_client),
+    ):
+        installation.dispatcher.add_service(service)
+    reference.add_to(app, installation, partial(_reference, installation.abilities))
+    guide.add_to(app, installation, commands)
+    pages.add_to(app, installation, changes)
+    visits.refuse_all_else(app)
+
+
+def _reference(abilities: Mapping[str, str]) -> Reference:
+    versions = [
+        Version(name, routes, document(name, number, routes, True, abilities))
+        for name, routes, number in (("v1", V1, V1_VERSION), ("v2", V2, V2_VERSION))
+    ]
+    return reference_of(versions, abilities)

@@ -1,0 +1,56 @@
+"""`wmsd completion`."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import click
+from click.shell_completion import ShellComplete, get_completion_class
+
+from wmsd.interfaces.cli.kit.command_line import note
+
+SHELLS: Final = ("bash", "zsh", "fish")
+PLACES: Final = {
+    "bash": "bash-completion/completions/wmsd",
+    "zsh": "zsh/site-functions/_wmsd",
+    "fish": "fish/vendor_completions.d/wmsd.fish",
+}
+"""Of a user, in XDG_DATA_HOME."""
+VARIABLE: Final = "_WMSD_COMPLETE"
+ZSH: Final = "Let zsh look there: put `fpath=({folder} $fpath)` before `compinit` into ~/.zshrc."
+
+
+@click.group()
+def completion_command() -> None:
+    """Have the shell complete commands and options."""
+
+
+@completion_command.command("install")
+@click.argument("shell", type=click.Choice(SHELLS), required=False)
+def install(shell: str | None) -> None:
+    """Install the completion for SHELL, for this user. Without SHELL, for the one that is used."""
+    chosen = shell or Path(os.environ.get("SHELL", "")).name
+    if chosen not in SHELLS:
+        raise click.UsageError(f"Say for which shell: {', '.join(SHELLS)}.")
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    file = Path(home, PLACES[chosen])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{script(chosen)}\n", encoding="utf-8")
+    note(f"The completion for {chosen} is in {file}. It works in a new shell.")
+    if chosen == "zsh":
+        note(ZSH.format(folder=file.parent))
+
+
+@completion_command.command("show")
+@click.argument("shell", type=click.Choice(SHELLS))
+def show(shell: str) -> None:
+    """Print the completion for SHELL, to put it where you want."""
+    click.echo(script(shell))
+
+
+def script(shell: str) -> str:
+    from wmsd.interfaces.cli.main import wmsd  # which has this command too
+
+    completing: type[ShellComplete] | None = get_completion_class(shell)
+    assert completing is not None
+    return completing(wmsd, {}, "wmsd", VARIABLE).source().rstrip("\n")

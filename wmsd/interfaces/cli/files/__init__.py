@@ -1,0 +1,1 @@
+"""Commands that import and export files."""

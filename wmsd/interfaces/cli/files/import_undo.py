@@ -1,0 +1,112 @@
+"""`wmsd import undo`, `wmsd import list`."""
+
+import json
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import click
+
+from wmsd.base.plurals import counted
+from wmsd.contract.context import PROGRAM, Actor
+from wmsd.db.engine.staging import Staging
+from wmsd.imports import store as record
+from wmsd.imports.schema import ImportQuery
+from wmsd.imports.undo import CannotBeUndone, undo_last
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.audit_notes import audit_import
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, say
+from wmsd.interfaces.cli.kit.company_data import company_database, database_to_change
+from wmsd.interfaces.cli.kit.questions import confirm, yes_option
+from wmsd.tenants.companies import actions as companies
+from wmsd.tenants.sites import store as sites
+
+MOST_LISTED = 20
+
+
+class Place(NamedTuple):
+    staging: Staging
+    used: list[int]
+    """The warehouses that are sites."""
+
+
+company_option = click.option("--company", "code", required=True, metavar="CODE", help="The company.")
+
+
+@click.command("undo")
+@company_option
+@click.option("--by", hidden=True, help="Who asks for it at the pages.")
+@click.option("--number", type=int, hidden=True, help="The import that must be the last one.")
+@yes_option
+@json_option
+@installed
+def undo(
+    command_line: CommandLine, code: str, by: str | None, number: int | None, yes: bool, as_json: bool
+) -> None:
+    """Take the last import back that has changed something: all of it, or nothing.
+
+    It can be taken back while nothing was built on it. What was created is deleted, and what was changed is as
+    before; stock moves back by counter movements. Documents are not taken back: cancel them. It says
+    first which import that is, and asks.
+    """
+    actor = PROGRAM if by is None else Actor(by)
+    if command_line.folder.is_made:
+        command_line.folder.check_room()  # it may write as much as the import has
+    if by is None and not yes:
+        number = _confirmed(command_line, code, number)
+
+    async def find(installation: Installation) -> Place:
+        company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
+        used = await installation.platform.read(lambda tx: sites.warehouses_of(tx, company.id))
+        return Place((await database_to_change(installation, code)).staging(actor), used)
+
+    with command_line.beside() as borrow:
+        place = command_line.run_with(borrow, find)
+        with closing(place.staging) as staging:
+            try:
+                undone = undo_last(staging, number, place.used)
+            except CannotBeUndone as error:
+                fail([*(f"{each[0].upper()}{each[1:]}." for each in error.sentences), "Nothing was changed."])
+            except KeyboardInterrupt:
+                fail(["Interrupted: nothing was changed."])
+        act = f"import.undo {undone['kind']}"
+        audit_import(command_line, borrow, act, code, undone["file_name"], {}, actor)
+    told = {"kind": undone["kind"], "file": undone["file_name"]}
+    counts = {"created": undone["created"], "updated": undone["updated"]}
+    if as_json:
+        say({"undone": undone["id"], **told, **counts}, as_json)
+    else:
+        undone_in_all = sum(counts.values())
+        say({"import taken back": undone["id"], **told, **counts, "records undone": undone_in_all}, False)
+
+
+def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int | None:
+    """The number of the import that is to be taken back. One that cannot be is refused later, with its reason."""
+
+    async def find(installation: Installation) -> dict[str, Any] | None:
+        return await (await company_database(installation, code)).read(record.last_to_take_back)
+
+    last = command_line.run(find)
+    if last is None or number not in (None, last["id"]):
+        return number
+    confirm(
+        f"Take import {last['id']} of {code} back: {last['kind']} from {last['file_name']}, "
+        f"{counted(last['created'], 'record')} created and {last['updated']} changed?"
+    )
+    return int(last["id"])
+
+
+@click.command("list")
+@company_option
+@json_option
+@installed
+def show_list(command_line: CommandLine, code: str, as_json: bool) -> None:
+    """List the last imports, the newest first."""
+    query = ImportQuery(sort="-id", per_page=MOST_LISTED)
+
+    async def read(installation: Installation) -> list[dict[str, Any]]:
+        database = await company_database(installation, code)
+        found = await database.read(lambda tx: record.page(tx, query))
+        rows: list[dict[str, Any]] = json.loads(f"[{found.records}]")
+        return rows
+
+    say(command_line.run(read), as_json, "Nothing was imported yet.")

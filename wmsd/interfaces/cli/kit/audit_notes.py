@@ -1,0 +1,63 @@
+"""Notes in the audit what a command has done to files of their own: after it, in a transaction of platform.db."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from wmsd.base.problems import Problem
+from wmsd.base.strict_json import printable
+from wmsd.contract.context import PROGRAM, Actor
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
+from wmsd.db.files.company_file import Borrow
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note
+from wmsd.tenants.companies import store as companies
+
+Run = Callable[[Callable[[Installation], Awaitable[None]]], None]
+LONGEST_NAME: Final = 200
+MOST_NAMED: Final = 20
+
+
+def audit(
+    run: Run,
+    action: str,
+    subject: str,
+    details: Mapping[str, object] | None = None,
+    actor: Actor = PROGRAM,
+) -> None:
+    """`run` opens the installation. `actor`: who asked for it at the pages; otherwise it is who is at the command
+    line. What was done stays done when the audit cannot be written.
+    """
+    who = None if actor is PROGRAM else actor
+
+    async def write(installation: Installation) -> None:
+        await installation.platform.write(lambda tx: companies.audit(tx, action, subject, details), who)
+
+    try:
+        run(write)
+    except (Problem, StorageError, *STORAGE_FAILURES) as error:
+        note(f"It is done, but it is not in the audit: {' '.join(str(error).split())}")
+
+
+def audit_import(
+    command_line: CommandLine,
+    borrow: Borrow | None,
+    act: str,
+    company_code: str,
+    file_name: str,
+    counts: Mapping[str, int],
+    actor: Actor,
+) -> None:
+    """`act` is `import.run` or `import.undo`, with the kind of the records."""
+    name = "".join(each if each.isprintable() else "?" for each in printable(file_name))[:LONGEST_NAME]
+    details: dict[str, Any] = {each: {"before": None, "after": count} for each, count in counts.items() if count}
+    audit(partial(command_line.run_with, borrow), act, f"{company_code} {name}", details, actor)
+
+
+def audit_fixes(command_line: CommandLine, fixed: Sequence[Mapping[str, Any]]) -> None:
+    """What `wmsd doctor --fix` has mended."""
+    done = [str(each["fix"]) for each in fixed if each["done"]]
+    if done and command_line.folder.is_made:
+        more = [f"and {len(done) - MOST_NAMED} more"] if len(done) > MOST_NAMED else []
+        shown = {"fixed": {"before": None, "after": [*done[:MOST_NAMED], *more]}}
+        audit(command_line.run_again, "doctor.fix", "doctor", shown)

@@ -1,0 +1,381 @@
+"""Shared by all commands: finds the installation, opens it, and reports failures."""
+
+import asyncio
+import functools
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Concatenate, Final, NoReturn, ParamSpec, TypeVar
+
+import click
+
+from wmsd.base import timestamps
+from wmsd.base.clock import SMALL_LEAP
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem
+from wmsd.data_folder.clock_watch import order_as_server
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import beside_a_server
+from wmsd.data_folder.messages import check_folder, refuse_others, where_instead
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
+from wmsd.db.engine.told_failures import as_storage_error
+from wmsd.db.files.company_file import Borrow
+from wmsd.installation.open_installation import Installation, open_installation
+from wmsd.interfaces.cli.kit.command_hints import suggested
+from wmsd.interfaces.cli.kit.operations import at_the_command_line
+from wmsd.log.output import escaped
+from wmsd.maintenance.upgrades.old_places import settled
+from wmsd.settings import Layer, Settings, SettingsError, layers_of, salvaged, settings_of
+from wmsd.tenants.accounts import last_admin
+from wmsd.tenants.companies.unknown_codes import SEPARATORS
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+DEFAULT_CONFIG = Path("config.toml")
+FAR_AHEAD: Final = (
+    "The clock is far ahead of the last moment at which a server ran here. What a command changes is dated {}. "
+    "If the clock is right, run `wmsd clock confirm`: from then on changes are dated by it."
+)
+MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
+RESET_PASSWORD: Final = "wmsd user reset-password"
+OF_VALUE: Final = ("is taken", "is not a")
+"""Begins what is said of a value, such as a code that something else has, or that nothing has: it is named."""
+OF_CODES: Final = re.compile("_codes?$")
+"""What a field is called after, and its option is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    settings: Settings
+    folder: DataFolder
+    config_file: Path | None
+    layers: Sequence[Layer] = ()
+    """What the settings come from."""
+    mistakes: Sequence[str] = ()
+    """In the settings, which are what could be read of them."""
+    old_places: Sequence[str] = ()
+    """What is used in a place of an earlier version, and how to settle it."""
+    two_places: Sequence[str] = ()
+    """Where there are backups of this installation in two places, of which a server would use one."""
+
+    @property
+    def backups(self) -> Path:
+        """The folder of the backups."""
+        return Path(self.settings.backup.folder)
+
+    def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+        """Opens the data folder, which must exist, and does the work in it."""
+        with self.beside() as borrow:
+            return self.run_with(borrow, work)
+
+    def run_again(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+        """The same, without saying again which folder it is."""
+        with self._beside() as borrow:
+            return self.run_with(borrow, work)
+
+    @contextmanager
+    def beside(self) -> Iterator[Borrow | None]:
+        """While it lasts, no server runs, or the command may use the files that it borrows from the server."""
+        self.find()
+        with self._beside() as borrow:
+            yield borrow
+
+    @contextmanager
+    def _beside(self) -> Iterator[Borrow | None]:
+        with beside_a_server(self.folder) as loan:
+            if loan is not None:
+                loan.borrow(self.folder.platform_file)
+            yield None if loan is None else loan.borrow
+
+    def run_with(self, borrow: Borrow | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+        self.folder.open(backups=self.backups)
+
+        async def opened() -> Result:
+            opening = open_installation(self.settings, self.folder, borrow=borrow, who=at_the_command_line())
+            async with opening as installation:
+                platform, clock = installation.platform, installation.clock
+                await order_as_server(platform, clock, is_running=borrow is not None)
+                done = await work(installation)
+                if (moment := clock.ordering()) < clock.now() - SMALL_LEAP:
+                    note(FAR_AHEAD.format(timestamps.to_text(moment)))
+                return done
+
+        return asyncio.run(opened())
+
+    def find(self) -> None:
+        """Prints the path of the data folder. Raises StorageError when it holds no data."""
+        self.say_folder()
+        self.check_made()
+
+    def check_made(self) -> None:
+        """Raises StorageError when the data folder holds no data."""
+        self.folder.check_platform(self.backups)
+        if not self.folder.is_made:
+            path = self.folder.path
+            check_folder(path)
+            if instead := where_instead(path):
+                raise StorageError(f"There is no wmsd data in {path.resolve()}. {instead}")
+            from wmsd.maintenance.backups.newest_backup import (
+                brings_data_back,  # imported here: commands mostly find their data
+            )
+
+            if back := brings_data_back(path, Path(self.settings.backup.folder)):
+                raise StorageError(
+                    f"There is no wmsd data in {path.resolve()}. Name another folder with --data. {back}"
+                )
+            raise StorageError(
+                f"There is no wmsd data in {path.resolve()}. "
+                "Start `wmsd serve` there first, use `wmsd company create CODE --name NAME --init`, or name "
+                "another folder with --data."
+            )
+
+    def make_folder(self) -> None:
+        """Makes the data folder where there is none. Raises StorageError."""
+        folder = self.folder
+        if folder.is_made:
+            return
+        from wmsd.maintenance.doctor.usable_folder import check_not_lost  # imported here, as above
+
+        folder.check_platform(self.backups)
+        check_not_lost(folder, Path(self.settings.backup.folder))
+        folder.make_place()
+        folder.lock("no address")  # two who make it would each take the other's unfinished files for remains
+        try:
+            if not folder.is_made:
+                folder.make()
+        finally:
+            folder.unlock()
+
+    @contextmanager
+    def told_whose(self) -> Iterator[None]:
+        """Raises StorageError in place of a refusal by the system to use the data folder, where it is another
+        user's.
+        """
+        try:
+            yield
+        except PermissionError as error:
+            folder = self.folder.path.absolute()
+            if error.filename and Path(os.fsdecode(error.filename)).absolute().is_relative_to(folder):
+                refuse_others(self.folder.path, error)
+            raise
+
+    def say_folder(self) -> None:
+        self.say_path()
+        for sentence in (*self.old_places, *self.two_places):
+            note(sentence)
+
+    def say_path(self) -> None:
+        note(f"Data folder: {self.folder.path.resolve()}")
+
+
+def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callable[P, Result]:
+    """Adds --config and --data to a command, passes it its installation, and prints one line for each error."""
+    return _installed(command, _by_settings)
+
+
+def installed_despite_mistakes(
+    command: Callable[Concatenate[CommandLine, P], Result],
+) -> Callable[P, Result]:
+    """For a command that helps where something is wrong: mistakes in the settings are told, and do not stop it."""
+    return _installed(command, _by_what_can_be_read)
+
+
+Flags = Mapping[tuple[str, str], str]
+
+
+def _by_settings(file: Path | None, flags: Flags) -> CommandLine:
+    """Raises SettingsError."""
+    layers = layers_of(file, flags)
+    settings, told, two_of_data, two_of_backups = settled(settings_of(layers), layers)
+    if two_of_data:
+        raise SettingsError("\n".join(two_of_data))
+    folder = DataFolder(Path(settings.server.data))
+    return CommandLine(settings, folder, file, layers, old_places=told, two_places=two_of_backups)
+
+
+def _by_what_can_be_read(file: Path | None, flags: Flags) -> CommandLine:
+    readable, layers, wrong = salvaged(file, flags)
+    settings, told, *two = settled(readable, layers)
+    wrong += [sentence for sentences in two for sentence in sentences]
+    for sentence in wrong:
+        note(f"Mistake in the settings: {sentence}")
+    if wrong:
+        note("What is wrong in them is left out here, and the others hold. No server starts with them.")
+    return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers, wrong, told)
+
+
+def _installed(
+    command: Callable[Concatenate[CommandLine, P], Result], read: Callable[[Path | None, Flags], CommandLine]
+) -> Callable[P, Result]:
+    @click.option(
+        "--config",
+        "config_file",
+        metavar="FILE",
+        type=click.Path(readable=False, path_type=Path),  # why it cannot be read is said in our words
+        envvar="WMSD_CONFIG",
+        help="Configuration file.  [default: ./config.toml, if there is one]",
+    )
+    @click.option("--data", metavar="DIR", help="Data folder.  [default: ./data]")
+    @functools.wraps(command)
+    def wrapped(*args: Any, config_file: Path | None, data: str | None, **options: Any) -> Result:
+        try:
+            # One that is there and cannot be read, such as a link to a disk that is not mounted, is told of.
+            file = config_file or (DEFAULT_CONFIG if os.path.lexists(DEFAULT_CONFIG) else None)
+            given = {"data": data, "listen": options.get("listen"), "tls": options.get("tls")}
+            flags = {("server", key): value for key, value in given.items() if value is not None}
+            command_line = read(file, flags)
+            with command_line.told_whose():
+                return command(command_line, *args, **options)
+        except Problem as problem:
+            fail(_sentences(problem))
+        except SettingsError as error:
+            fail(str(error).splitlines())
+        except StorageError as error:
+            fail([" ".join(str(error).split())])  # SQLite's reason may have several lines
+        except STORAGE_FAILURES as error:
+            fail([str(as_storage_error(error))])
+        except UnicodeEncodeError:
+            fail(["An argument is not UTF-8 text."])
+        except click.Abort:  # at a question, before anything was done
+            note("")
+            fail(["Interrupted: nothing was changed."])
+        except KeyboardInterrupt:
+            fail(["Interrupted. What the command had done until then stays done."])
+
+    return wrapped  # type: ignore[return-value]  # click adds the two options
+
+
+def _sentences(problem: Problem) -> list[str]:
+    sentences = [f"{_as_typed(path, texts[0])} {'; '.join(texts)}." for path, texts in problem.errors.items()]
+    return [_with_commands(each) for each in sentences or [problem.message]]
+
+
+def _with_commands(sentence: str) -> str:
+    """With what to type in place of the ways at the pages."""
+    told = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
+    return told.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
+
+
+def _as_typed(path: str, text: str) -> str:
+    """The option or argument of this command that has given the field, with its value where it may be repeated and
+    the sentence does not begin with it. The path itself where none has.
+    """
+    field, _, number = path.partition(".")
+    context = click.get_current_context(silent=True)
+    for given in () if context is None else context.command.params:
+        name = _name(given)
+        names = (given.name, name, *given.opts)
+        if not any(each in names for each in (field, _option(field), _option(OF_CODES.sub("", field)))):
+            continue
+        value = context.params.get(given.name or "") if context else None
+        if isinstance(value, tuple) and number.isdecimal() and int(number) < len(value):
+            return name if _begins_with_one(text, value) else f"{name} {value[int(number)]}"
+        return f"{name} {value}" if isinstance(value, str) and text.startswith(OF_VALUE) else name
+    return path
+
+
+def _begins_with_one(text: str, values: Sequence[str]) -> bool:
+    """Whether the sentence names one of the values itself, or a code of several in one value."""
+    first, _, _ = text.partition(" ")
+    return any(text.startswith(f"{each} ") or first in SEPARATORS.split(each) for each in values)
+
+
+def _name(given: click.Parameter) -> str:
+    """As people type it."""
+    if isinstance(given, click.Option):
+        return given.opts[0]
+    return given.human_readable_name.strip("[]").removesuffix("...")
+
+
+def _option(field: str) -> str:
+    return f"--{field.replace('_', '-')}"
+
+
+def fail(sentences: Iterable[str]) -> NoReturn:
+    """Prints what is wrong and exits with 1."""
+    with suppress(OSError):  # the exit status tells it too
+        for sentence in sentences:
+            click.secho(
+                f"wmsd: {escaped(suggested(sentence))}", err=True, fg="red" if sys.stderr.isatty() else None
+            )
+    sys.exit(1)
+
+
+def note(text: str, is_for_here: bool = True) -> None:
+    """Prints lines for the person at the terminal, on standard error: they are no part of the output, and nothing
+    fails where they cannot be written. `is_for_here`: commands in them are about the installation of this one.
+    """
+    with suppress(OSError):
+        say_text(suggested(text) if is_for_here else text, err=True)
+
+
+def say_text(text: str, err: bool = False) -> None:
+    """Prints lines for people. What others have named in them cannot steer the terminal."""
+    click.echo("\n".join(map(escaped, text.split("\n"))), err=err)
+
+
+@contextmanager
+def asked(otherwise: str) -> Iterator[None]:
+    """For questions: says what to do where nobody answers. `otherwise`: the option that answers it."""
+    try:
+        yield
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        end_line()
+        fail([f"Nobody has answered, and nothing was changed. Without a terminal, give {otherwise}."])
+
+
+def end_line() -> None:
+    """After a question, where no terminal shows the end of the answer."""
+    if not sys.stdin.isatty():
+        note("")
+
+
+def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "None yet.") -> None:
+    """Prints a result: JSON for programs; for people, a table or a line for each field."""
+    if as_json:
+        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+    elif isinstance(shown, list):
+        _table(shown, empty)
+    else:
+        width = max(len(name) for name in shown)
+        for name, value in shown.items():
+            say_text(f"{name:<{width}}  {shown_cell(value)}")
+
+
+def _table(rows: list[dict[str, Any]], empty: str) -> None:
+    if not rows:
+        note(empty)
+        return
+    names = list(rows[0])
+    table = [names, *([shown_cell(row[name]) for name in names] for row in rows)]
+    widths = [max(len(line[place]) for line in table) for place in range(len(names))]
+    for line in table:
+        click.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def shown_cell(value: Any) -> str:
+    """The value on one line, without control characters."""
+    return escaped(_in_words(value))
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, dict):  # an address, in its parts that are known
+        value = [part for part in value.values() if part is not None]
+    if value is None or value == []:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return format(Decimal(repr(value)), "f")  # 0.000001, not 1e-06
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -1,0 +1,109 @@
+"""The guide's pages with every command, from the commands themselves."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from inspect import cleandoc
+from typing import Final
+
+import click
+
+from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
+from wmsd.interfaces.guide.source import Made
+
+OF_RECORDS: Final = frozenset(
+    (
+        *("import", "export", "article", "client", "partner", "warehouse", "stock", "sales-order"),
+        *("purchase-order", "reception", "return", "packaging", "webhook", "graphql", "billing"),
+    )
+)
+"""They have a page of their own: with all commands one would be too heavy for a phone."""
+SHARED: Final = frozenset({"--config", "--data", "--help"})
+"""Options of nearly every command, which are told of once."""
+ABOVE: Final = """# Commands
+
+The commands for whoever runs `wmsd`; those for the records of a company are on
+[a page of their own](/docs/record-commands). They work beside a running server, which follows their changes
+within a second, unless a command says otherwise. Each explains itself with `--help`. It exits with 0 when it is
+done, with 1 when it failed, and with 2 when it was not understood.
+
+Every command that works with the data takes `--data DIR`, the data folder, and `--config FILE`, the configuration
+file. Without them it takes `./data`, and `./config.toml` if there is one. A number that may mean two, such as
+`1.000`, [is asked](/docs/stock#adjusting).
+"""
+ABOVE_RECORDS: Final = """# Commands for records
+
+The commands that list, show and change what a company keeps: articles, stock, documents, webhooks. What holds for
+every command is [on the page of the others](/docs/commands).
+"""
+MARKS: Final = re.compile(r"([\\*_<>\[\]|~&])")
+KEPT_LINES: Final = "\b\n"
+"""What click has before lines that are not to be filled."""
+
+
+def commands_page() -> str:
+    return _page(ABOVE, lambda name: name not in OF_RECORDS)
+
+
+def record_commands_page() -> str:
+    return _page(ABOVE_RECORDS, lambda name: name in OF_RECORDS)
+
+
+def _page(above: str, has: Callable[[str], bool]) -> str:
+    from wmsd.interfaces.cli.main import wmsd  # which has the whole table, `wmsd serve` too
+
+    lines = [above]
+    context = click.Context(wmsd, info_name="wmsd", **wmsd.context_settings)
+    for name in filter(has, wmsd.list_commands(context)):
+        lines += _command(wmsd, name, context, level=2)
+    return "\n".join(lines)
+
+
+def _command(group: click.Group, name: str, above: click.Context, level: int) -> Iterator[str]:
+    command = group.get_command(above, name)
+    if command is not None and not command.hidden:
+        yield from _section(command, name, above, level)
+
+
+def _section(command: click.Command, name: str, above: click.Context, level: int) -> Iterator[str]:
+    context = click.Context(command, info_name=name, parent=above)
+    yield from (f"{'#' * level} {context.command_path}", "", *_told(cleandoc(command.help or "")))
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            yield from _command(command, each, context, level + 1)
+    else:
+        yield from (f"`{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`", "")
+        yield from (*_options(command, context), "", *_told(cleandoc(command.epilog or "")))
+        if isinstance(command, WithOthers):
+            for other, another in command.others.items():
+                yield from _section(another, f"{name} {other}", above, level + 1)
+
+
+def _told(text: str) -> Iterator[str]:
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith(KEPT_LINES):
+            yield from ("```", paragraph.removeprefix(KEPT_LINES), "```", "")
+        else:
+            yield from (_as_text(paragraph), "")
+
+
+def _options(command: click.Command, context: click.Context) -> Sequence[str]:
+    records = [
+        record
+        for parameter in command.get_params(context)
+        if SHARED.isdisjoint(parameter.opts) and (record := parameter.get_help_record(context)) is not None
+    ]
+    return [f"- `{names}` {_as_text(told)}" for names, told in records if told]
+
+
+def _as_text(text: str) -> str:
+    """Text in which nothing is a mark of Markdown but the quotes of code."""
+    parts = text.split("`")
+    parts[::2] = (MARKS.sub(r"\\\1", part) for part in parts[::2])
+    return "`".join(parts)
+
+
+COMMANDS: Final = {
+    "commands": Made("Commands", commands_page),
+    "record-commands": Made("Commands for records", record_commands_page),
+}
+"""The pages by their names."""

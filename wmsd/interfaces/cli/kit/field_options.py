@@ -1,0 +1,129 @@
+"""Options of commands that follow from the declared fields of a model: a new field appears by itself."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import click
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import FieldErrors
+from wmsd.contract import csv_cells as cells
+from wmsd.contract.fields import Input
+from wmsd.interfaces.pages.kit.fields import declared_name, properties_of
+from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
+
+NAMED_BY_CODE: Final[Mapping[str, DirectoryKind]] = {
+    f"{kind.noun}_id": kind for kind in (CLIENTS, PARTNERS, WAREHOUSES)
+}
+"""The fields that hold an id: people name the record by its code."""
+PREFIX: Final = "field_"
+"""Of the parameters of a command, so that a field may have the name of any other option."""
+METAVARS: Final = {"number": "N", "integer": "N"}
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOption:
+    path: str
+    """That of the field, such as `address.city`."""
+    declared: FieldInfo | None
+    """None for a parameter of a list."""
+    schema: Schema
+    is_required: bool
+
+    @property
+    def option(self) -> str:
+        name = self.path.removesuffix("_id") if self.path in NAMED_BY_CODE else self.path
+        return f"--{name.replace('.', '-').replace('_', '-')}"
+
+    @property
+    def parameter(self) -> str:
+        return PREFIX + self.path.replace(".", "__")
+
+    @property
+    def says(self) -> str:
+        declared = self.schema.get("description")
+        if declared is None:
+            outer, *inner = map(declared_name, self.path.split("."))
+            return f"{': '.join([outer, *(name.lower() for name in inner)])}."
+        return str(declared).replace("`", "")
+
+    @property
+    def default(self) -> str:
+        value = self.schema.get("default")
+        return f"  [default: {value}]" if isinstance(value, str | int | float) and value is not False else ""
+
+    def decorator(self) -> Callable[[Any], Any]:
+        """Adds the option to a command."""
+        given: dict[str, Any] = {"help": self.says, "required": self.is_required}
+        match self.schema:
+            case {"type": "boolean"}:
+                return click.option(f"{self.option}/--no-{self.option[2:]}", self.parameter, default=None, **given)
+            case {"enum": choices}:
+                given["type"] = click.Choice(choices)
+            case {"type": "array"}:
+                given |= {"multiple": True, "metavar": "TEXT", "help": f"{self.says} Repeat it for several."}
+            case _ if self.path in NAMED_BY_CODE:
+                given |= {"metavar": "CODE", "help": f"The code of the {NAMED_BY_CODE[self.path].noun}."}
+            case _:
+                given["metavar"] = METAVARS.get(self.schema.get("type", ""), "TEXT")
+        return click.option(self.option, self.parameter, **{**given, "help": given["help"] + self.default})
+
+    def read(self, given: Any) -> object:
+        """The value that was given. An empty text is none. Raises ValueError with a sentence."""
+        if isinstance(given, bool) or self.declared is None:
+            return given
+        if isinstance(given, tuple):
+            return [member for member in given if member != ""]
+        if given == "" and cells.is_nullable(self.declared):
+            return None
+        return cells.typed_reader(self.declared)(given)
+
+
+def options_of_fields(model: type[Input]) -> tuple[FieldOption, ...]:
+    """Those of a body."""
+    required = set(model.model_json_schema().get("required", ()))
+    return tuple(_options(model.model_fields, properties_of(model), required))
+
+
+def _options(
+    fields: Mapping[str, FieldInfo], schemas: Mapping[str, Schema], required: set[str], above: str = ""
+) -> Iterator[FieldOption]:
+    for name, field in fields.items():
+        inner = _model_in(field)
+        if inner is None:
+            yield FieldOption(f"{above}{name}", field, schemas[name], name in required)
+        else:
+            yield from _options(inner.model_fields, properties_of(inner), set(), f"{name}.")
+
+
+def _model_in(field: FieldInfo) -> type[BaseModel] | None:
+    """The model of which the field holds one, such as an address."""
+    plain = cells.plain_type(field)
+    return plain if isinstance(plain, type) and issubclass(plain, BaseModel) else None
+
+
+def options_of_query(model: type[BaseModel], names: list[str]) -> tuple[FieldOption, ...]:
+    """Those of these parameters of a list."""
+    schemas = properties_of(model)
+    return tuple(FieldOption(name, None, {**schemas[name], "default": None}, False) for name in names)
+
+
+def given_values(
+    options: tuple[FieldOption, ...], parameters: Mapping[str, Any]
+) -> tuple[dict[str, object], FieldErrors]:
+    """The values by the paths of the fields that were given, and a sentence for each that cannot be read."""
+    values: dict[str, object] = {}
+    errors: FieldErrors = {}
+    for each in options:
+        given = parameters.get(each.parameter)
+        if given is None or given == ():
+            continue
+        try:
+            values[each.path] = each.read(given)
+        except ValueError as error:
+            values[each.path] = given
+            errors[each.path] = [str(error)]
+    return values, errors

@@ -1,0 +1,33 @@
+"""Asks at a terminal for the recovery phrase or the passphrase of an archive."""
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from wmsd.interfaces.cli.kit.command_line import asked, note
+from wmsd.maintenance.backups.manifest import Manifest
+from wmsd.maintenance.keys.passphrases import NotOpened
+
+
+def ask_for_secret(manifest: Manifest, what: str, otherwise: str, open_with: Callable[[str], None]) -> None:
+    """Asks until `open_with`, which raises NotOpened, takes the answer, or until somebody answers nothing. `what`
+    is secret, and `otherwise` says what an empty answer does. Asks nothing without a terminal.
+    """
+    if not sys.stdin.isatty():
+        return
+    names = " or ".join(each.fingerprint for each in manifest.phrases)
+    how = f"sealed to the recovery phrase {names}" if names else "encrypted with a passphrase"
+    note(f"{what} in this archive are {how}. An empty answer {otherwise}.")
+    while typed := _typed("Recovery phrase" if names else "Passphrase", is_hidden=not names):
+        try:
+            open_with(typed)
+            return
+        except NotOpened as error:
+            note(str(error))
+
+
+def _typed(name: str, is_hidden: bool) -> str:
+    """A phrase of twelve words is typed in sight: nobody types it right otherwise."""
+    with asked("--passphrase-file FILE"):
+        return str(click.prompt(name, default="", show_default=False, hide_input=is_hidden, err=True)).strip()

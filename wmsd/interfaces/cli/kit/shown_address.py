@@ -1,0 +1,32 @@
+"""The address of the server, as people open it."""
+
+from urllib.parse import urlsplit
+
+from wmsd.host.tls.machine_names import lan_address
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note
+from wmsd.interfaces.cli.kit.exposure_warnings import is_loopback
+
+
+def shown_address(address: str, listen: str) -> str:
+    """The address for people: that in the LAN, when the server listens in every network."""
+    if listen.rpartition(":")[0].strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104  (compared, not bound)
+        return address
+    lan = lan_address()
+    port = address.rpartition(":")[2]
+    return address if lan is None else f"{address.partition('://')[0]}://{lan}:{port}"
+
+
+def address_of_links(command_line: CommandLine) -> str:
+    """Of the running server, or of the one that the settings describe. Says so when none runs."""
+    server, settings = command_line.folder.server(), command_line.settings.server
+    if server is None:
+        note("No server runs now; the link works when it does.")
+    elif server.address:
+        return server.address
+    listen = settings.listen if server is None else server.listen
+    return shown_address(f"{'https' if settings.has_tls else 'http'}://{listen}", settings.listen)
+
+
+def is_of_this_machine(address: str) -> bool:
+    """Whether nobody else can open it."""
+    return is_loopback(urlsplit(address).hostname or "")

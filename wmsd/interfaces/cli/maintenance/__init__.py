@@ -1,0 +1,1 @@
+"""Commands that keep an installation: backups, recovery, the doctor, upgrades."""

@@ -1,0 +1,51 @@
+"""Options that the commands for backups and for moving companies share."""
+
+from pathlib import Path
+
+import click
+
+from wmsd.data_folder.lending import Loan
+from wmsd.db.engine.failures import StorageError
+from wmsd.interfaces.cli.kit.command_line import CommandLine
+from wmsd.maintenance.backups.encryption import may_open
+from wmsd.maintenance.backups.file_states import FromFolder, FromServer, Source
+from wmsd.maintenance.backups.manifest import Manifest
+from wmsd.maintenance.keys.passphrases import passphrase_in
+from wmsd.maintenance.keys.recovery_phrase import Phrase, WrongPhrase
+
+passphrase_option = click.option(
+    "--passphrase-file",
+    "passphrase_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Its first line, a passphrase or a recovery phrase, protects what is secret.  [default: "
+    "backup.passphrase_file of the settings]",
+)
+
+
+def passphrase_of(command_line: CommandLine, named: Path | None) -> str | None:
+    """The passphrase of the file that is named, or that the settings name. Raises StorageError."""
+    set_file = command_line.settings.backup.passphrase_file
+    file = named or (Path(set_file) if set_file else None)
+    return None if file is None else passphrase_in(file)
+
+
+def secret_for(command_line: CommandLine, manifest: Manifest, named: Path | None) -> str | None:
+    """What may open this archive: the passphrase or recovery phrase in the file that is named, else that of the
+    settings where it fits. Raises StorageError.
+    """
+    given = passphrase_of(command_line, named)
+    if given is None or may_open(manifest, given):
+        return given
+    if named is None:
+        return None
+    try:
+        Phrase(given)
+    except WrongPhrase as error:
+        names = " or ".join(each.fingerprint for each in manifest.phrases)
+        raise StorageError(f"The file {named} does not have the recovery phrase {names}: {error}") from None
+    return given
+
+
+def source_of(command_line: CommandLine, loan: Loan | None) -> Source:
+    return FromFolder(command_line.folder) if loan is None else FromServer(loan)

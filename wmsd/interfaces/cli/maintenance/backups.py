@@ -1,0 +1,461 @@
+"""`wmsd backup`."""
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from wmsd.base.byte_sizes import size
+from wmsd.base.plurals import counted
+from wmsd.data_folder.lending import beside_a_server
+from wmsd.data_folder.make_place import new_place
+from wmsd.data_folder.new_epoch import Missing
+from wmsd.data_folder.numbers import read_numbers
+from wmsd.data_folder.platform_facts import installation_of
+from wmsd.db.engine.failures import StorageError
+from wmsd.interfaces.cli.kit.command_line import (
+    CommandLine,
+    fail,
+    installed,
+    json_option,
+    note,
+    say,
+    say_text,
+)
+from wmsd.interfaces.cli.kit.progress_bar import shown, to_server
+from wmsd.interfaces.cli.kit.questions import confirm, yes_option
+from wmsd.interfaces.cli.kit.secret_questions import ask_for_secret
+from wmsd.interfaces.cli.maintenance.backup_list import columns, described, note_companies, row_of
+from wmsd.interfaces.cli.maintenance.backup_options import (
+    passphrase_of,
+    passphrase_option,
+    secret_for,
+    source_of,
+)
+from wmsd.interfaces.cli.maintenance.restore_platform import restore_platform
+from wmsd.interfaces.cli.maintenance.restore_report import (
+    INTEGRATORS,
+    KEYS_SHOWN,
+    question,
+    sentence_of_replaced,
+    sentences_of_missing,
+    sentences_of_unread,
+    told,
+)
+from wmsd.interfaces.cli.server.new_folder import refuse_strangers
+from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.backup_verdict import REMEDY, verdict
+from wmsd.maintenance.backups.create import Creation, Made
+from wmsd.maintenance.backups.encryption import said_of
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.last_runs import BackupRecord, change_record, read_record
+from wmsd.maintenance.backups.manifest import BackedUpFile, brings_back
+from wmsd.maintenance.backups.present import made_elsewhere, made_there, proven_there
+from wmsd.maintenance.backups.progress import Tell, silent
+from wmsd.maintenance.backups.restore import Restore
+from wmsd.maintenance.backups.schedule import local_now
+from wmsd.maintenance.backups.scheduled_run import Scheduled, proven_now, with_last_proof
+from wmsd.maintenance.backups.server_side import ToPut, put
+from wmsd.maintenance.backups.verify import Proof, prove
+from wmsd.maintenance.platform_restore.restore_platform import PlatformRestore
+
+LOW_PRIORITY: Final = 10
+folder_option = click.option(
+    "--folder",
+    "folder_name",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the backups.  [default: backup.folder of the settings]",
+)
+
+
+@click.group("backup")
+def backup_command() -> None:
+    """Make, list, prove and restore backups.
+
+    A backup is one archive with a consistent copy of every file, made while the server works. `tar` unpacks it and
+    `sqlite3` opens what is in it, without wmsd too.
+    """
+
+
+@backup_command.command("create")
+@click.argument("name", metavar="[FILE]", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@folder_option
+@passphrase_option
+@json_option
+@installed
+def create(
+    command_line: CommandLine,
+    name: Path | None,
+    folder_name: Path | None,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Make a backup of everything.
+
+    It is written into the folder of the backups and named by the moment, or to FILE, and stays until somebody
+    deletes it. The keys of the
+    installation go in only sealed to the recovery phrase, or encrypted with a
+    passphrase. It exits with 1 when a company's file could not be
+    read; the backup then has the others.
+    """
+    if name is not None and folder_name is not None:
+        raise click.UsageError("Give either FILE or --folder.")
+    command_line.find()
+    folder = _folder_of(command_line, name) if name is not None else _folder(command_line, folder_name)
+    passphrase = passphrase_of(command_line, passphrase_file)
+    with beside_a_server(command_line.folder) as loan, shown("Copying") as tell:
+        source = source_of(command_line, loan)
+        made = Creation(command_line.folder, source, folder, passphrase, tell).make(
+            None if name is None else name.name
+        )
+    _tell_made(command_line, folder, made, as_json)
+    if made.manifest.left_out:
+        sys.exit(1)
+
+
+def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_json: bool) -> None:
+    say({"backup": str(made.path), **described(made.path, made.manifest)}, as_json)
+    note(f"The keys of the installation are {said_of(made.manifest)}.")
+    for each in made.manifest.left_out:
+        note(f"{each.code} is not in it: {each.reason}")
+    if folder.is_on_disk_of(command_line.folder.path):
+        note(
+            f"{folder.path} is on the same disk as the data, and is lost with it. Keep a copy elsewhere, or set "
+            "backup.folder to another disk."
+        )
+
+
+@backup_command.command("list")
+@folder_option
+@json_option
+@installed
+def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) -> None:
+    """List the backups in the folder, the oldest first.
+
+    Installations may share a folder: the list says which backups are of this one; where there are no data, the
+    installation and the companies of each. Archives of deleted companies
+    are listed too, where --folder names theirs.
+    """
+    command_line.say_folder()
+    folder = _folder(command_line, folder_name)
+    own = installation_of(command_line.folder)
+    rows = [row_of(path, own) for path in (*folder.archives(), *folder.companies())]
+    nothing = f"There is no backup in {folder.path}.{_elsewhere(command_line, folder)}"
+    say(rows if as_json else columns(rows, own), as_json, empty=nothing)
+    note_companies(folder, rows)
+    if wrong := [row["error"] for row in rows if row["error"]]:
+        fail(wrong)
+
+
+@backup_command.command("verify")
+@click.argument("name", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
+@folder_option
+@passphrase_option
+@json_option
+@installed
+def verify(
+    command_line: CommandLine,
+    name: Path | None,
+    folder_name: Path | None,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Prove that a backup can be restored: FILE, or the newest one of this installation.
+
+    It takes every file out of the archive, compares sums, rows and the last changes with the manifest, and
+    examines the file as `wmsd doctor` does. FILE may also be the archive of one company. It needs room for the
+    largest file, and exits with 1 when something is wrong.
+    """
+    command_line.say_folder()
+    own = installation_of(command_line.folder)
+    folder = _folder(command_line, folder_name)
+    path = name or _newest(folder, own, _elsewhere(command_line, folder))
+    passphrase = secret_for(command_line, read_manifest(path), passphrase_file)
+    scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
+    with shown("Proving") as tell:
+        proof = prove(path, scratch_in, passphrase, tell)
+    if own == proof.manifest.installation:
+        _note_proof(command_line, path, proof)
+    _tell_proof(command_line, path, proof, as_json)
+
+
+def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
+    """A proof of the last scheduled backup counts as that of the schedule. One of a copy elsewhere says nothing of
+    the archive that it was copied from.
+    """
+    if path.resolve().parent != Path(command_line.settings.backup.folder).resolve() or proof.is_whole is None:
+        return
+
+    def noted(record: BackupRecord) -> BackupRecord:
+        made_at, made = proof.manifest.began_at, made_there(command_line.settings.backup, record)
+        if made is not None and made.at == made_at and Path(made.path).resolve() == path.resolve():
+            return with_last_proof(record, proven_now(path, proof, made.directory), proof)
+        return record.with_finding(made_at, proof.is_whole)
+
+    change_record(command_line.folder.path, noted)
+
+
+def _tell_proof(command_line: CommandLine, path: Path, proof: Proof, as_json: bool) -> None:
+    seconds = round(proof.seconds, 1)
+    company = None if proof.manifest.company is None else proof.manifest.files[0].code
+    if as_json:
+        result = {"backup": str(path), "ok": not proof.problems, "seconds": seconds, "problems": proof.problems}
+        told = {"keys": proof.manifest.keys, "keys_opened": proof.are_keys_opened}
+        phrases = [each.model_dump() for each in proof.manifest.phrases]
+        say({**result, "company": company, **told, "phrases": phrases}, as_json)
+    else:
+        files = f"{counted(len(proof.manifest.files), 'file')}, {size(proof.manifest.bytes)}"
+        say_text(f"{path} {_verdict(proof, company)}: {files}, examined in {seconds} s.")
+        note(_keys_proven(proof))
+        if company is not None and not proof.problems:
+            note(brings_back(path))
+    if proof.problems:
+        fail(proof.problems)
+
+
+def _keys_proven(proof: Proof) -> str:
+    """How the keys are protected in the archive, and whether they were opened."""
+    what = "The keys of the installation" if proof.manifest.company is None else "The credentials of webhooks"
+    told = f"{what} are {said_of(proof.manifest)}."
+    if proof.manifest.keys != "encrypted":
+        return told
+    if proof.are_keys_opened:
+        return f"{told} They were opened."
+    return f"{told} They were not opened: name the file that has the words with --passphrase-file FILE."
+
+
+def _verdict(proof: Proof, company: str | None) -> str:
+    if company is not None:
+        return f"is the archive of the company {company}, and {'not whole' if proof.problems else 'proven'}"
+    if proof.is_whole is None:
+        return "can be restored, but for what is secret in it"
+    return "can be restored" if proof.is_whole else "cannot be restored whole"
+
+
+@backup_command.command("schedule")
+@click.option("--run", "is_run", is_flag=True, help="Do now what is due, as the server does.")
+@click.option("--now", "is_now", is_flag=True, help="With --run: make a backup and prove it, due or not.")
+@click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
+@json_option
+@installed
+def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress: bool, as_json: bool) -> None:
+    """Show when backups are made and what came of the last one, or do what is due.
+
+    The server makes and proves backups as the settings say, section [backup]; nothing else is needed. It
+    exits with 1 when there is no backup that can be relied on.
+    """
+    command_line.find()
+    settings = command_line.settings.backup
+    if is_run:
+        _run_scheduled(command_line, is_now, has_progress)
+    elif is_now:
+        raise click.UsageError("--now goes with --run.")
+    record = read_record(command_line.folder.path)
+    found = verdict(settings, record, local_now())
+    made, proven = made_there(settings, record), proven_there(settings, record)
+    folder = BackupFolder(Path(settings.folder))
+    say(
+        {
+            "every": settings.every,
+            "at": settings.at,
+            "folder": settings.folder,
+            "on_disk_of_data": folder.is_on_disk_of(command_line.folder.path),
+            "keeps": f"{settings.keep_hourly} hourly, {settings.keep_daily} daily, {settings.keep_weekly} weekly",
+            "backups": len(folder.archives()),
+            "last_backup": None if made is None else made.at,
+            "last_proof": None if proven is None else proven.at,
+            "keys": None if proven is None else proven.keys or None,
+            "ok": found.ok,
+            "verdict": found.sentence,
+        },
+        as_json,
+    )
+    if not found.ok:
+        fail([f"{found.text} {REMEDY}"])
+
+
+def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) -> None:
+    """Requests go first: it runs at a low priority."""
+    os.nice(LOW_PRIORITY)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
+    folder = _folder(command_line, None)
+
+    def telling(doing: str) -> Tell:
+        return to_server(doing) if has_progress else silent
+
+    def passphrase() -> str | None:
+        return passphrase_of(command_line, None)
+
+    def make() -> Made:
+        with beside_a_server(command_line.folder) as loan:
+            source = source_of(command_line, loan)
+            tell = telling("copying")
+            return Creation(command_line.folder, source, folder, passphrase(), tell, by_schedule=True).make()
+
+    settings, tell = command_line.settings.backup, telling("proving")
+    Scheduled(settings, command_line.folder, make, passphrase, is_now, tell).run()
+
+
+@backup_command.command("restore")
+@click.argument("archive", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--company", "code", metavar="CODE", help="Only this one, while the others work.")
+@click.option("--only-platform", is_flag=True, help="Only platform.db; the companies' files stay as they are.")
+@click.option("--anyway", is_flag=True, help="Also what the examination finds not to be right.")
+@click.option("--new-keys", is_flag=True, help="Make the keys anew where the passphrase of the backup is lost.")
+@click.option("--nothing-after", is_flag=True, help="Nothing was written after the backup: numbers need not leap.")
+@yes_option
+@passphrase_option
+@json_option
+@installed
+def restore(
+    command_line: CommandLine,
+    archive: Path,
+    code: str | None,
+    only_platform: bool,
+    anyway: bool,
+    new_keys: bool,
+    nothing_after: bool,
+    yes: bool,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Restore the backup FILE: everything, one company, or platform.db alone.
+
+    Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
+    company is restored while the server works: only that company waits for a moment. Every file is unpacked,
+    compared and examined first; then all come to their places, or none. What was there before is kept in the data
+    folder, in replaced-<moment>. It says first what goes, and asks, unless nothing is replaced.
+
+    No number is given twice: ids, codes, events and deliveries go on where the replaced files had come to. Where
+    that is not known, as in an empty data folder, they leap by 10 000 or more; --nothing-after says that the
+    server was stopped before the backup was made, as in a move to another machine. Tokens that were revoked since
+    the backup stay revoked. It says what was written after the backup, and so is missing.
+
+    With --only-platform the companies' files stay as they are: for a data folder that has lost platform.db alone.
+    Companies that were created after the backup are served again from their own files. Stop the server first.
+    """
+    if only_platform and code is not None:
+        raise click.UsageError("Give either --company or --only-platform.")
+    command_line.say_folder()
+    passphrase = secret_for(command_line, read_manifest(archive), passphrase_file)
+    if only_platform:
+        alone = PlatformRestore(archive, command_line.folder, passphrase, anyway, new_keys)
+        say(restore_platform(command_line, alone, not yes, as_json), as_json)
+        return
+    work = Restore(archive, command_line.folder, passphrase, anyway, new_keys, nothing_after)
+    if code is None:
+        say(_everything(command_line, work, not yes, as_json), as_json)
+    else:
+        say(_company(command_line, work, code, not yes), as_json)
+
+
+def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: bool) -> dict[str, Any]:
+    folder = command_line.folder
+    refuse_strangers(command_line)
+    with new_place(folder):
+        if work.lacks_secret:
+            what, otherwise = "The keys of the installation", "restores nothing"
+            ask_for_secret(work.manifest, what, otherwise, work.open_with)
+        work.check_everything()
+        if asks and work.puts_aside:
+            confirm(question(work, folder.path))
+        with shown("Restoring") as work.tell:
+            done = work.everything()
+    for sentence in told(done, folder.path, Path(command_line.settings.backup.folder)):
+        note(sentence)
+    return {
+        "restored": str(work.archive),
+        "made_at": done.manifest.began_at,
+        "companies": sum(file.company_id is not None for file in done.files),
+        "missing_events": 0 if work.nothing_after else _missing(done.missing, done.files, done.replaced),
+        "replaced": str(done.replaced) if done.replaced else None,
+        "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
+        **({"access_unknown_after": done.access_unknown_after} if as_json else {}),
+    }
+
+
+def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) -> dict[str, Any]:
+    command_line.check_made()
+    with beside_a_server(command_line.folder) as loan:
+        if loan is None:
+            command_line.folder.lock("no address")
+        else:
+            loan.borrow(command_line.folder.platform_file)
+        file = work.company_file(code)
+        if asks and (command_line.folder.path / file.path).exists():
+            confirm(question(work, command_line.folder.path, file))
+        with shown("Restoring") as work.tell, work.company_unpacked(file) as unpacked:
+            missing = put(
+                command_line.folder,
+                loan,
+                ToPut(file.company_id or 0, file.path, unpacked, work.replaced, work.manifest.began_at),
+            )
+    for sentence in (*sentences_of_missing({code: missing} if missing else {}), INTEGRATORS):
+        note(sentence)
+    replaced = command_line.folder.path / work.replaced
+    if replaced.exists():
+        note(sentence_of_replaced(replaced))
+    return {
+        "restored": code,
+        "from": str(work.archive),
+        "made_at": work.manifest.began_at,
+        "missing_events": _missing({code: missing} if missing else {}, [file], replaced),
+        "replaced": str(replaced) if replaced.exists() else None,
+    }
+
+
+def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
+    """How many events came after the backup, by company. None, and said, where nothing tells it."""
+    companies = [file for file in files if file.code]
+    unknown = [
+        each.code or "" for each in companies if replaced is None or read_numbers(replaced / each.path) is None
+    ]
+    for sentence in sentences_of_unread(unknown, found):
+        note(sentence)
+    return None if unknown and not found else sum(each.events for each in found.values())
+
+
+def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
+    """A sentence with a blank before it, where the settings name another folder than that of the last backup."""
+    last = made_elsewhere(command_line.settings.backup, read_record(command_line.folder.path))
+    if last is None or folder.path != Path(command_line.settings.backup.folder):
+        return ""
+    lists = f"wmsd backup list --folder {shlex.quote(str(last.parent))}"
+    return f" The last one, {last.name}, was made in {last.parent}: {lists} shows what is there."
+
+
+def _newest(folder: BackupFolder, installation: str | None, elsewhere: str) -> Path:
+    """That of this installation; the newest of all where there is no data folder."""
+    archives = folder.archives()[::-1]
+    for path in archives:
+        if installation in (None, _installation_of(path, installation)):
+            return path
+    if archives:
+        raise StorageError(
+            f"There are only backups of other installations in {folder.path}. "
+            "`wmsd backup create` makes one of this."
+        )
+    raise StorageError(f"There is no backup in {folder.path}. `wmsd backup create` makes one.{elsewhere}")
+
+
+def _installation_of(path: Path, otherwise: str | None) -> str | None:
+    try:
+        return read_manifest(path).installation
+    except StorageError:
+        return otherwise  # one that cannot be read is to be told of
+
+
+def _folder_of(command_line: CommandLine, name: Path) -> BackupFolder:
+    """Only that of the settings is made for a file."""
+    is_of_settings = name.parent.resolve() == Path(command_line.settings.backup.folder).resolve()
+    return BackupFolder(name.parent, within=None if is_of_settings else name)
+
+
+def _folder(command_line: CommandLine, named: Path | None) -> BackupFolder:
+    return BackupFolder(named or Path(command_line.settings.backup.folder))

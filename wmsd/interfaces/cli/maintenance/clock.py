@@ -1,0 +1,60 @@
+"""`wmsd clock`."""
+
+import click
+
+from wmsd.base import timestamps
+from wmsd.base.clock_trust import Known
+from wmsd.data_folder import clock_watch
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+
+
+@click.group()
+def clock_command() -> None:
+    """Show whether the machine's clock can be trusted, and confirm that it is right.
+
+    By the clock, the server deletes events after 90 days, deliveries after 30, idempotency keys after 7, and
+    tokens when they have expired. A wrong clock would delete them too early. So when the clock is set, the server
+    deletes nothing until the clock has been steady for a day, or somebody confirms that it is right.
+    """
+
+
+@clock_command.command("show")
+@json_option
+@installed
+def show_clock(command_line: CommandLine, as_json: bool) -> None:
+    """Show what the server last found out about the clock."""
+
+    async def work(installation: Installation) -> Known | None:
+        return await installation.platform.read(clock_watch.known)
+
+    known = command_line.run(work)
+    if known is None:
+        note("No server has run here yet.")
+        return
+    doubted = None if known.doubted_since is None else timestamps.to_text(known.doubted_since)
+    step = None if known.step is None else round(known.step.total_seconds())
+    shown = {
+        "steady": doubted is None,
+        "steady_at": timestamps.to_text(known.steady_at),
+        "doubted_since": doubted,
+        "step_seconds": step,
+    }
+    say(shown, as_json)
+    if known.doubted_since is not None:
+        sentence = clock_watch.sentence(known.doubted_since, known.step)
+        note(f"{sentence[0].upper()}{sentence[1:]}.")
+
+
+@clock_command.command("confirm", short_help="Confirm that the clock is right.")
+@installed
+def confirm_clock(command_line: CommandLine) -> None:
+    """Confirm that the clock is right. From now on the server deletes old data again."""
+
+    async def work(installation: Installation) -> str:
+        await installation.platform.write(clock_watch.confirm)
+        installation.clock.believe()
+        return timestamps.to_text(installation.clock.now())
+
+    now = command_line.run(work)
+    note(f"It is {now}, and the clock is right. A running server follows within a second.")

@@ -1,0 +1,85 @@
+"""`wmsd config`."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from wmsd.base.machine.private_files import new_private
+from wmsd.interfaces.cli.kit.command_line import (
+    DEFAULT_CONFIG,
+    CommandLine,
+    fail,
+    installed,
+    json_option,
+    note,
+)
+from wmsd.interfaces.cli.maintenance.findings import tell, verdict
+from wmsd.maintenance.doctor.findings import BEFORE_START, diagnose
+from wmsd.maintenance.doctor.situation import Situation
+from wmsd.settings import as_toml, example
+
+
+@click.group()
+def config_command() -> None:
+    """Show and check the settings.
+
+    A flag overrides the environment, the environment overrides the file, and the file overrides the default.
+    """
+
+
+@config_command.command("show")
+@json_option
+@installed
+def show(command_line: CommandLine, as_json: bool) -> None:
+    """Show the settings in force."""
+    _say_file(command_line)
+    settings = command_line.settings
+    click.echo(json.dumps(settings.model_dump(), indent=2) if as_json else as_toml(settings), nl=as_json)
+
+
+@config_command.command("check")
+@installed
+def check(command_line: CommandLine) -> None:
+    """Check the settings, and the address, files, folders and programs that they name. Nothing is written or sent.
+
+    When a server could not start now, or not do all that they say, it says why and what to do, and exits with 1.
+    Give it as the user that runs the server; it may run meanwhile.
+    """
+    _say_file(command_line)
+    found = diagnose(_situation(command_line), groups=BEFORE_START)
+    tell(found, note)
+    if any(each.is_wrong for each in found):
+        fail([f"The server cannot do all that the settings say: {verdict(found)}."])
+    note(f"The settings can be used: {verdict(found)}." if found else "The settings are good.")
+
+
+@config_command.command("init")
+@click.argument("file", metavar="[FILE]", default=DEFAULT_CONFIG, type=click.Path(path_type=Path, dir_okay=False))
+def init(file: Path) -> None:
+    """Write a configuration file with every setting, its meaning and its default, to change there.
+
+    FILE is config.toml, unless you say otherwise. One that is there already is left as it is.
+    """
+    try:
+        with new_private(file) as new:  # secrets of providers may come into it
+            new.write(example().encode())
+    except FileExistsError:
+        fail([f"{file} is there already. Nothing was changed."])
+    note(f"{file} has every setting with its default. Remove the # of those that you change.")
+    note("Then check it: wmsd config check")
+
+
+def _situation(command_line: CommandLine) -> Situation:
+    return Situation(
+        folder=command_line.folder,
+        settings=command_line.settings,
+        now=datetime.now(UTC),
+        config_file=command_line.config_file,
+    )
+
+
+def _say_file(command_line: CommandLine) -> None:
+    command_line.say_folder()
+    note(f"Configuration file: {command_line.config_file or 'none; ./config.toml would be read'}")

@@ -1,0 +1,255 @@
+"""`wmsd doctor`."""
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import click
+
+from wmsd.base.byte_sizes import size
+from wmsd.base.plurals import counted
+from wmsd.contract.findings import Finding
+from wmsd.data_folder.platform_loss import restoring_platform
+from wmsd.data_folder.read_only_view import looking
+from wmsd.db.engine.sqlite import bytes_on_disk
+from wmsd.interfaces.cli.kit.audit_notes import audit_fixes
+from wmsd.interfaces.cli.kit.command_line import (
+    CommandLine,
+    fail,
+    installed_despite_mistakes,
+    json_option,
+    note,
+    say,
+    say_text,
+)
+from wmsd.interfaces.cli.kit.progress_bar import say_line
+from wmsd.interfaces.cli.maintenance.findings import as_json as finding_as_json
+from wmsd.interfaces.cli.maintenance.findings import diagnosed, find_data, mended, verdict
+from wmsd.interfaces.cli.maintenance.findings import tell as tell_diagnosis
+from wmsd.maintenance.backups.newest_backup import newest_with
+from wmsd.maintenance.doctor.examine import Examination, Report
+from wmsd.maintenance.file_checks.company_checks import Findings
+from wmsd.platform.admin_view.findings_file import PLATFORM, examined
+from wmsd.platform.admin_view.findings_file import diagnosed as kept
+
+MOST_PLACES: Final = 3
+LOW_PRIORITY: Final = 10
+SOMETHING_WRONG: Final = 1
+ONLY_WARNINGS: Final = 3
+"""Exit statuses. 2 is click's, for what it does not understand."""
+
+
+@click.command("doctor")
+@click.option("--company", "codes", multiple=True, metavar="CODE", help="Only this one; repeat it for several.")
+@click.option("--fix", "is_fix", is_flag=True, help="Mend what is safe to mend: permissions and leftovers.")
+@click.option("--dry-run", "is_dry_run", is_flag=True, help="With --fix: only say what it would do.")
+@click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
+@json_option
+@installed_despite_mistakes
+def doctor_command(
+    command_line: CommandLine,
+    codes: tuple[str, ...],
+    is_fix: bool,
+    is_dry_run: bool,
+    has_progress: bool,
+    as_json: bool,
+) -> None:
+    """Check the installation, and that every company's figures are right.
+
+    It checks that every stock balance is the sum of its ledger and of the open reservations, that every packaging
+    balance is the sum of its movements, that every order has reserved and shipped what its lines say, and that the
+    files are whole, platform.db too. It looks at what they depend on: whether the files are those that belong
+    there, permissions, disks, the clock, the address, the certificate. Each finding says what to do.
+
+    It exits with 1 when something is wrong, with 3 when there are only warnings, and with 0 when it finds nothing.
+    Without --fix it writes nothing, so it works beside a running server and on a copy that is read-only.
+    """
+    if is_dry_run and not is_fix:
+        raise click.UsageError("--dry-run goes with --fix.")
+    if is_fix and codes:
+        raise click.UsageError("--fix is for the whole installation: leave out --company.")
+    began = time.perf_counter()
+    find_data(command_line)
+    with looking(command_line.folder) as borrow:
+        examination = Examination(command_line.folder, borrow)
+        examination.companies()
+        if has_progress:
+            _for_server(command_line, examination)
+            return
+        fixed: list[dict[str, Any]] = []
+        if is_fix:
+            fixed = mended(diagnosed(command_line, examination, measured=False), is_dry_run)
+            examination.companies()
+        reports = _examine(examination, codes)
+        found = [] if codes else diagnosed(command_line, examination)
+    audit_fixes(command_line, fixed)
+    sums = Counted.of(reports, time.perf_counter() - began)
+    if as_json:
+        entries = [_as_json(report) for report in reports]
+        say(entries if codes else [*entries, _installation(command_line, found, fixed, sums)], as_json)
+    else:
+        for tell in (_tell_findings, partial(_tell_verdict, command_line)):
+            for report in reports:
+                tell(report)
+        if not codes:
+            tell_diagnosis(found, is_dry_run=is_dry_run)
+            note(f"Installation: {verdict(found, all(report.is_right for report in reports))}.")
+        note(sums.sentence)
+    sys.exit(_status(reports, found))
+
+
+class Counted(NamedTuple):
+    files: int
+    companies: int
+    rows: int
+    bytes: int
+    seconds: float
+
+    @classmethod
+    def of(cls, reports: Sequence[Report], seconds: float) -> "Counted":
+        return cls(
+            files=len(reports),
+            companies=sum(report.file.name != PLATFORM for report in reports),
+            rows=sum(report.findings.rows for report in reports if report.findings is not None),
+            bytes=sum(bytes_on_disk(report.file) for report in reports),
+            seconds=round(seconds, 1),
+        )
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"Examined {counted(self.files, 'file')}, {self.companies} of companies: "
+            f"{counted(self.rows, 'row')} and {size(self.bytes)}, in {self.seconds} s."
+        )
+
+
+def _status(reports: Sequence[Report], found: Sequence[Finding]) -> int:
+    if not all(report.is_right for report in reports) or any(finding.is_wrong for finding in found):
+        return SOMETHING_WRONG
+    return ONLY_WARNINGS if found else 0
+
+
+def _installation(
+    command_line: CommandLine, found: Sequence[Finding], fixed: list[dict[str, Any]], sums: Counted
+) -> dict[str, object]:
+    """The last entry. It has the fields of the others too, so that programs can read all entries in one way."""
+    return {
+        "company": None,
+        "file": str(command_line.folder.path),
+        "ok": not any(finding.is_wrong for finding in found),
+        "rows": 0,
+        "damage": [],
+        "differences": [],
+        "unproved": [],
+        "installation": [finding_as_json(finding) for finding in found],
+        "fixed": fixed,
+        "counted": sums._asdict(),
+    }
+
+
+def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
+    known = examination.codes
+    if known is None and codes:
+        return [examination.unknown(code) for code in codes]
+    unknown = sorted(set(codes) - set((known or {}).values()))
+    if unknown:
+        fail([f"There is no company {code}." for code in unknown])
+    chosen: list[tuple[int, str | None]] = [(company_id, None) for company_id in examination.files()]
+    if known is not None:
+        chosen = [(company_id, code) for company_id, code in known.items() if not codes or code in codes]
+    reports = [] if codes else [examination.platform()]
+    with _progress(chosen) as companies:
+        return [*reports, *(examination.company(*company) for company in companies)]
+
+
+def _for_server(command_line: CommandLine, examination: Examination) -> None:
+    """Tells the server of each file, before it is examined and after. Requests go first: at a low priority."""
+    os.nice(LOW_PRIORITY)
+    known = examination.codes
+    companies: list[tuple[int, str | None]] = (
+        [(company_id, None) for company_id in examination.files()] if known is None else [*known.items()]
+    )
+    of = len(companies) + 1
+    say_line({"name": PLATFORM, "done": 0, "all": of})
+    say_line({"examined": examined(examination.platform())})
+    for done, (company_id, code) in enumerate(companies, start=1):
+        say_line({"name": code or f"company {company_id}", "done": done, "all": of})
+        say_line({"examined": examined(examination.company(company_id, code))})
+    say_line(kept(diagnosed(command_line, examination)))
+
+
+def _progress(chosen: list[tuple[int, str | None]]) -> Any:
+    """On a terminal, shows how many files there are and which one is examined."""
+    if not sys.stderr.isatty():
+        return nullcontext(chosen)
+    return click.progressbar(
+        chosen,
+        label="Examining",
+        show_pos=True,
+        item_show_func=lambda company: company and (company[1] or f"company {company[0]}"),
+        file=sys.stderr,
+    )
+
+
+def _as_json(report: Report) -> dict[str, object]:
+    entry = {"company": report.company, "file": str(report.file), "ok": report.is_right}
+    if report.findings is None:
+        return {**entry, "error": report.error}
+    found = report.findings
+    return {
+        **entry,
+        "rows": found.rows,
+        "damage": [asdict(each) for each in found.damages],
+        "differences": [asdict(each) for each in found.differences],
+        "unproved": [asdict(each) for each in found.unproved],
+    }
+
+
+def _tell_findings(report: Report) -> None:
+    if report.findings is None:
+        return
+    for damage in report.findings.damages:
+        more = f" (and {len(damage.messages) - 1} more)" if len(damage.messages) > 1 else ""
+        say_text(f"{report.name}: {report.file} is damaged, {damage.place}: {damage.messages[0]}{more}")
+    for difference in report.findings.differences:
+        say_text(
+            f"{report.name}: {difference.promise}; but {difference.record}: "
+            f"{difference.found} instead of {difference.expected}"
+        )
+
+
+def _tell_verdict(command_line: CommandLine, report: Report) -> None:
+    verdict = report.error if report.findings is None else _verdict(command_line, report, report.findings)
+    note(f"{report.name}: {verdict}")
+
+
+def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
+    not_right = [
+        counted(len(found.differences), "difference") if found.differences else "",
+        f"{counted(len(found.unproved), 'check')} could not be made" if found.unproved else "",
+    ]
+    if found.damages:
+        places = [damage.place for damage in found.damages]
+        more = [f"{len(places) - MOST_PLACES} more places"] if len(places) > MOST_PLACES else []
+        where = ", ".join([str(report.file), *places[:MOST_PLACES], *more])
+        told = "; ".join(filter(None, [f"damaged: {where}", *not_right]))
+        return f"{told}. Restore it: {_restoring(command_line, report)}"
+    if found.are_none:
+        not_right = ["everything is right"]
+    rate = round(found.rows / found.seconds) if found.seconds else 0
+    rows = f"{counted(found.rows, 'row')}, {rate} a second" if found.rows else ""
+    return "; ".join(filter(None, [*not_right, rows])) + "."
+
+
+def _restoring(command_line: CommandLine, report: Report) -> str:
+    """The command. Without its code a company can only be restored with all others."""
+    data, backups = command_line.folder.path, command_line.backups
+    if report.file == command_line.folder.platform_file:
+        return restoring_platform(data, backups)
+    only = "" if report.company is None else f" --company {report.company}"
+    return f"wmsd backup restore {newest_with(data, backups, report.company or PLATFORM)}{only}"

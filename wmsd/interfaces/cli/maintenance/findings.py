@@ -1,0 +1,115 @@
+"""What `wmsd doctor` finds out about the installation: shown, and mended where that is safe."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from wmsd.base.plurals import counted
+from wmsd.contract.findings import Finding
+from wmsd.data_folder.messages import where_instead
+from wmsd.db.engine.failures import StorageError
+from wmsd.host import own_program
+from wmsd.interfaces.cli.kit.command_hints import suggested
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say_text
+from wmsd.maintenance.backups.newest_backup import newest_with
+from wmsd.maintenance.doctor.examine import Examination
+from wmsd.maintenance.doctor.findings import diagnose
+from wmsd.maintenance.doctor.fixes import mend, mend_of
+from wmsd.maintenance.doctor.situation import Situation
+
+TITLES: Final = {"wrong": "Wrong", "warning": "Warning"}
+GOOD: Final = "nothing found"
+NOTHING_ELSE: Final = "nothing else found"
+
+
+def situation_of(command_line: CommandLine, examination: Examination) -> Situation:
+    """Read after `examination.companies`, as far as that could be read."""
+    folder, now = command_line.folder, datetime.now(UTC)
+    return Situation(
+        folder=folder,
+        settings=command_line.settings,
+        now=now,
+        codes=examination.codes,
+        marks=examination.marks,
+        keys=examination.keys(),
+        clock=examination.clock(),
+        wrong_clock=examination.wrong_clock(now),
+        recovery=examination.recovery(),
+        server=folder.server() if examination.is_beside_a_server else None,
+        config_file=command_line.config_file,
+        mistakes=command_line.mistakes,
+        is_packed=own_program.is_packed(),
+    )
+
+
+def diagnosed(command_line: CommandLine, examination: Examination, measured: bool = True) -> list[Finding]:
+    return diagnose(situation_of(command_line, examination), measured)
+
+
+def find_data(command_line: CommandLine) -> None:
+    """Prints the path of the data folder, which may lack its `platform.db`. Raises StorageError when there is
+    nothing to examine.
+    """
+    folder = command_line.folder
+    is_of_backups = not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz"))
+    if is_of_backups and not folder.is_made and not where_instead(folder.path):
+        command_line.say_folder()
+        newest = newest_with(folder.path, folder.path)
+        raise StorageError(
+            f"{folder.path.resolve()} holds backups, and no data. Prove one of them: wmsd backup verify {newest}"
+        )
+    if folder.is_made or not any(folder.companies.glob("*.db")):
+        command_line.find()
+    else:
+        command_line.say_folder()
+
+
+def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
+    """Mends what it may, and says each before and after. `tell` says what a dry run would."""
+    done: list[dict[str, Any]] = []
+    for finding in found:
+        sentence = mend_of(finding)
+        if sentence is None:
+            continue
+        if is_dry_run:
+            done.append({"fix": sentence, "done": False, "error": None})
+            continue
+        note(f"Fix: {sentence}")
+        error = mend(finding)
+        note("Done." if error is None else f"Not done: {error}.")
+        done.append({"fix": sentence, "done": error is None, "error": error})
+    return done
+
+
+def tell(found: Sequence[Finding], say: Callable[[str], None] = say_text, is_dry_run: bool = False) -> None:
+    """A dry run says of what it would mend only that."""
+    for finding in found:
+        sentence = mend_of(finding)
+        say(f"{TITLES[finding.kind.severity]}: {suggested(finding.sentence)}")
+        if sentence is not None and is_dry_run:
+            say(f"  Would be fixed: {sentence}")
+            continue
+        say(f"  {suggested(finding.remedy)}")
+        if sentence is not None:
+            say(suggested(f"  wmsd doctor --fix does it: {sentence}"))
+
+
+def verdict(found: Sequence[Finding], are_files_right: bool = True) -> str:
+    wrong = sum(finding.is_wrong for finding in found)
+    warnings = len(found) - wrong
+    told = [
+        f"{wrong} wrong" if wrong else "",
+        counted(warnings, "warning") if warnings else "",
+    ]
+    return ", ".join(filter(None, told)) or (GOOD if are_files_right else NOTHING_ELSE)
+
+
+def as_json(finding: Finding) -> dict[str, Any]:
+    return {
+        "check": finding.kind.name,
+        "severity": finding.kind.severity,
+        "file": None if finding.path is None else str(finding.path),
+        "sentence": suggested(finding.sentence),
+        "remedy": suggested(finding.remedy),
+        "fix": mend_of(finding),
+    }

@@ -1,0 +1,147 @@
+"""`wmsd recovery`."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import click
+
+from wmsd.contract.fields import MAX_ID
+from wmsd.contract.operation import Operation
+from wmsd.contract.validation import check
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.operations import act, told_by_options
+from wmsd.interfaces.cli.kit.questions import confirm, yes_option
+from wmsd.server.missing_credentials import LostCredentials
+from wmsd.tenants.recovery import actions
+from wmsd.tenants.recovery.schema import EndedAccess, RecoveryChoice
+
+NOTHING: Final = "Nothing is open: all that a restore has lost or brought back is settled."
+UNKNOWN_AFTER: Final = (
+    "Revocations and users disabled after {} are not known. Confirm whose access is right (`wmsd recovery "
+    "confirm`), and end the others' (`wmsd recovery end`)."
+)
+SETTLED: Final = "Ticked off: {}."
+NONE_LEFT: Final = "No open entry was chosen; somebody has settled them already. Nothing was changed."
+END_ALL: Final = (
+    "This ends the access of every user in the list who is not a platform admin, of every site and of the "
+    "platform token.\nEnd it?"
+)
+chosen_entries = click.argument("ids", metavar="[ID]...", nargs=-1, type=click.IntRange(1, MAX_ID))
+
+
+def every(what: str) -> Callable[[Any], Any]:
+    return click.option("--all", "is_every", is_flag=True, help=what)
+
+
+@click.group()
+def recovery_command() -> None:
+    """List and settle what a restore has lost, and which access it may have brought back.
+
+    After a restore without the keys, tokens, credentials of webhooks and second factors must be made anew. Where
+    the platform.db of before could not be read, users, sites and platform tokens that somebody shut out after the
+    backup may come in again. Until each entry is settled, `wmsd status` exits with 1 and /api/health is degraded.
+    An entry is ticked off by itself when a token of that name is made, when the credentials are set again, or when
+    the user is disabled.
+    """
+
+
+@recovery_command.command("list")
+@click.option("--done", "with_done", is_flag=True, help="Also what is settled, the newest first.")
+@json_option
+@installed
+def list_entries(command_line: CommandLine, with_done: bool, as_json: bool) -> None:
+    """List what must be made anew, and whose access must be confirmed or ended."""
+
+    async def work(installation: Installation) -> dict[str, Any]:
+        await LostCredentials(installation).look()
+        found: dict[str, Any] = await act(installation, actions.list_recovery)
+        return found
+
+    found = command_line.run(work)
+    if as_json:
+        say({**found, "done": found["done"] if with_done else []}, as_json)
+        return
+    entries = [*found["lost"], *found["access"]]
+    say([_row(entry) for entry in entries], as_json, NOTHING)
+    if found["access_unknown_after"]:
+        note(UNKNOWN_AFTER.format(found["access_unknown_after"]))
+    if with_done:
+        say([_done_row(entry) for entry in found["done"]], as_json, "Nothing has been settled yet.")
+
+
+def _row(entry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": entry["id"],
+        "what": entry["sentence"],
+        "last used": entry["last_used_at"],
+        "tokens": entry["tokens"],
+        "what to do": entry["remedy"],
+    }
+
+
+def _done_row(entry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": entry["id"],
+        "kind": entry["kind"],
+        "subject": entry["subject"],
+        "name": entry["name"],
+        "settled": entry["done_at"],
+        "how": entry["done_as"],
+        "by": entry["done_by"],
+    }
+
+
+@recovery_command.command("dismiss")
+@chosen_entries
+@every("All that is lost.")
+@installed
+def dismiss(command_line: CommandLine, ids: tuple[int, ...], is_every: bool) -> None:
+    """Say that what is lost is not needed any more: a token, credentials or a second factor."""
+    _settle(command_line, actions.dismiss_lost, check(RecoveryChoice, _choice(ids, is_every)))
+
+
+@recovery_command.command("confirm")
+@chosen_entries
+@every("All access in the list.")
+@installed
+def confirm_entries(command_line: CommandLine, ids: tuple[int, ...], is_every: bool) -> None:
+    """Say that these users, sites or platform tokens may come in."""
+    _settle(command_line, actions.confirm_access, check(RecoveryChoice, _choice(ids, is_every)))
+
+
+@recovery_command.command("end")
+@chosen_entries
+@every("All access in the list, but that of platform admins.")
+@click.option(
+    "--keep-users", is_flag=True, help="Only revoke tokens and end sessions: these users may sign in again."
+)
+@yes_option
+@installed
+def end(command_line: CommandLine, ids: tuple[int, ...], is_every: bool, keep_users: bool, yes: bool) -> None:
+    """End the access of these users, sites or platform tokens.
+
+    A user is disabled, as by `wmsd user disable`, and a bearer or a platform token is revoked.
+    """
+    choice = {**_choice(ids, is_every), "keep_users": keep_users}
+    if is_every and not yes:
+        confirm(END_ALL)
+    _settle(command_line, actions.end_access, check(EndedAccess, choice))
+
+
+def _choice(ids: Sequence[int], is_every: bool) -> dict[str, Any]:
+    if bool(ids) == is_every:
+        raise click.UsageError("Name entries by their IDs (`wmsd recovery list`), or give --all.")
+    return {"entries": list(ids), "every": is_every}
+
+
+def _settle(command_line: CommandLine, operation: Operation, body: RecoveryChoice) -> None:
+    async def work(installation: Installation) -> int:
+        done = await act(installation, operation, body=body)
+        number: int = done["entries"]
+        return number
+
+    values = {"entries": [str(id) for id in body.entries]}
+    with told_by_options({"entries": "ID"}, values):
+        number = command_line.run(work)
+    note(SETTLED.format(number) if number else NONE_LEFT)

@@ -1,0 +1,222 @@
+"""`wmsd recovery-phrase`."""
+
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from wmsd.base.problems import Problem
+from wmsd.db.engine.failures import StorageError
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import (
+    CommandLine,
+    asked,
+    end_line,
+    installed,
+    json_option,
+    note,
+    say,
+)
+from wmsd.interfaces.cli.kit.questions import confirm, yes_option
+from wmsd.maintenance.backups.last_runs import read_record
+from wmsd.maintenance.keys import key_protection
+from wmsd.maintenance.keys import phrase_actions as recovering
+from wmsd.maintenance.keys.key_protection import Protection
+from wmsd.maintenance.keys.passphrases import passphrase_in
+from wmsd.maintenance.keys.recovery_phrase import Phrase, WrongPhrase
+from wmsd.tenants.keys import recovery_phrases
+from wmsd.tenants.keys.recovery_phrases import KnownPhrase
+
+WRITE_DOWN: Final = (
+    "Write these 12 words on paper, in this order, with the fingerprint {fingerprint}. They are shown only "
+    "now, and are nowhere on this disk. With them and a backup, another box has the same tokens and webhook "
+    "credentials. Whoever has both can read the keys: keep them apart."
+)
+CHECK_LATER: Final = "Then type the words again: wmsd recovery-phrase check"
+file_option = click.option(
+    "--passphrase-file",
+    "passphrase_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Its first line has the words.  [default: they are asked for]",
+)
+
+
+@click.group()
+def recovery_phrase_command() -> None:
+    """Create and check the recovery phrase: 12 words that bring the keys back from a backup.
+
+    Only the public half of the phrase is on this box. So backups are sealed to it unattended, and whoever takes
+    the box cannot open them. The words themselves are on paper only.
+    """
+
+
+@recovery_phrase_command.command("create")
+@json_option
+@installed
+def create(command_line: CommandLine, as_json: bool) -> None:
+    """Create the recovery phrase, show it once, and check that it was written down.
+
+    At a terminal it asks for the words again. Elsewhere, check them afterwards with `wmsd recovery-phrase check`:
+    until then `wmsd status` says that nobody has checked them. Until then, too, `create` makes other words again.
+    """
+    now = command_line.run(_checked)
+    if now is not None:
+        raise StorageError(
+            f"There is a recovery phrase already, {now.fingerprint}, checked at {now.checked_at}. "
+            f"`wmsd recovery-phrase replace` makes another one."
+        )
+    phrase = command_line.run_again(_creating(None))
+    _show(command_line, phrase, as_json)
+
+
+@recovery_phrase_command.command("replace")
+@yes_option
+@json_option
+@installed
+def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
+    """Create another recovery phrase in place of the one in use.
+
+    Existing backups open only with the previous phrase: keep it as long as you keep them. Until the new phrase is
+    checked, either phrase opens new backups.
+    """
+    now = command_line.run(_checked)
+    if now is None:
+        raise StorageError(
+            "There is no recovery phrase that was checked, so there is nothing to replace. "
+            "`wmsd recovery-phrase create` makes one."
+        )
+    kept = f"Existing backups open only with the recovery phrase {now.fingerprint}: keep it as long as them."
+    if not yes:
+        confirm(f"{kept}\nCreate another one for the backups to come?")
+    phrase = command_line.run_again(_creating(now.fingerprint))
+    note(kept)
+    _show(command_line, phrase, as_json)
+
+
+@recovery_phrase_command.command("check")
+@file_option
+@installed
+def check(command_line: CommandLine, passphrase_file: Path | None) -> None:
+    """Type the recovery phrase again, to prove that it was written down right.
+
+    Do it after `create`, and now and then: `wmsd status` and every backup say when it was checked last.
+    """
+    if passphrase_file is not None:
+        _tell_checked(command_line, Phrase(passphrase_in(passphrase_file)), is_first=True)
+        return
+    command_line.find()
+    with asked("--passphrase-file FILE"):
+        typed = click.prompt("Recovery phrase", err=True)
+    end_line()
+    _tell_checked(command_line, Phrase(typed))
+
+
+@recovery_phrase_command.command("decline")
+@yes_option
+@installed
+def decline(command_line: CommandLine, yes: bool) -> None:
+    """Go on without a recovery phrase.
+
+    It is noted, and `wmsd status`, `wmsd doctor` and the pages go on to say what is lost with this box, but
+    nothing counts as wrong for it any more. `wmsd recovery-phrase create` is possible at any time.
+    """
+
+    async def look(installation: Installation) -> Protection:
+        known = await installation.platform.read(key_protection.read)
+        made = read_record(command_line.folder.path).made
+        return key_protection.protection(known, command_line.settings.backup, made is not None)
+
+    async def work(installation: Installation) -> None:
+        await installation.platform.write(recovery_phrases.decline)
+
+    found = command_line.run(look)
+    lost = (
+        found.sentence
+        or "If this box is lost, all API tokens and webhook credentials that it has then are lost with it."
+    )
+    if not yes:
+        confirm(f"{lost}\nGo on without a recovery phrase?")
+    command_line.run_again(work)
+    note("Noted: this installation goes on without a recovery phrase.")
+
+
+@recovery_phrase_command.command("list")
+@json_option
+@installed
+def list_phrases(command_line: CommandLine, as_json: bool) -> None:
+    """List all recovery phrases by their fingerprints. The words are not kept."""
+
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        found = await installation.platform.read(recovery_phrases.every)
+        return [
+            {
+                "fingerprint": each.fingerprint,
+                "created_at": each.created_at,
+                "checked_at": each.checked_at,
+                "replaced_at": each.replaced_at,
+                "recipient": each.recipient,
+            }
+            for each in found
+        ]
+
+    say(command_line.run(work), as_json, "No recovery phrase yet: wmsd recovery-phrase create")
+
+
+def _creating(replaces: str | None) -> Any:
+    async def work(installation: Installation) -> Phrase:
+        return await installation.platform.write(lambda tx: recovering.create(tx, replaces))
+
+    return work
+
+
+def _checking(phrase: Phrase) -> Any:
+    async def work(installation: Installation) -> KnownPhrase:
+        return await installation.platform.write(lambda tx: recovering.check(tx, phrase))
+
+    return work
+
+
+async def _checked(installation: Installation) -> KnownPhrase | None:
+    return recovery_phrases.checked(await installation.platform.read(recovery_phrases.in_use))
+
+
+def _show(command_line: CommandLine, phrase: Phrase, as_json: bool) -> None:
+    if file := command_line.settings.backup.passphrase_file:
+        note(
+            f"Scheduled backups encrypt the keys with the passphrase in {file}. "
+            "They are sealed to the recovery phrase when backup.passphrase_file is empty."
+        )
+    note(WRITE_DOWN.format(fingerprint=phrase.fingerprint))
+    if as_json:
+        say({"phrase": phrase.words, "fingerprint": phrase.fingerprint}, as_json)
+    else:
+        click.echo(phrase.words)
+    if as_json or not sys.stdin.isatty():
+        note(CHECK_LATER)
+        return
+    _ask_again(command_line)
+
+
+def _ask_again(command_line: CommandLine) -> None:
+    """Until they are right, or Ctrl-C: the phrase is there then, and not checked."""
+    click.prompt("Press Enter when the words are written down", default="", show_default=False, err=True)
+    click.clear()
+    while True:
+        try:
+            _tell_checked(command_line, Phrase(click.prompt("Type the words from your paper", err=True)))
+            return
+        except WrongPhrase as error:
+            note(str(error))
+        except Problem as problem:
+            note(problem.message)
+
+
+def _tell_checked(command_line: CommandLine, phrase: Phrase, is_first: bool = False) -> None:
+    run = command_line.run if is_first else command_line.run_again
+    checked = run(_checking(phrase))
+    note(
+        f"Checked: these are the words of the recovery phrase {checked.fingerprint}. The next backup is sealed to "
+        f"it. `wmsd backup create` makes one now."
+    )

@@ -1,0 +1,110 @@
+"""`wmsd replica`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from wmsd.base.plurals import counted
+from wmsd.data_folder.litestream import found_program
+from wmsd.data_folder.litestream_configuration import configuration
+from wmsd.data_folder.new_epoch import LEAST_LEAP
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.maintenance.restore_report import sentence_of_access
+from wmsd.interfaces.cli.server.new_folder import refuse_strangers
+from wmsd.maintenance.replica.replica_verdict import verdict
+from wmsd.maintenance.replica.restore_replica import Replica, TakenOver
+
+
+@click.group("replica")
+def replica_command() -> None:
+    """Keep a second copy of everything, a second or two behind, and serve from it when this box is gone.
+
+    Litestream (https://litestream.io), a program of its own, does the copying, to another box or disk. The guide
+    has a page on it: /docs/replica.
+    """
+
+
+@replica_command.command("config")
+@click.argument("address", metavar="REPLICA")
+@installed
+def config(command_line: CommandLine, address: str) -> None:
+    """Write the settings of a Litestream that copies this data folder to REPLICA.
+
+    REPLICA is a folder, such as one of another box, or an address that begins with sftp:// or s3://.
+    """
+    command_line.find()
+    folder = command_line.folder
+    number = len(list(folder.companies.glob("*.db")))
+    click.echo(configuration(folder.path, address, number), nl=False)
+    if not command_line.settings.replica.enabled:
+        note("The server must share its files for that: set replica.enabled = true, and start it again.")
+
+
+@replica_command.command("status")
+@json_option
+@installed
+def status(command_line: CommandLine, as_json: bool) -> None:
+    """Show whether the replica has everything, and exit with 1 when it has not."""
+    command_line.find()
+    found = verdict(command_line.folder)
+    say({"ok": found.ok, "replica": found.sentence, "behind": list(found.behind)}, as_json)
+    wrong = [] if found.ok else [found.sentence.rstrip(".") + "."]
+    if not command_line.settings.replica.enabled:
+        wrong.append("replica.enabled is not set: the server keeps its files to itself.")
+    if wrong:
+        fail(wrong)
+
+
+@replica_command.command("restore")
+@click.argument("address", metavar="REPLICA")
+@click.option("--litestream", "program", metavar="FILE", type=click.Path(path_type=Path), help="Its program.")
+@json_option
+@installed
+def restore(command_line: CommandLine, address: str, program: Path | None, as_json: bool) -> None:
+    """Take everything from REPLICA into an empty data folder, to serve from there.
+
+    It says how far each company had come. What was written after that, in the last second or two, is missing, and
+    nobody knows how much that is. So ids, codes and the numbers of events and deliveries go on at least 10 000
+    further: none is given twice. The other box must not serve any more.
+    """
+    found = found_program(program)
+    folder = command_line.folder
+    command_line.say_folder()
+    refuse_strangers(command_line)
+    folder.make_place()
+    folder.lock("no address")
+    try:
+        done = Replica(found, address, folder).take_over(_told)
+    finally:
+        folder.unlock()
+    _tell(done, as_json)
+    if done.failed:
+        sys.exit(1)
+
+
+def _told(code: str, done: int, number: int) -> None:
+    if sys.stderr.isatty():
+        note(f"{done} of {number}: {code}")
+
+
+def _tell(done: TakenOver, as_json: bool) -> None:
+    rows = [each._asdict() for each in done.taken]
+    if as_json:
+        failed = [each._asdict() for each in done.failed]
+        shown = {"companies": rows, "failed": failed, "seconds": round(done.seconds, 1)}
+        say({**shown, "access_unknown_after": done.access_unknown_after}, as_json)
+    else:
+        say(rows, as_json, empty="There was no company.")
+    for each in done.taken:
+        if each.known_missing:
+            events = counted(each.known_missing, "event")
+            note(f"{each.code} lacks at least {events} after {each.last_event}.")
+    for left in done.failed:
+        note(f"{left.code} was not taken: {left.reason}")
+    note(sentence_of_access(done.access_unknown_after))
+    note(
+        f"Taken in {done.seconds:.1f} s. What was written after the last change of each company is missing; new "
+        f"numbers go on at least {LEAST_LEAP} further. Start `wmsd serve` now, and see to it that the other box "
+        "does not serve any more."
+    )

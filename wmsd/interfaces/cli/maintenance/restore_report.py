@@ -1,0 +1,161 @@
+"""What a restore says: before, what goes; when it is done, what is missing, and what must be done next."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.plurals import counted, first_few
+from wmsd.data_folder.continue_numbers import ShutOut
+from wmsd.data_folder.new_epoch import Missing
+from wmsd.data_folder.platform_loss import UNKNOWN
+from wmsd.maintenance.backups.manifest import BackedUpFile, LeftOut
+from wmsd.maintenance.backups.newest_backup import newest_with
+from wmsd.maintenance.backups.restore import Restore, Restored
+
+MOST_NAMED: Final = 20
+WITHOUT_KEYS: Final = (
+    "are made anew at the next start. Everybody signs in again, integrators need new tokens (wmsd token create), "
+    "and the credentials of every webhook must be set again: until then its deliveries wait. `wmsd recovery list` "
+    "lists what is lost."
+)
+KEYS: Final = {
+    "replaced": "The keys are those that were in the data folder: tokens go on, and people sign in again.",
+    "backup": "The keys are those of the backup: tokens go on, and people sign in again.",
+    "sealed": "The keys in the backup are sealed: the server needs the key file of that time (server.key_file).",
+    "renewed": f"The keys of the installation {WITHOUT_KEYS}",
+    "anew": f"The keys of the installation were not in the backup, and {WITHOUT_KEYS}",
+}
+KEYS_SHOWN: Final = {
+    "replaced": "kept, as they were in the data folder",
+    "backup": "those of the backup",
+    "sealed": "those of the backup, sealed",
+    "renewed": "made anew at the next start",
+    "anew": "made anew at the next start",
+}
+
+
+INTEGRATORS: Final = (
+    "Programs of integrators are told what is gone when they read on. The guide says what they meet: "
+    "/docs/using-the-api#after-a-restore"
+)
+
+
+def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str:
+    """`file`: of the company that alone is restored."""
+    files = work.manifest.files if file is None else [file]
+    later = work.written_after(files).items()
+    events = _some([f"{counted(number, 'event')} of {code}" for code, number in later])
+    what = f"everything ({_some(each.code for each in files if each.code)})" if file is None else file.code
+    return (
+        f"This puts {what} in {data} back to {work.manifest.began_at}. What was written after that goes"
+        f"{f': at least {events}' if events else ''}. What is there now is kept in {data / work.replaced}.\n"
+        "Restore it?"
+    )
+
+
+def _left_out(each: LeftOut, data: Path, backups: Path, installation: str) -> str:
+    lacks = f"{each.code} was not saved in this backup ({each.reason.rstrip('.')})"
+    if (data / "companies" / f"{each.company_id}.db").exists():
+        return f"{lacks}; its file was left as it is."
+    lost = f"{lacks}, and there is no file of it"
+    newest = newest_with(data, backups, each.code, installation)
+    if newest == UNKNOWN:
+        return f"{lost}. No backup in {backups} has it: look for an older one elsewhere."
+    return f"{lost}. To bring it back: wmsd backup restore {newest} --company {each.code}"
+
+
+def _some(names: Iterable[str]) -> str:
+    return ", ".join(first_few(names, MOST_NAMED))
+
+
+def told(done: Restored, data: Path, backups: Path) -> list[str]:
+    """`backups`: the folder where another one may have what this one lacks."""
+    sentences = [*sentences_of_missing(done.missing), INTEGRATORS]
+    if done.not_in_backup:
+        sentences.append(
+            f"Not in the backup: {', '.join(done.not_in_backup)}. These companies were made after it; their files "
+            f"are in {done.replaced}."
+        )
+    sentences += [_left_out(each, data, backups, done.manifest.installation) for each in done.manifest.left_out]
+    sentences += sentences_of_shut_out(done.shut_out)
+    if done.replaced:
+        sentences.append(sentence_of_replaced(done.replaced))
+    if done.access_unknown_after is not None:
+        sentences.append(sentence_of_access(done.access_unknown_after))
+    return [*sentences, KEYS[done.keys]]
+
+
+def sentence_of_access(moment: str) -> str:
+    """`moment`: after which nobody knows whom somebody shut out."""
+    return (
+        f"Revocations and users disabled after {moment} are not known: whom somebody shut out since then may come "
+        "in again. `wmsd recovery list` lists who that can be, until you confirm or end each."
+    )
+
+
+def sentences_of_shut_out(found: ShutOut) -> list[str]:
+    sentences = [
+        f"{counted(number, what)} that {was} revoked or disabled after the backup {stays} so."
+        for what, number in found.counts.items()
+        for was, stays in [("was", "stays") if number == 1 else ("were", "stay")]
+    ]
+    sentences += [
+        f"The user {email} was deleted after the backup. It is back, and disabled: `wmsd user delete {email}` "
+        f"deletes it again, `wmsd user enable {email}` lets it in."
+        for email in found.deleted[:MOST_NAMED]
+    ]
+    if (more := len(found.deleted) - MOST_NAMED) > 0:
+        sentences.append(
+            f"{counted(more, 'more user')} that came back after a deletion and are disabled: see `wmsd user list`."
+        )
+    if found.gone:
+        users = "This user was" if len(found.gone) == 1 else "These users were"
+        sentences.append(
+            f"{users} made after the backup and cannot sign in any more: {_some(found.gone)}. `wmsd user create` "
+            "makes one again."
+        )
+    return sentences
+
+
+def sentence_of_replaced(folder: Path) -> str:
+    return f"What was there before is in {folder}. Delete it when you are sure."
+
+
+def _events(lost: Missing) -> str:
+    if lost.events == 1:
+        return f"1 event ({lost.last_event}) came after the backup and is missing. New ones go on after it."
+    return (
+        f"{lost.events} events ({lost.first_event} to {lost.last_event}) came after the backup and are missing. "
+        "New ones go on after them."
+    )
+
+
+def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
+    """What each company has lost."""
+    sentences = []
+    for code, lost in missing.items():
+        changed = (
+            "" if lost.last_change is None else f" The last change that is lost was made at {lost.last_change}."
+        )
+        if lost.events:
+            sentences.append(f"{code}: {_events(lost)}{changed}")
+        elif changed:
+            sentences.append(f"{code}: what changed after the backup is missing.{changed}")
+    return sentences
+
+
+def sentences_of_unread(codes: Iterable[str], missing: Mapping[str, Missing]) -> list[str]:
+    """Of companies whose replaced file could not be read. `missing`: what platform.db knew of some of them."""
+    unread = set(codes)
+    known, unknown = sorted(unread & missing.keys()), sorted(unread - missing.keys())
+    sentences = []
+    if known:
+        sentences.append(
+            f"The last minute of {_some(known)} may be missing too: no file was there that could be read, so the "
+            "numbers are those that platform.db noted."
+        )
+    if unknown:
+        sentences.append(
+            f"What {_some(unknown)} had after the backup is not known: no file was there that could be read."
+        )
+    return sentences

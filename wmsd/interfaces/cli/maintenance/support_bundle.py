@@ -1,0 +1,231 @@
+"""`wmsd support-bundle`."""
+
+import os
+import sys
+from collections import Counter, deque
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from wmsd import __version__
+from wmsd.data_folder.read_only_view import looking
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.host.systemd import journal
+from wmsd.interfaces.cli.kit.command_line import (
+    CommandLine,
+    installed_despite_mistakes,
+    json_option,
+    note,
+    say,
+)
+from wmsd.interfaces.cli.maintenance.findings import as_json as finding_as_json
+from wmsd.interfaces.cli.maintenance.findings import diagnosed
+from wmsd.interfaces.cli.server.status import status_as_json
+from wmsd.log.files import LogFiles
+from wmsd.log.output import escaped
+from wmsd.maintenance.backups.last_runs import read_record
+from wmsd.maintenance.doctor.examine import Examination, Report
+from wmsd.maintenance.support_bundle import bundle, data_files, machine
+from wmsd.maintenance.support_bundle.bundle import Part
+from wmsd.maintenance.support_bundle.redaction import Hiding
+from wmsd.maintenance.upgrades.journal import read_upgrade
+from wmsd.platform.admin_view import settings as settings_in_force
+from wmsd.server.alerts.alerts_file import read_kept
+
+LINES: Final = 2000
+MOST_LINES: Final = 100_000
+LOG_BYTES: Final = 16 * 1024 * 1024
+MOST_MESSAGES: Final = 20
+BY_ID: Final = "Companies are named by their ids; --with-names names them by their codes."
+BY_CODE: Final = "Companies are named by their codes (--with-names)."
+UNKNOWN: Final = (
+    "platform.db could not be read, so the codes of companies are not known: the log may have some of them."
+)
+NO_FILE: Final = "There is no file {file} (log.file): no server has written it yet, or it ran in another folder.\n"
+NO_LOG: Final = "There is no log: log.file is not set, and wmsd is no service of systemd here.\n"
+
+
+@click.command("support-bundle")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--with-names", is_flag=True, help="Name companies by their codes, not by their ids alone.")
+@click.option("--quick", is_flag=True, help="Leave out the examination, which reads every file of the data.")
+@click.option(
+    "--lines",
+    type=click.IntRange(0, MOST_LINES),
+    default=LINES,
+    show_default=True,
+    help="How many lines of the log.",
+)
+@json_option
+@installed_despite_mistakes
+def support_bundle_command(
+    command_line: CommandLine, file: Path | None, with_names: bool, quick: bool, lines: int, as_json: bool
+) -> None:
+    """Write what helps others to find out what is wrong, without secrets and customers' data.
+
+    The bundle is a .tar.gz with a README.txt that says what is in it: version, settings, doctor's findings,
+    status, the log, schemas, sizes of files, and facts about the machine. It works beside a running server,
+    without one, with a data folder that is damaged, and with mistakes in the settings. FILE is
+    wmsd-support-TIME.tar.gz unless you name another one.
+    """
+    command_line.say_folder()
+    now = datetime.now(UTC)
+    file = file or Path(f"wmsd-support-{now:%Y%m%dT%H%M%SZ}.tar.gz")
+    if file.exists():
+        raise StorageError(f"{file} is there already. Name another file.")
+    _check_place(file)
+    try:
+        command_line.check_made()
+    except StorageError as error:
+        note(f"{error} The bundle gets what can be found out without.")
+    collected = Collecting(command_line, with_names, quick, lines)
+    codes = collected.codes()
+    hiding = Hiding(command_line.settings, None if with_names else codes)
+    parts = []
+    for part in collected.parts():
+        if sys.stderr.isatty():
+            note(f"{part.name} …")
+        parts.append(bundle.made(part, hiding))
+    names = BY_CODE if with_names else BY_ID if codes is not None else f"{BY_ID} {UNKNOWN}"
+    try:
+        bundle.write(file, parts, names, now)
+    except OSError as error:
+        raise StorageError(f"{file} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    rows = [{"file": each.name, "bytes": len(each.content), "has": each.says} for each in parts]
+    say({"bundle": str(file), "parts": rows} if as_json else rows, as_json)
+    for each in parts:
+        if each.error is not None:
+            note(f"{each.name} could not be found out: {each.error}")
+    note(f"Written: {file}, {file.stat().st_size / 1000:.1f} kB. {names}")
+    note(f"{bundle.READ_IT} tar -xzf {file}")
+
+
+def _check_place(file: Path) -> None:
+    """Raises StorageError before the work that would be for nothing."""
+    if not os.access(file.absolute().parent, os.W_OK | os.X_OK):
+        raise StorageError(
+            f"{file} cannot be written, for its folder is not there, or this user may not write in it. Name a "
+            "file in another folder: wmsd support-bundle FILE"
+        )
+
+
+class Collecting:
+    def __init__(self, command_line: CommandLine, with_names: bool, quick: bool, lines: int) -> None:
+        self._command_line = command_line
+        self._folder = command_line.folder
+        self._settings = command_line.settings
+        self._with_names = with_names
+        self._quick = quick
+        self._lines = lines
+        self._codes: dict[int, str] | None = None
+
+    def codes(self) -> dict[int, str] | None:
+        """None where they cannot be read."""
+        with suppress(StorageError, OSError, sqlite3.Error), looking(self._folder) as borrow:
+            self._codes = Examination(self._folder, borrow).companies()
+        return self._codes
+
+    def parts(self) -> list[Part]:
+        data = self._folder.path
+        return [
+            Part("version.json", "The version, and how it is packed.", self._version),
+            Part("settings.json", "The settings in force, and where each comes from.", self._in_force),
+            Part("status.json", "What wmsd status says, with the figures of a running server.", self._status),
+            Part("doctor.json", "What the doctor finds: promises that are broken, not the records.", self._doctor),
+            Part("log.txt", f"The last {self._lines} lines of the log.", self._log),
+            Part("schemas.json", "The schema of each file of the data.", self._schemas),
+            Part("files.json", "The files of the data folder and their sizes.", lambda: data_files.files(data)),
+            Part("companies.json", "The companies, and how large their files are.", self._companies),
+            Part("records.json", "What is kept of the last backup, upgrade and alerts.", self._records),
+            Part("machine.json", "System, memory, disks, limits and clock.", self._machine),
+        ]
+
+    def _machine(self) -> dict[str, Any]:
+        return machine.facts(self._settings)
+
+    def _version(self) -> dict[str, Any]:
+        server, config = None, self._command_line.config_file
+        with suppress(StorageError):  # a folder that is not there, or is another user's
+            server = self._folder.server()
+        return {
+            "wmsd": __version__,
+            "sqlite": sqlite3.sqlite_version,
+            "server": None if server is None else server._asdict(),
+            "configuration_file": None if config is None else str(config),
+        }
+
+    def _in_force(self) -> dict[str, Any]:
+        """Without what is wrong in them, be it a secret or not."""
+        shown = settings_in_force.shown(self._settings, self._command_line.layers)
+        return {"mistakes": list(self._command_line.mistakes), **shown}
+
+    def _status(self) -> dict[str, Any]:
+        return status_as_json(self._command_line)
+
+    def _doctor(self) -> dict[str, Any]:
+        with looking(self._folder) as borrow:
+            examination = Examination(self._folder, borrow)
+            known = examination.companies()
+            found = diagnosed(self._command_line, examination, measured=not self._quick)
+            reports = []
+            if not self._quick:
+                ids = list(known) if known is not None else examination.files()
+                reports = [_report(None, examination.platform())]
+                reports += [_report(each, examination.company(each, None)) for each in ids]
+        return {"installation": [finding_as_json(each) for each in found], "files": reports}
+
+    def _log(self) -> str:
+        file = self._settings.log.file
+        if file and not Path(file).exists():
+            return (
+                f"There is no file {file} (log.file): no server has written it yet, or it ran in another folder.\n"
+            )
+        if file:
+            lines = deque(LogFiles(Path(file)).lines(most_bytes=LOG_BYTES), maxlen=self._lines)
+        elif journal.is_there():
+            lines = deque(
+                journal.lines(journal.command(None, self._lines, is_following=False)), maxlen=self._lines
+            )
+        else:
+            return NO_LOG
+        return "".join(f"{escaped(line)}\n" for line in lines if line is not None)
+
+    def _schemas(self) -> dict[str, Any]:
+        return data_files.schemas(self._folder.platform_file, self._folder.companies)
+
+    def _companies(self) -> list[dict[str, Any]]:
+        return data_files.companies(self._folder.companies, self._codes, self._with_names)
+
+    def _records(self) -> dict[str, Any]:
+        data = self._folder.path
+        kept, upgrade = read_kept(data), read_upgrade(data)
+        return {
+            "backup": read_record(data).model_dump(),
+            "upgrade": None if upgrade is None else upgrade.model_dump(),
+            "alerts": {
+                "open": [each.model_dump(exclude={"facts"}) for each in kept.open],
+                "waiting": {name: len(each) for name, each in kept.waiting.items()},
+                "failures": {name: each.model_dump() for name, each in kept.failures.items()},
+            },
+        }
+
+
+def _report(company_id: int | None, report: Report) -> dict[str, Any]:
+    """What is wrong with a file, and how often; the records that it is wrong with are customers'."""
+    shown: dict[str, Any] = {"company": company_id, "file": report.file.name, "ok": report.is_right}
+    if report.findings is None:
+        return {**shown, "error": report.error}
+    found = report.findings
+    return {
+        **shown,
+        "rows": found.rows,
+        "seconds": round(found.seconds, 3),
+        "damage": [{"place": each.place, "messages": each.messages[:MOST_MESSAGES]} for each in found.damages],
+        "differences": Counter(each.promise for each in found.differences),
+        "unproved": [asdict(each) for each in found.unproved],
+    }

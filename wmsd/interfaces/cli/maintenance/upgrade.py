@@ -1,0 +1,235 @@
+"""`wmsd upgrade`."""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import click
+
+from wmsd import __version__
+from wmsd.base import timestamps
+from wmsd.data_folder.folder import Serving
+from wmsd.data_folder.lending import Loan, beside_a_server
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.own_program import packing
+from wmsd.host.program_file import ProgramFile, check_runs, own_program
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.progress_bar import shown
+from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, source_of
+from wmsd.interfaces.cli.server.ask_health import GOOD, health, url_of
+from wmsd.maintenance.backups.create import Creation, Made
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.upgrades.check_release import Described, check, described
+from wmsd.maintenance.upgrades.journal import Upgrade, write_upgrade
+from wmsd.maintenance.upgrades.kept_copies import KeptCopies
+from wmsd.maintenance.upgrades.rehearse import Rehearsal, rehearse
+from wmsd.maintenance.upgrades.switch_program import ChangeOver
+
+LEAST_SECONDS: Final = 60.0
+TIMES_REHEARSED: Final = 10
+"""How much longer the change may take than the rehearsal did: the box may be busy, or the disk cold."""
+
+
+@click.command("upgrade")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--public-key", "key_file", metavar="FILE", type=click.Path(path_type=Path), help="Of its maker.")
+@click.option("--sha256", metavar="HEX", help="Its SHA-256, which you have compared with the maker's.")
+@click.option("--only-rehearse", is_flag=True, help="Rehearse it, and change nothing.")
+@click.option("--rehearse", "is_rehearsal", is_flag=True, hidden=True, help="FILE is a backup.")
+@json_option
+@installed
+def upgrade_command(
+    command_line: CommandLine,
+    file: Path,
+    key_file: Path | None,
+    sha256: str | None,
+    only_rehearse: bool,
+    is_rehearsal: bool,
+    as_json: bool,
+) -> None:
+    """Upgrade to the program FILE, a newer wmsd.
+
+    It checks who made FILE: by its signature FILE.minisig, or by the sum that you give. It makes a backup, and
+    the new program rehearses on that: it brings every file up to date in a scratch folder, examines it, and says
+    how long that takes and what it changes. Then the new program comes in the place of the present one, and the
+    server starts again with it. The new server brings the files up to date before it serves anyone, and keeps a
+    copy of each. When that fails, the present program and the files as they are come back by themselves.
+    """
+    if is_rehearsal:
+        _rehearse(command_line, file)
+        return
+    command_line.find()
+    server = command_line.folder.server()
+    program = _program(server)
+    was_healthy = server is not None and health(server, server.has_tls(command_line.settings.server)) in GOOD
+    try:
+        found = _checked(file, program, key_file, sha256)
+        _ask_for_settings(command_line, program, server)
+        with beside_a_server(command_line.folder) as loan:
+            made = _backup(command_line, loan)
+            rehearsal = _rehearsed(command_line, program, made.path)
+            _tell(rehearsal, made)
+            change = None
+            if not only_rehearse:
+                upgrade = _begun(found, program, made)
+                change = _begin(command_line, program, upgrade, server, loan, _most_seconds(rehearsal))
+        serving = None if change is None else change.finish(_health_after(command_line, was_healthy))
+    finally:
+        program.drop_new()
+    if only_rehearse:
+        note("Nothing was changed.")
+    else:
+        _tell_end(command_line, found, program, serving)
+    if as_json:
+        outcome = "rehearsed" if only_rehearse else "serves" if serving else "installed"
+        shown_as = {"from": __version__, "to": found.version, "backup": str(made.path), "outcome": outcome}
+        say({**shown_as, "rehearsal": rehearsal.model_dump()}, as_json)
+
+
+def _rehearse(command_line: CommandLine, archive: Path) -> None:
+    """The new program's part: it says in JSON what it has found."""
+    with shown("Rehearsing") as tell:
+        click.echo(rehearse(archive, command_line.folder.path, tell).model_dump_json())
+
+
+def _program(server: Serving | None) -> ProgramFile:
+    own = own_program()
+    if packing() == "folder":
+        raise StorageError(
+            "This wmsd is a package of the system: install the newer package instead. When it starts, it keeps a "
+            "copy of each file that it brings up to date."
+        )
+    if own is None:
+        raise StorageError(
+            "This wmsd runs from its sources, so there is no program to upgrade. Get the new sources, run "
+            "scripts/setup, and start the server again: it keeps a copy of each file that it brings up to date."
+        )
+    if server is None:
+        return own
+    if server.version != __version__:
+        raise StorageError(
+            f"The server that runs is wmsd {server.version or 'of an older version'}, and this command is "
+            f"{__version__}. Use the program of the server."
+        )
+    check_runs(server.pid, own)
+    return own
+
+
+def _checked(file: Path, program: ProgramFile, key_file: Path | None, sha256: str | None) -> Described:
+    taken = program.take(file)
+    proof = check(file, program.new, taken, key_file, None if sha256 is None else sha256.strip().lower())
+    found = described(program, proof)
+    note(f"{file} is wmsd {found.version}: {proof.sentence}.")
+    return found
+
+
+def _new_program(
+    command_line: CommandLine, program: ProgramFile, *arguments: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    config = [] if command_line.config_file is None else ["--config", str(command_line.config_file)]
+    return subprocess.run(  # noqa: S603  (it was checked)
+        [program.new, *arguments, "--data", command_line.folder.path, *config],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={**os.environ, **(env or {}), "PYINSTALLER_RESET_ENVIRONMENT": "1"},
+    )
+
+
+def _ask_for_settings(command_line: CommandLine, program: ProgramFile, server: Serving | None) -> None:
+    """With the address of the server that runs: it may have come from a flag."""
+    env = {} if server is None or not server.address else {"WMSD_SERVER_LISTEN": server.listen}
+    if _new_program(command_line, program, "config", "check", env=env).returncode != 0:
+        raise StorageError("The new program refuses the settings, as it says above. Nothing was changed.")
+
+
+def _backup(command_line: CommandLine, loan: Loan | None) -> Made:
+    folder = BackupFolder(Path(command_line.settings.backup.folder))
+    passphrase = passphrase_of(command_line, None)
+    with shown("Copying") as tell:
+        made = Creation(command_line.folder, source_of(command_line, loan), folder, passphrase, tell).make()
+    note(f"A backup of everything is {made.path}.")
+    for each in made.manifest.left_out:
+        note(f"{each.code} is not in it, and cannot be rehearsed: {each.reason}")
+    return made
+
+
+def _rehearsed(command_line: CommandLine, program: ProgramFile, archive: Path) -> Rehearsal:
+    done = _new_program(command_line, program, "upgrade", str(archive), "--rehearse")
+    try:
+        return Rehearsal.model_validate_json(done.stdout)
+    except ValueError:
+        raise StorageError("The rehearsal did not come to its end. Nothing was changed.") from None
+
+
+def _tell(rehearsal: Rehearsal, made: Made) -> None:
+    if rehearsal.problems:
+        note(f"The rehearsal on {made.path} found something wrong. Nothing was changed.")
+        fail(rehearsal.problems)
+    note(
+        f"Rehearsed on copies: {rehearsal.migrated} of {rehearsal.files} files are brought up to date, in "
+        f"{rehearsal.seconds:.1f} s (the slowest in {rehearsal.slowest:.1f} s), and doctor finds nothing wrong."
+    )
+    for change in rehearsal.changes:
+        note(f"  {change.what}: {change.before} becomes {change.after}")
+
+
+def _most_seconds(rehearsal: Rehearsal) -> float:
+    return LEAST_SECONDS + TIMES_REHEARSED * rehearsal.seconds
+
+
+def _begun(found: Described, program: ProgramFile, made: Made) -> Upgrade:
+    return Upgrade(
+        from_version=__version__,
+        to_version=found.version,
+        program=str(program.path),
+        began_at=timestamps.to_text(datetime.now(UTC)),
+        unavailable=[each.company_id for each in made.manifest.left_out],
+    )
+
+
+def _begin(
+    command_line: CommandLine,
+    program: ProgramFile,
+    upgrade: Upgrade,
+    server: Serving | None,
+    loan: Loan | None,
+    seconds: float,
+) -> ChangeOver | None:
+    """None when no server runs: the next start goes on."""
+    if server is None or loan is None:
+        write_upgrade(command_line.folder.path, upgrade)
+        program.put_new()
+        return None
+    change = ChangeOver(command_line.folder, program, upgrade, server, seconds)
+    note(f"The server starts again, with wmsd {upgrade.to_version}. Requests wait until its files are up to date.")
+    change.begin(loan)
+    return change
+
+
+def _health_after(command_line: CommandLine, was_healthy: bool) -> Callable[[Serving], str | None]:
+    """Says why a new server is not healthy; None when it is, or when the one before was not either."""
+
+    def look(serving: Serving) -> str | None:
+        has_tls = serving.has_tls(command_line.settings.server)
+        found = health(serving, has_tls)
+        if not was_healthy or found in GOOD:
+            return None
+        return f"Its health check at {url_of(serving, has_tls)} says: {found}."
+
+    return look
+
+
+def _tell_end(command_line: CommandLine, found: Described, program: ProgramFile, serving: Serving | None) -> None:
+    copies = KeptCopies(command_line.folder, found.version).path
+    if serving is None:
+        note(f"{program.path} is wmsd {found.version} now. Start the server: it brings the files up to date.")
+    else:
+        note(f"wmsd {found.version} serves {serving.listen} (process {serving.pid}).")
+    note(
+        f"The program of before is {program.previous}, and the files as they were are kept in {copies}. "
+        "Delete both when you are sure."
+    )

@@ -1,0 +1,1 @@
+"""Commands about the records of a company."""

@@ -1,0 +1,19 @@
+"""`wmsd client`."""
+
+from wmsd.interfaces.cli.kit.record_kind import RecordCommands
+from wmsd.interfaces.cli.records.record_commands import record_command
+from wmsd.warehouse.directory import actions, store
+from wmsd.warehouse.directory import directory_administration as administration
+
+client_command = record_command(
+    RecordCommands(
+        noun="client",
+        table="clients",
+        id_of_code=lambda tx, code: store.id_of_code(tx, store.CLIENTS, code),
+        list=actions.list_clients,
+        get=actions.get_client,
+        create=administration.create_client,
+        change=administration.change_client,
+        listed=("code", "name", "tax_id", "active"),
+    )
+)

@@ -1,0 +1,233 @@
+"""`wmsd packaging`."""
+
+import json
+from collections.abc import Callable
+from typing import Any, Final, get_args
+
+import click
+
+from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.contract import csv_cells as cells
+from wmsd.contract.list_queries import PageQuery
+from wmsd.contract.results import Page
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say
+from wmsd.interfaces.cli.kit.company_data import (
+    company_database,
+    company_option,
+    database_to_change,
+    options_of,
+    paging_options,
+    say_page,
+)
+from wmsd.interfaces.cli.kit.moments import moment_option
+from wmsd.warehouse.directory import store as directory
+from wmsd.warehouse.packaging import store
+from wmsd.warehouse.packaging.actions import check_movement, record_by_hand
+from wmsd.warehouse.packaging.schema import (
+    Direction,
+    PackagingBalancePageQuery,
+    PackagingMovementFields,
+    PackagingMovementPageQuery,
+)
+from wmsd.warehouse.similar_codes import no_such
+
+OPTIONS: Final = {
+    "packaging_type_code": "--type",
+    "partner_code": "--partner",
+    "quantity": "--quantity",
+    "occurred_at": "--occurred-at",
+    "notes": "--notes",
+}
+"""The options by the fields of a movement."""
+
+Row = dict[str, Any]
+
+
+listing_options = options_of(
+    company_option,
+    click.option("--partner", "partner_code", metavar="CODE", help="Only of this partner."),
+    click.option("--type", "type_code", metavar="CODE", help="Only of this packaging type."),
+    *paging_options,
+    json_option,
+)
+
+
+@click.group()
+def packaging_command() -> None:
+    """Record returnable packaging, and show who owes how much."""
+
+
+@packaging_command.command("types")
+@company_option
+@json_option
+@installed
+def list_packaging_types(command_line: CommandLine, code: str, as_json: bool) -> None:
+    """List a company's packaging types. `wmsd import packaging-types` makes and renames them."""
+
+    def read(tx: Transaction) -> list[Row]:
+        return [_fields(json.loads(text), "code", "name") for text in store.every_type(tx)]
+
+    async def work(installation: Installation) -> list[Row]:
+        return await (await company_database(installation, code)).read_long(read)
+
+    empty = f"No packaging type yet: wmsd import packaging-types FILE.csv --company {code}"
+    say(command_line.run(work), as_json, empty)
+
+
+@packaging_command.command("balances")
+@listing_options
+@installed
+def list_packaging_balances(command_line: CommandLine, /, **options: Any) -> None:
+    """List how much packaging each partner and the company owe each other.
+
+    A quantity above 0 is what the partner owes the company. A quantity below 0 is what the company owes the
+    partner.
+    """
+    _list(command_line, PackagingBalancePageQuery, store.balances_page, _balance, "No such balance.", **options)
+
+
+@packaging_command.command("movements")
+@moment_option("--since", "Only movements that occurred then or later")
+@listing_options
+@installed
+def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> None:
+    """List the packaging that went out and came in, in the order in which it was recorded."""
+    _list(
+        command_line, PackagingMovementPageQuery, store.movements_page, _movement, "No such movement.", **options
+    )
+
+
+@packaging_command.command("record")
+@company_option
+@click.option("--type", "type_code", required=True, metavar="CODE", help="The packaging type.")
+@click.option(
+    "--partner", "partner_code", required=True, metavar="CODE", help="The partner that it goes to or comes from."
+)
+@click.option(
+    "--direction",
+    required=True,
+    type=click.Choice(get_args(Direction)),
+    help="OUT raises what the partner owes, IN lowers it.",
+)
+@click.option("--quantity", required=True, metavar="N", help="How much: greater than 0.")
+@click.option("--occurred-at", metavar="TIME", help="When, such as 2026-11-20T08:00:00Z.  [default: now]")
+@click.option("--notes", metavar="TEXT", help="A remark to keep with it.")
+@json_option
+@installed
+def record_packaging(
+    command_line: CommandLine,
+    code: str,
+    type_code: str,
+    partner_code: str,
+    direction: Direction,
+    quantity: str,
+    occurred_at: str | None,
+    notes: str | None,
+    as_json: bool,
+) -> None:
+    """Record that packaging went OUT to a partner, or came IN from one.
+
+    It cannot be changed afterwards. To correct it, record a movement in the other direction.
+    """
+    values: Row = {
+        "packaging_type_code": type_code,
+        "partner_code": partner_code,
+        "direction": direction,
+        "occurred_at": occurred_at,
+        "notes": notes,
+    }
+
+    def write(tx: Transaction) -> Row:
+        fields = check_movement(tx, *_with_number(values, quantity))
+        recorded: Row = json.loads(store.recorded_data(tx, record_by_hand(tx, fields)))
+        return recorded
+
+    async def work(installation: Installation) -> Row:
+        installation.folder.check_room()
+        return await (await database_to_change(installation, code)).write(write)
+
+    try:
+        recorded = command_line.run(work)
+    except Problem as problem:
+        if not problem.errors:
+            raise
+        raise invalid({OPTIONS.get(path, path): found for path, found in problem.errors.items()}) from None
+    shown = {"code": recorded["code"], "type": type_code, "partner": partner_code, "balance": recorded["balance"]}
+    say(shown, as_json)
+
+
+def _with_number(values: Row, quantity: str) -> tuple[Row, FieldErrors]:
+    """The values with the quantity as a number, and the errors in its text."""
+    read = cells.typed_reader(PackagingMovementFields.model_fields["quantity"])
+    try:
+        return {**values, "quantity": read(quantity)}, {}
+    except ValueError as error:
+        return values, {"quantity": [str(error)]}
+
+
+def _list(
+    command_line: CommandLine,
+    model: type[PageQuery],
+    page_of: Callable[[Transaction, PageQuery], Page],
+    row_of: Callable[[Row, dict[int, str]], Row],
+    empty: str,
+    *,
+    code: str,
+    partner_code: str | None,
+    type_code: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Prints a list. `given` are the other fields of the query."""
+
+    def read(tx: Transaction) -> tuple[list[Row], int]:
+        query = {name: value for name, value in given.items() if value is not None}
+        if partner_code is not None:
+            query["partner_id"] = _known(
+                tx, "partner", "partners", partner_code, directory.id_of_code(tx, directory.PARTNERS, partner_code)
+            )
+        if type_code is not None:
+            query["packaging_type_id"] = _known(
+                tx, "packaging type", "packaging_types", type_code, store.type_id_of_code(tx, type_code)
+            )
+        found = page_of(tx, check(model, query))
+        partners = directory.codes_by_id(tx, directory.PARTNERS)
+        return [row_of(record, partners) for record in json.loads(f"[{found.records}]")], found.total
+
+    async def work(installation: Installation) -> tuple[list[Row], int]:
+        return await (await company_database(installation, code)).read(read)
+
+    rows, total = command_line.run(work)
+    say_page(rows, total, given["page"], as_json, empty)
+
+
+def _known(tx: Transaction, noun: str, table: str, code: str, record_id: int | None) -> int:
+    if record_id is None:
+        raise no_such(tx, noun, table, code)
+    return record_id
+
+
+def _balance(record: Row, partners: dict[int, str]) -> Row:
+    return {
+        "type": record["packaging_type_code"],
+        "name": record["packaging_type_name"],
+        "partner": partners[record["partner_id"]],
+        "quantity": record["quantity"],
+        "updated_at": record["updated_at"],
+    }
+
+
+def _movement(record: Row, partners: dict[int, str]) -> Row:
+    return {
+        "code": record["code"],
+        "type": record["packaging_type_code"],
+        "partner": partners[record["partner_id"]],
+        **_fields(record, "direction", "quantity", "occurred_at", "document_type", "document_id", "notes"),
+    }
+
+
+def _fields(record: Row, *names: str) -> Row:
+    return {name: record[name] for name in names}

@@ -1,0 +1,118 @@
+"""The commands of records that people name by a code, `list`, `show`, `create` and `change`, made from the
+declarations of their operations.
+"""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import click
+
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say
+from wmsd.interfaces.cli.kit.company_data import (
+    company_database,
+    company_option,
+    options_of,
+    paging_options,
+    say_page,
+)
+from wmsd.interfaces.cli.kit.field_options import given_values
+from wmsd.interfaces.cli.kit.narrow_tables import fitted
+from wmsd.interfaces.cli.kit.record_changes import change, create
+from wmsd.interfaces.cli.kit.record_kind import SORT, RecordCommands, Row, named_by_options, with_codes
+
+
+def record_command(kind: RecordCommands) -> click.Group:
+    noun = kind.noun
+    article = "an" if noun[0] in "aeiou" else "a"
+    group = click.Group(help=f"List, show, make and change {noun}s.")
+
+    def add(name: str, does: str, action: Callable[..., None], *options: Callable[[Any], Any]) -> None:
+        command = options_of(*options, json_option)(installed(partial(action, kind=kind)))
+        group.command(name, help=does)(command)
+
+    named = click.argument("named", metavar=noun.upper())
+    add(
+        "list",
+        f"List a company's {noun}s.",
+        _list,
+        company_option,
+        *(each.decorator() for each in kind.filters),
+        *paging_options,
+    )
+    add(
+        "show",
+        f"Show the {noun} with the code {noun.upper()}, or with an id, such as id:7.",
+        _show,
+        named,
+        company_option,
+    )
+    add(
+        "create",
+        f"Make {article} {noun} with the code CODE. A field that is not given has its default.",
+        create,
+        click.argument("record_code", metavar="CODE"),
+        company_option,
+        *(each.decorator() for each in kind.fields if each.path != "code"),
+    )
+    add(
+        "change",
+        f"Change the {noun} with the code {noun.upper()}, or an id such as id:7, and show what was before and "
+        'after. A field that is not given stays as it is; an empty text, such as "", clears an optional field.',
+        change,
+        named,
+        company_option,
+        *(each.decorator() for each in kind.changes),
+    )
+    return group
+
+
+def _list(
+    command_line: CommandLine,
+    /,
+    *,
+    kind: RecordCommands,
+    code: str,
+    page: int,
+    per_page: int,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    filters, _ = given_values(kind.filters, given)
+    assert kind.list.query is not None
+    with named_by_options(kind.filters):
+        query: Any = check(kind.list.query, {**filters, "page": page, "per_page": per_page})
+
+    def read(tx: Transaction) -> tuple[list[Row], int]:
+        found = kind.list.action(tx, query)
+        records: list[Row] = json.loads(f"[{found.records}]")
+        return (records if as_json else [_row(tx, kind, each) for each in records]), found.total
+
+    async def work(installation: Installation) -> tuple[list[Row], int]:
+        database = await company_database(installation, code)
+        return await (database.search(read) if query.is_search else database.read(read))
+
+    rows, total = command_line.run(work)
+    is_filtered = not filters.keys() <= {SORT}
+    empty = f"No such {kind.noun}." if is_filtered else f"No {kind.noun} yet."
+    say_page(rows if as_json else fitted(rows), total, page, as_json, empty)
+
+
+def _row(tx: Transaction, kind: RecordCommands, record: Row) -> Row:
+    shown = with_codes(tx, record)
+    return {name: shown[name] for name in kind.listed}
+
+
+def _show(command_line: CommandLine, /, *, kind: RecordCommands, named: str, code: str, as_json: bool) -> None:
+    def read(tx: Transaction) -> Row:
+        found: Row = json.loads(kind.get.action(tx, kind.find(tx, named, code)).json)
+        return found if as_json else with_codes(tx, found)
+
+    async def work(installation: Installation) -> Row:
+        return await (await company_database(installation, code)).read(read)
+
+    say(command_line.run(work), as_json)

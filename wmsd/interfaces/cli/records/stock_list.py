@@ -1,0 +1,255 @@
+"""`wmsd stock`: lists stock, and changes it by hand."""
+
+import json
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import click
+
+from wmsd.base.decimal_marks import read_typed
+from wmsd.base.problems import Problem, invalid
+from wmsd.base.quantity import to_text
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.company_data import company_database, company_option, write
+from wmsd.interfaces.cli.records import stock_changes
+from wmsd.interfaces.cli.records.stock_changes import number
+from wmsd.warehouse.articles import store as articles
+from wmsd.warehouse.directory import store as directory
+from wmsd.warehouse.similar_codes import no_such
+from wmsd.warehouse.stock import adjustments as adjusting
+from wmsd.warehouse.stock import store
+from wmsd.warehouse.stock.counts import Changed
+from wmsd.warehouse.stock.parts import contents_of
+from wmsd.warehouse.stock.rules import Change
+from wmsd.warehouse.stock.schema import Adjustment, Quarantining, StockChange, StockQuery
+
+MOST_SHOWN: Final = 200
+Action = Callable[..., list[Change]]
+Command = TypeVar("Command", bound=Callable[..., Any])
+OPTIONS: Final = {
+    "by": "--by",
+    "to": "--to",
+    "quantity": "--quantity",
+    "everything": "--all",
+    "lot_number": "--lot",
+    "serials": "--serial",
+    "reason": "--reason",
+}
+"""The options by the fields of a change."""
+
+
+class Number(click.ParamType[Decimal]):
+    """A decimal number. The field itself has the bounds."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
+        try:
+            return read_typed(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@click.group()
+def stock_command() -> None:
+    """List, adjust and quarantine stock, and read its ledger."""
+
+
+@stock_command.command("list")
+@company_option
+@click.option("--warehouse", metavar="CODE", help="Only in this warehouse.")
+@click.option("--article", metavar="CODE", help="Only of this article.")
+@click.option("--lots", is_flag=True, help="A row for each lot and serial, and for what has neither.")
+@click.option("--page", type=click.IntRange(1, 10**9), default=1, show_default=True, help="Page 1 has the oldest.")
+@click.option(
+    "--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="Records on a page."
+)
+@json_option
+@installed
+def list_stock(
+    command_line: CommandLine,
+    code: str,
+    warehouse: str | None,
+    article: str | None,
+    lots: bool,
+    page: int,
+    per_page: int,
+    as_json: bool,
+) -> None:
+    """List how much of each article is in each warehouse.
+
+    Reserved is the part of the quantity that open orders hold. Quarantined is the part that may not be sold. The
+    rest is available.
+    """
+
+    def read(tx: Transaction) -> tuple[list[dict[str, Any]], int, int]:
+        query = {"page": page, "per_page": per_page, **place_ids(tx, article, warehouse)}
+        found = store.page(tx, check(StockQuery, query))
+        text = f"[{found.records}]"
+        records: list[dict[str, Any]] = (
+            json.loads(text) if as_json else json.loads(text, parse_int=str, parse_float=str)
+        )
+        rows = [*_parts(tx, records, as_json)] if lots else [_row(record) for record in records]
+        return rows, len(records), found.total
+
+    async def work(installation: Installation) -> tuple[list[dict[str, Any]], int, int]:
+        return await (await company_database(installation, code)).read(read)
+
+    rows, count, total = command_line.run(work)
+    say(rows, as_json, "No such stock." if warehouse or article else "No stock yet.")
+    if rows and count < total and not as_json:
+        note(f"{count} of {total}; page {page}. See --page.")
+
+
+def _row(record: dict[str, Any]) -> dict[str, Any]:
+    places = {"article": record["article_code"], "warehouse": record["warehouse_code"]}
+    return {**places, **{name: record[name] for name in ("quantity", "reserved", "quarantined", "available")}}
+
+
+def _parts(tx: Transaction, records: list[dict[str, Any]], as_json: bool) -> Iterator[dict[str, Any]]:
+    shown = number if as_json else to_text
+    found = contents_of(tx, [int(record["id"]) for record in records])
+    for record in records:
+        for goods, there in found[int(record["id"])].parts.items():
+            yield {
+                "article": record["article_code"],
+                "warehouse": record["warehouse_code"],
+                **goods._asdict(),
+                **{name: shown(amount) for name, amount in there._asdict().items()},
+            }
+
+
+def place_ids(tx: Transaction, article: str | None, warehouse: str | None) -> dict[str, int]:
+    """The ids of the given article and warehouse, by the names of the filters. Raises Problem (404)."""
+    given = {
+        "article": None if article is None else articles.id_of_code(tx, article),
+        "warehouse": None if warehouse is None else directory.id_of_code(tx, directory.WAREHOUSES, warehouse),
+    }
+    for noun, asked in (("article", article), ("warehouse", warehouse)):
+        if asked is not None and given[noun] is None:
+            raise no_such(tx, noun, f"{noun}s", asked)
+    return {f"{noun}_id": found for noun, found in given.items() if found is not None}
+
+
+def changing(command: Command) -> Command:
+    """Adds the options of every command that changes stock by hand."""
+    for option in reversed(
+        (
+            company_option,
+            click.option("--article", required=True, metavar="CODE", help="The article."),
+            click.option("--warehouse", required=True, metavar="CODE", help="The warehouse."),
+            click.option("--lot", "lot_number", metavar="LOT", help="Only of this lot."),
+            click.option(
+                "--serial", "serials", multiple=True, metavar="SERIAL", help="This unit; repeat it for several."
+            ),
+            click.option("--reason", required=True, metavar="TEXT", help="Why; the ledger keeps it."),
+            click.option("--dry-run", is_flag=True, help="Check and show everything, change nothing."),
+            json_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@stock_command.command("adjust")
+@click.option("--by", type=Number(), metavar="+N|-N", help="How much more there is, or less.")
+@click.option("--to", type=Number(), metavar="N", help="How much there is now.")
+@changing
+@installed
+def adjust_stock(command_line: CommandLine, /, by: Decimal | None, to: Decimal | None, **given: Any) -> None:
+    """Correct how much there is of an article in a warehouse.
+
+    With --serial, the units with these serials are added (--by +2) or removed (--by -2). To remove goods that have
+    a lot or a serial, name it. Goods that are added without a lot or a serial have none. Orders keep what they
+    hold: an adjustment that leaves less is refused.
+
+    \b
+    wmsd stock adjust --company ACME --article A --warehouse MAIN --by -2 --reason "Broken glass"
+    wmsd stock adjust --company ACME --article A --warehouse MAIN --lot L1 --to 40 --reason "Found more"
+    """
+    if (by is None) == (to is None):
+        raise click.UsageError("Say by how much (--by) or to how much (--to) it changes: one of them.")
+    _change(command_line, adjusting.adjust, Adjustment, {"by": by, "to": to}, **given)
+
+
+def quarantining(command: Command) -> Command:
+    quantity = click.option("--quantity", type=Number(), metavar="N", help="How much.")
+    everything = click.option(
+        "--all", "everything", is_flag=True, help="All that is there; with --lot, all of that lot."
+    )
+    return quantity(everything(changing(command)))
+
+
+@stock_command.command("quarantine")
+@quarantining
+@installed
+def quarantine_stock(
+    command_line: CommandLine, /, quantity: Decimal | None, everything: bool, **given: Any
+) -> None:
+    """Put goods into quarantine: they stay in stock, but may not be sold.
+
+    Goods that orders hold are refused: take them out of the orders first.
+
+    \b
+    wmsd stock quarantine --company ACME --article A --warehouse MAIN --lot L1 --all --reason "Recalled"
+    """
+    _quarantine(command_line, adjusting.quarantine, quantity, everything, given)
+
+
+@stock_command.command("release")
+@quarantining
+@installed
+def release_stock(command_line: CommandLine, /, quantity: Decimal | None, everything: bool, **given: Any) -> None:
+    """Release goods from quarantine: they may be sold again."""
+    _quarantine(command_line, adjusting.release, quantity, everything, given)
+
+
+def _quarantine(
+    command_line: CommandLine, action: Action, quantity: Decimal | None, everything: bool, given: dict[str, Any]
+) -> None:
+    if sum((quantity is not None, bool(given["serials"]), everything)) != 1:
+        raise click.UsageError("Say how much (--quantity), which units (--serial) or --all: one of them.")
+    _change(command_line, action, Quarantining, {"quantity": quantity, "everything": everything}, **given)
+
+
+def _change(
+    command_line: CommandLine,
+    action: Action,
+    model: type[StockChange],
+    values: dict[str, Any],
+    *,
+    code: str,
+    article: str,
+    warehouse: str,
+    dry_run: bool,
+    as_json: bool,
+    **others: Any,
+) -> None:
+    def change(tx: Transaction) -> list[Changed]:
+        ids = place_ids(tx, article, warehouse)
+        given = {**values, **others, "serials": list(others["serials"])}
+        try:
+            made = action(tx, ids["article_id"], ids["warehouse_id"], check(model, given))
+        except Problem as problem:
+            raise _as_options(problem) from None
+        return [Changed(article, warehouse, each) for each in made]
+
+    made = command_line.run(partial(write, code=code, action=change, dry_run=dry_run))
+    if as_json:
+        say({"dry_run": dry_run, **stock_changes.as_json(made, "after")}, as_json)
+    elif made:
+        stock_changes.show(made, "after")
+    else:
+        note("Nothing differs: it is so already.")
+    if dry_run:
+        note("Nothing was changed: this was a dry run.")
+
+
+def _as_options(problem: Problem) -> Problem:
+    errors = {OPTIONS.get(path.partition(".")[0], path): texts for path, texts in problem.errors.items()}
+    return invalid(errors) if errors else problem

@@ -1,0 +1,19 @@
+"""`wmsd warehouse`."""
+
+from wmsd.interfaces.cli.kit.record_kind import RecordCommands
+from wmsd.interfaces.cli.records.record_commands import record_command
+from wmsd.warehouse.directory import actions, store
+from wmsd.warehouse.directory import directory_administration as administration
+
+warehouse_command = record_command(
+    RecordCommands(
+        noun="warehouse",
+        table="warehouses",
+        id_of_code=lambda tx, code: store.id_of_code(tx, store.WAREHOUSES, code),
+        list=actions.list_warehouses,
+        get=actions.get_warehouse,
+        create=administration.create_warehouse,
+        change=administration.change_warehouse,
+        listed=("code", "name", "address", "active"),
+    )
+)

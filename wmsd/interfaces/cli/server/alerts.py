@@ -1,0 +1,172 @@
+"""`wmsd alerts`."""
+
+import asyncio
+from typing import Any
+
+import click
+
+from wmsd.base import timestamps
+from wmsd.base.clock import SystemClock
+from wmsd.base.ids import RandomIds
+from wmsd.interfaces.cli.kit.command_hints import completing, suggested
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.log.output import escaped
+from wmsd.server.alerts.alerts_file import Kept, Notice, OpenAlert, as_of, read_kept
+from wmsd.server.alerts.channels import Way, ways_of
+from wmsd.server.alerts.kinds import BY_NAME, remedy, sentence
+from wmsd.server.alerts.mail_confirmation import MailState, confirm, new_code, note_sent, state_of
+from wmsd.server.alerts.outcome import Outcome
+
+NONE_SET = (
+    "Nobody is told of alerts: set alerts.mail_to with alerts.mail_relay, alerts.url with alerts.secret_file, or "
+    "alerts.command. The guide says how: /docs/monitoring."
+)
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def alerts_command(context: click.Context, as_json: bool) -> None:
+    """List what needs a person, and try whether admins are told of it.
+
+    A running server looks every 15 seconds at the disk, the backups, the replica, the companies' files, deliveries
+    that were given up, tokens that expire within 14 days and the certificate. It tells each trouble once when it
+    begins and once when it is over: by e-mail (alerts.mail_to), to a receiver (alerts.url), to a program
+    (alerts.command), or by several of these. Without a command it lists them.
+    """
+    if context.invoked_subcommand is None:
+        with list_alerts.make_context("list", ["--json"] if as_json else [], parent=context) as listing:
+            list_alerts.invoke(listing)
+
+
+@alerts_command.command("list")
+@json_option
+@installed
+def list_alerts(command_line: CommandLine, as_json: bool) -> None:
+    """List the alerts that are open, as the server knew them last.
+
+    It also says which way does not take alerts, and how many wait for it.
+    """
+    command_line.find()
+    kept = read_kept(command_line.folder.path)
+    if as_json:
+        say(_as_json(kept), as_json)
+        return
+    rows = [
+        {
+            "since": each.begun_at,
+            "alert": _title(each.kind),
+            "says": f"{_sentence(each)}{_gone(each)}",
+            "what to do": suggested(remedy(each.kind)),
+        }
+        for each in kept.open
+    ]
+    say(rows, as_json, "Nothing needs a person.")
+    for name, failure in kept.failures.items():
+        waiting = len(kept.waiting_of(name))
+        note(f"alerts.{name} has not taken alerts since {failure.since}; {waiting} wait: {escaped(failure.error)}")
+    if command_line.folder.server() is None:
+        note(f"No server runs: this is what the last one knew{as_of(command_line.folder.path)}.")
+    if not ways_of(command_line.settings, command_line.folder.path, SystemClock()):
+        note(NONE_SET)
+    if (unconfirmed := _mail_of(command_line).sentence) is not None:
+        note(unconfirmed)
+
+
+@alerts_command.command("test", short_help="Send a test alert now.")
+@json_option
+@installed
+def test_alerts(command_line: CommandLine, as_json: bool) -> None:
+    """Send a test alert now, by every way that is set, and say what came back.
+
+    The command itself sends it, once: a server may run or not. It exits with 1 when a way did not take it. An
+    e-mail carries a code: e-mail counts as set up when somebody has typed that code, with wmsd alerts confirm.
+    """
+    command_line.say_folder()
+    clock, code = SystemClock(), new_code()
+    folder = command_line.folder.path
+    ways = ways_of(command_line.settings, folder, clock, code if folder.is_dir() else "", completing())
+    if not ways:
+        fail([NONE_SET])
+    at = timestamps.to_text(clock.now())
+    test = Notice(
+        id=f"alert_{RandomIds().unique()}", number=0, event="alert.test", kind="test", begun_at=at, at=at
+    )
+    outcomes = asyncio.run(_sent(ways, test))
+    rows: list[dict[str, Any]] = [
+        {"way": f"alerts.{name}", "taken": outcome.error is None, "answer": escaped(outcome.error or outcome.said)}
+        for name, outcome in outcomes.items()
+    ]
+    say(rows, as_json)
+    mail = outcomes.get("mail")
+    if mail is not None and mail.error is None and folder.is_dir():
+        note_sent(folder, command_line.settings.alerts, code, clock.now())
+        note(
+            f"An e-mail with a code is on its way to {', '.join(command_line.settings.alerts.mail_to)}. When the "
+            f"e-mail has come: wmsd alerts confirm CODE"
+        )
+    refused = [row["way"] for row in rows if not row["taken"]]
+    if refused:
+        fail([f"The test was not taken by {' and '.join(refused)}."])
+
+
+@alerts_command.command("confirm", short_help="Confirm that the e-mail of a test came.")
+@click.argument("code", metavar="CODE")
+@installed
+def confirm_mail(command_line: CommandLine, code: str) -> None:
+    """Confirm that the e-mail of `wmsd alerts test` came, by the code that is in it.
+
+    When the address, the relay or its sign-in change in the settings, e-mail has to be tried anew.
+    """
+    command_line.find()
+    settings, folder = command_line.settings.alerts, command_line.folder.path
+    if not settings.mail_to:
+        fail(["No e-mail is set: name addresses in alerts.mail_to, and a relay in alerts.mail_relay."])
+    if not confirm(folder, settings, code, SystemClock().now()):
+        fail(
+            [
+                f"{escaped(code)} is not the code of the last test by these settings. wmsd alerts test sends "
+                "another e-mail."
+            ]
+        )
+    note(f"Confirmed: alerts come to {', '.join(settings.mail_to)}.")
+
+
+def _mail_of(command_line: CommandLine) -> MailState:
+    return state_of(command_line.folder.path, command_line.settings.alerts)
+
+
+async def _sent(ways: list[Way], test: Notice) -> dict[str, Outcome]:
+    try:
+        outcomes = await asyncio.gather(*(way.send(test, 1) for way in ways))
+    finally:
+        for way in ways:
+            await way.close()
+    return {way.name: outcome for way, outcome in zip(ways, outcomes, strict=True)}
+
+
+def _as_json(kept: Kept) -> dict[str, Any]:
+    return {
+        "open": [
+            {**each.model_dump(), "sentence": _sentence(each), "remedy": suggested(remedy(each.kind))}
+            for each in kept.open
+        ],
+        "waiting": {name: len(each) for name, each in kept.waiting.items()},
+        "failures": {name: each.model_dump() for name, each in kept.failures.items()},
+    }
+
+
+def _gone(alert: OpenAlert) -> str:
+    return (
+        f" The trouble has been gone since {alert.gone_at}. If it stays away, the alert ends by itself."
+        if alert.gone_at
+        else ""
+    )
+
+
+def _title(kind: str) -> str:
+    return BY_NAME[kind].title if kind in BY_NAME else kind
+
+
+def _sentence(alert: OpenAlert) -> str:
+    return escaped(suggested(sentence(alert.kind, alert.subject, alert.facts)))

@@ -1,0 +1,79 @@
+"""Where `wmsd serve` listens, by its settings, and what is said when it cannot."""
+
+import errno
+import os
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import Final
+
+from wmsd.base.client_addresses import networks
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.listen_sockets import place_of, try_listening
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.connections import Bounds
+from wmsd.interfaces.http.listener import bounded_by_files, listening
+from wmsd.interfaces.http.metrics import listening_for_scrapes
+from wmsd.interfaces.service import LIVE_FIGURES
+from wmsd.settings import Settings
+
+SERVICE: Final = "server.listen (--listen)"
+METRICS: Final = "metrics.listen"
+
+
+@asynccontextmanager
+async def listening_as_set(
+    app: web.Application, settings: Settings, tls: ssl.SSLContext | None, files: int
+) -> AsyncIterator[tuple[str, int]]:
+    """Listens at the address of the settings, and yields it. Raises StorageError."""
+    server = settings.server
+    bounds = bounded_by_files(Bounds(server.connections, server.connections_per_address), files)
+    proxies = networks(server.trusted_proxies)
+    async with AsyncExitStack() as stack:
+        with _told_where(server.listen):
+            there = listening(app, *place_of(server.listen), bounds=bounds, tls=tls, proxies=proxies)
+            at = await stack.enter_async_context(there)
+        yield at
+
+
+def try_listening_as_set(settings: Settings) -> None:
+    """Raises StorageError where it would fail."""
+    with _told_where(settings.server.listen):
+        try_listening(settings.server.listen)
+
+
+@asynccontextmanager
+async def listening_to_scrapes(app: web.Application, settings: Settings) -> AsyncIterator[str | None]:
+    """Where metrics have an address of their own: listens there, and yields it. Raises StorageError."""
+    async with AsyncExitStack() as stack:
+        with _told_where(settings.metrics.listen, " for metrics", METRICS):
+            at = await stack.enter_async_context(listening_for_scrapes(settings.metrics, app[LIVE_FIGURES]))
+        yield at
+
+
+@contextmanager
+def _told_where(listen: str, what_for: str = "", setting: str = SERVICE) -> Iterator[None]:
+    """Raises StorageError where it fails. Who has the port is told in the words of the doctor."""
+    try:
+        yield
+    except (OSError, UnicodeError) as error:
+        what_to_do = f"Choose another address in {setting}."
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            from wmsd.maintenance.doctor.network import held_by  # imported here: it is seldom needed
+
+            what_to_do = " ".join(f"{each.sentence} {each.remedy}" for each in held_by(listen, setting))
+        raise StorageError(f"Cannot listen on {listen}{what_for}: {_reason(error)}. {what_to_do}") from None
+
+
+def _reason(error: OSError | UnicodeError) -> str:
+    """The system's reason only: asyncio wraps it in a longer sentence."""
+    if isinstance(error, UnicodeError):
+        return "there can be no such host"
+    number = error.errno or 0
+    return (os.strerror(number) if number > 0 else error.strerror or str(error)).lower()
+
+
+def address_of(at: tuple[str, int], tls: ssl.SSLContext | None) -> str:
+    host, port = at
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104  (shown, not bound)
+    return f"{'https' if tls else 'http'}://{shown}:{port}"

@@ -1,0 +1,151 @@
+"""The figures of a running server in words, for `wmsd status`."""
+
+import shlex
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from wmsd.base.byte_sizes import size
+from wmsd.data_folder.clock_verdict import REMEDY
+from wmsd.dispatch.freezes import LONG, age, aged
+from wmsd.server.figures.schema import ServerFigures
+
+SLOW_LOOP_SECONDS: Final = 1.0
+MOST_NAMED: Final = 5
+WORTH_NAMING: Final = 0.01
+"""The part of a processor."""
+NONE_RUNS: Final = "no server answers"
+
+
+def shown(figures: ServerFigures) -> dict[str, Any]:
+    """By the names of the lines."""
+    minute, logs, waiting = figures.last_minute, figures.logs, figures.deliveries
+    return {
+        "up": str(timedelta(seconds=int(figures.up_seconds))),
+        "requests": f"{minute.requests} in the last {minute.seconds:.0f} s{_times(figures)}",
+        "event loop": f"{_milliseconds(figures.loop.lag_seconds)} late, "
+        f"{_milliseconds(figures.loop.most_lag_seconds)} at the most",
+        "open companies": figures.companies.open,
+        "deliveries": f"{waiting.waiting} wait{_oldest(waiting.oldest_seconds)}, {waiting.given_up} given up"
+        f"{_without_credentials(waiting.without_credentials)}",
+        "logs": f"write-ahead logs (-wal) of open files: {size(logs.bytes)}, "
+        f"the largest {size(logs.largest_bytes)}" + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
+        "memory": size(figures.process.memory_bytes),
+        "open files": f"{figures.process.open_files} of {figures.process.most_open_files}",
+        "most work": _most_work(figures),
+        "signed in": f"{figures.sessions}, {figures.event_streams} with a live page",
+    }
+
+
+def _most_work(figures: ServerFigures) -> str:
+    """Who used more than a hundredth of a processor in the last minute, or was refused something."""
+    named = [
+        f"{each.name} {each.lately * 100:.0f} percent{f' ({each.refused} refused)' if each.refused else ''}"
+        for payers in (figures.costs.companies, figures.costs.people)
+        for each in payers
+        if each.lately >= WORTH_NAMING
+    ]
+    return ", ".join(named[:MOST_NAMED]) or "nobody to speak of"
+
+
+def companies(figures: ServerFigures) -> dict[str, Any]:
+    """Those that are not as they should be, by name."""
+    found = {"cannot be used": figures.companies.unavailable, "cannot be written": figures.companies.read_only}
+    return {name: _named(codes) for name, codes in found.items() if codes}
+
+
+def frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
+    """The companies that are being moved, with the age of their freeze. `known`: where no server runs."""
+    found, now = _frozen(figures, known), datetime.now(UTC)
+    return {"frozen": _named([aged(code, since, now) for code, since in found.items()])} if found else {}
+
+
+def suspended(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
+    """The companies that nobody may use. `known` as of `frozen`."""
+    found = known if figures is None else {each.code: each.since for each in figures.companies.suspended}
+    return {"suspended": _named([f"{code} since {since}" for code, since in found.items()])} if found else {}
+
+
+def _frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> Mapping[str, str]:
+    return known if figures is None else {each.code: each.since for each in figures.companies.frozen}
+
+
+def forgotten(figures: ServerFigures | None, known: Mapping[str, str]) -> list[str]:
+    """A sentence for each company that has been frozen for long. `known` as of `frozen`."""
+    now = datetime.now(UTC)
+    return [
+        f"{code} has been frozen since {since} and takes no changes. Finish its move and delete it here, or end "
+        f"the freeze: wmsd company thaw {shlex.quote(code)}"
+        for code, since in _frozen(figures, known).items()
+        if age(since, now) >= LONG
+    ]
+
+
+def wrong(figures: ServerFigures) -> list[str]:
+    """What needs a person."""
+    sentences = []
+    if figures.companies.unavailable:
+        sentences.append(
+            f"The files of these companies cannot be used: {_named(figures.companies.unavailable)}. "
+            "The log and wmsd doctor say why."
+        )
+    if figures.companies.read_only:
+        sentences.append(
+            f"The files of these companies cannot be written: {_named(figures.companies.read_only)}. "
+            "Look at the disk and at the log."
+        )
+    if figures.deliveries.switched_off:
+        sentences.append(
+            f"Webhooks that were switched off, because their receivers failed for days: "
+            f"{figures.deliveries.switched_off}. The pages of their companies show which."
+        )
+    if figures.clock_wrong is not None:
+        sentences.append(f"{figures.clock_wrong} {REMEDY}")
+    if figures.loop.lag_seconds > SLOW_LOOP_SECONDS:
+        sentences.append(f"Requests wait: the event loop is {figures.loop.lag_seconds:.1f} s late.")
+    return sentences
+
+
+def line(figures: ServerFigures | None, troubles: list[str]) -> str:
+    """Everything in one line, for a file or another program."""
+    if figures is None:
+        return f"{_now()}  {NONE_RUNS}{_troubles(troubles)}"
+    minute, memory = figures.last_minute, figures.process.memory_bytes
+    return (
+        f"{_now()}  requests {minute.requests}/{minute.seconds:.0f}s{_times(figures)}  "
+        f"open {figures.companies.open}/{figures.companies.known}  waiting {figures.deliveries.waiting}  "
+        f"largest log {size(figures.logs.largest_bytes)}  memory {size(memory)}  "
+        f"loop {_milliseconds(figures.loop.lag_seconds)}{_troubles(troubles)}"
+    )
+
+
+def _now() -> str:
+    return f"{datetime.now().astimezone():%H:%M:%S}"
+
+
+def _troubles(sentences: list[str]) -> str:
+    return "".join(f"  {each}" for each in sentences)
+
+
+def _times(figures: ServerFigures) -> str:
+    minute = figures.last_minute
+    if minute.p50_seconds is None or minute.p99_seconds is None:
+        return ""
+    return f", p50 {_milliseconds(minute.p50_seconds)}, p99 {_milliseconds(minute.p99_seconds)}"
+
+
+def _without_credentials(number: int) -> str:
+    return f", {number} wait for credentials of their webhooks" if number else ""
+
+
+def _oldest(seconds: float | None) -> str:
+    return "" if seconds is None else f", the oldest for {timedelta(seconds=int(seconds))}"
+
+
+def _named(codes: list[str]) -> str:
+    more = f" and {len(codes) - MOST_NAMED} more" if len(codes) > MOST_NAMED else ""
+    return f"{', '.join(codes[:MOST_NAMED])}{more}"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms"

@@ -1,0 +1,173 @@
+"""`wmsd logs`."""
+
+import json
+import os
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.systemd import journal
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed_despite_mistakes, note
+from wmsd.interfaces.cli.kit.moments import FORMS, Moment
+from wmsd.log.files import LogFiles
+from wmsd.log.record import LEVELS, LogRecord, records
+from wmsd.tenants.companies import actions as companies
+
+LINES: Final = 200
+MOST_LINES: Final = 1_000_000
+LOOKED_THROUGH: Final = 64 * 1024 * 1024
+"""Bytes at the end of the log in which the last lines are looked for."""
+NO_LOG: Final = (
+    "There is no log to show: the server of this installation writes it to its standard error. Set log.file in "
+    "the configuration and restart the server, or run wmsd as a service of systemd: wmsd service install."
+)
+
+
+class Wanted(NamedTuple):
+    since: datetime | None
+    level: str | None
+    company: str | None
+    request: str | None
+
+    def fits(self, record: LogRecord) -> bool:
+        return (
+            (self.since is None or record.at is None or record.at >= self.since)
+            and (self.level is None or record.is_at_least(self.level))
+            and (self.company is None or record.fields.get("company_id") == self.company)
+            and (self.request is None or record.fields.get("request_id") == self.request)
+        )
+
+    @property
+    def chooses(self) -> bool:
+        return self != Wanted(None, None, None, None)
+
+
+@click.command("logs")
+@click.option("--since", type=Moment(), metavar="TIME", help=f"Only from then on: {FORMS}.")
+@click.option("--level", type=click.Choice(LEVELS[:-1]), help="Only lines of this level, and more serious ones.")
+@click.option("--company", metavar="CODE", help="Only what is about this company; its id will do too.")
+@click.option("--request", metavar="ID", help="Only what is about the request with this X-Request-Id.")
+@click.option(
+    "-n",
+    "--lines",
+    type=click.IntRange(1, MOST_LINES),
+    help=f"Only the last so many.  [default: {LINES}; all with --since or --request]",
+)
+@click.option("-f", "--follow", is_flag=True, help="Go on with what is added, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="Print each as an object of JSON, in a line.")
+@installed_despite_mistakes
+def logs_command(
+    command_line: CommandLine,
+    since: datetime | None,
+    level: str | None,
+    company: str | None,
+    request: str | None,
+    lines: int | None,
+    follow: bool,
+    as_json: bool,
+) -> None:
+    """Show the log of the server.
+
+    It reads the file of log.file with those that it was renamed to, or the journal of systemd where wmsd is a
+    service without such a file. The lines of requests are in it unless log.requests is false.
+    """
+    company_id = None if company is None else _company_id(command_line, company)
+    wanted = Wanted(since, level, company_id, request)
+    most = lines or (None if since or request else LINES)
+    file = command_line.settings.log.file
+    try:
+        if file:
+            _show_files(Path(file), wanted, most, follow, as_json)
+        elif journal.is_there():
+            _show_journal(wanted, most, follow, as_json)
+        else:
+            raise StorageError(NO_LOG)
+    except KeyboardInterrupt:
+        return
+    except BrokenPipeError:  # whoever reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _company_id(command_line: CommandLine, company: str) -> str:
+    """The log names companies by their ids."""
+    if company.isascii() and company.isdecimal():
+        return company
+
+    async def work(installation: Installation) -> str:
+        found = await installation.platform.read(lambda tx: companies.company_of_code(tx, company))
+        return str(found.id)
+
+    return command_line.run(work)
+
+
+def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_json: bool) -> None:
+    most_bytes = None if most is None or wanted.since else LOOKED_THROUGH
+    lines = LogFiles(path).lines(wanted.since, most_bytes, follow)
+    try:
+        shown = _print(_last(_chosen(records(_for_now(lines)), wanted), most), as_json)
+        if not follow:
+            _say_if_none(shown, wanted)
+        _print(_chosen(records(lines), wanted), as_json)
+    except FileNotFoundError:
+        raise StorageError(
+            f"There is no file {path} (log.file): no server has written it yet, or it ran in another folder. "
+            "Start the server, or name the file with its whole path."
+        ) from None
+    except PermissionError:
+        raise StorageError(
+            f"{path} (log.file) cannot be read by this user: use the user of the server, or sudo."
+        ) from None
+
+
+def _for_now(lines: Iterator[str | None]) -> Iterator[str]:
+    """Until there is no more for now."""
+    for line in lines:
+        if line is None:
+            return
+        yield line
+
+
+def _show_journal(wanted: Wanted, most: int | None, follow: bool, as_json: bool) -> None:
+    """The journal itself knows which lines are the last ones only where none are left out."""
+    is_filtered = bool(wanted.level or wanted.company or wanted.request)
+    asked = journal.command(wanted.since, None if is_filtered else most, follow)
+    found = _chosen(records(_each(journal.lines(asked), follow)), wanted)
+    shown = _print(found if follow else _last(found, most), as_json)
+    _say_if_none(shown, wanted)
+
+
+def _each(lines: Iterable[str], follow: bool) -> Iterator[str | None]:
+    """While it follows, each line is shown when it comes: the further lines of a record come by themselves."""
+    for line in lines:
+        yield line
+        if follow:
+            yield None
+
+
+def _chosen(found: Iterable[LogRecord], wanted: Wanted) -> Iterator[LogRecord]:
+    return (record for record in found if wanted.fits(record))
+
+
+def _last(found: Iterable[LogRecord], most: int | None) -> Iterable[LogRecord]:
+    return found if most is None else deque(found, maxlen=most)
+
+
+def _print(found: Iterable[LogRecord], as_json: bool) -> int:
+    """Returns how many there were."""
+    shown = 0
+    for record in found:
+        click.echo(json.dumps(record.as_json(), ensure_ascii=False) if as_json else record.text)
+        shown += 1
+    return shown
+
+
+def _say_if_none(shown: int, wanted: Wanted) -> None:
+    if not shown:
+        note("No line of the log is like that." if wanted.chooses else "The log is empty.")

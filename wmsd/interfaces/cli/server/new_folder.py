@@ -1,0 +1,152 @@
+"""Before a data folder is made where other things stand: asks the person at the terminal, or wants `--create`."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import click
+
+import wmsd
+from wmsd.base.machine.file_owner import make_folders
+from wmsd.data_folder.messages import where_instead
+from wmsd.data_folder.names import strangers
+from wmsd.db.engine.failures import StorageError
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.doctor.usable_folder import check_new
+from wmsd.settings import INSIDE, default_backups
+
+SHOWN: Final = 3
+"""Names of what was found."""
+OWN_BEGINNING: Final = "wmsd"
+"""How the program's own files begin that are downloaded and kept: wmsd, wmsd-1.1.0.minisig, wmsd.previous."""
+
+PRINTED_TO: Final = (1, 2)
+"""Standard output and standard error."""
+
+create_option = click.option(
+    "--create",
+    is_flag=True,
+    help="Make the data folder all the same: where other files are, of which serve asks without it; where the "
+    "folder above it is missing; and where it is missing or empty, and there are backups.",
+)
+
+
+def may_be_made(command_line: CommandLine, create: bool) -> None:
+    """Asks whether the data folder may be made, where it is not there yet and other things are. Raises
+    StorageError when it may not, when there is nobody to ask, and where the folder above it is missing.
+    """
+    folder = command_line.folder
+    if create or folder.is_made or any(folder.companies.glob("*.db")):  # without platform.db, none is made
+        return
+    check_new(folder, Path(command_line.settings.backup.folder))
+    data = folder.path.resolve()
+    place, found = _found(command_line)
+    if not found:
+        return
+    if instead := where_instead(folder.path):
+        raise StorageError(
+            f"The folder {data} has no data of wmsd. Nothing was made. To make one there all the same, start with "
+            f"--create. {instead}"
+        )
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise StorageError(
+            f"The folder {place} has no data of wmsd, and holds {_told(found)}. Nothing was made. To make the "
+            f"data folder {data} all the same, start with --create. Otherwise start in an empty folder, or name "
+            "the data folder with --data."
+        )
+    note(f"The folder {place} has no data of wmsd, and holds {_told(found)}.")
+    if not click.confirm(f"Make the data folder {data}?", err=True):
+        raise StorageError("Nothing was made. Start in an empty folder, or name the data folder with --data.")
+
+
+def with_backups_inside(command_line: CommandLine) -> CommandLine:
+    """Makes the folder of the backups in the data folder, unless the settings name another: who removes a demo
+    removes one folder.
+    """
+    if any("folder" in layer.values.get("backup", {}) for layer in command_line.layers):
+        return command_line
+    data = command_line.folder.path
+    make_folders(data / INSIDE, 0o700)
+    backup = command_line.settings.backup.model_copy(update={"folder": str(default_backups(data))})
+    return replace(command_line, settings=command_line.settings.model_copy(update={"backup": backup}))
+
+
+def refuse_strangers(command_line: CommandLine) -> None:
+    """Before everything is put into a data folder: raises StorageError when it holds what is not wmsd's."""
+    folder = command_line.folder
+    if not folder.is_made and (found := _in_data(command_line)):
+        raise StorageError(
+            f"The folder {folder.path.resolve()} has no data of wmsd, and holds {_told(found)}. Nothing was "
+            "changed. Name an empty folder with --data."
+        )
+
+
+def _found(command_line: CommandLine) -> tuple[Path, list[str]]:
+    """The folder that somebody else may use, and what it holds."""
+    if found := _in_data(command_line):
+        return command_line.folder.path.resolve(), found
+    here = Path.cwd()
+    return here, [] if _is_chosen(command_line, here) else sorted(_others(command_line, here))
+
+
+def _in_data(command_line: CommandLine) -> list[str]:
+    data = command_line.folder.path
+    places = {path.name for path in _of_settings(command_line) if path.parent == data.resolve()}
+    try:
+        return [name for name in strangers(data) if name not in places]
+    except OSError:  # what is wrong with the folder is said when it is made
+        return []
+
+
+def _is_chosen(command_line: CommandLine, here: Path) -> bool:
+    """Whether somebody has said that wmsd's data come to this folder: by naming the data folder, or by a
+    configuration file here. The program's sources keep theirs beside them.
+    """
+    is_named = any("data" in layer.values.get("server", {}) for layer in command_line.layers)
+    file = command_line.config_file
+    return is_named or (file is not None and file.resolve().parent == here) or here == _sources()
+
+
+def _sources() -> Path:
+    return Path(wmsd.__file__).resolve().parents[1]
+
+
+def _others(command_line: CommandLine, here: Path) -> Iterator[str]:
+    """Hidden files do not count: each new home has some. Nor do backups: whose they are is looked at elsewhere."""
+    own = {command_line.folder.path.resolve(), *_of_settings(command_line)}
+    for entry in here.iterdir():
+        is_program = entry.name.startswith(OWN_BEGINNING) and entry.is_file()
+        is_own = entry.name.startswith(".") or is_program or entry.resolve() in own or _is_printed_to(entry)
+        if not is_own and not BackupFolder(entry).archives():
+            yield entry.name
+
+
+def _is_printed_to(entry: Path) -> bool:
+    """Whether what the program prints goes into this file: `wmsd serve > log 2>&1`."""
+    with suppress(OSError):
+        status = entry.stat()
+        return any(os.path.samestat(status, os.fstat(number)) for number in PRINTED_TO)
+    return False
+
+
+def _of_settings(command_line: CommandLine) -> Iterator[Path]:
+    """What the settings have wmsd write elsewhere."""
+    settings = command_line.settings
+    return (Path(name).resolve() for name in (settings.backup.folder, settings.log.file) if name)
+
+
+def _told(found: Sequence[str]) -> str:
+    if len(found) == 1:
+        return f"one other file or folder: {_shown(found[0])}"
+    names = ", ".join([*map(_shown, found[:SHOWN]), *(["…"] if len(found) > SHOWN else [])])
+    return f"{len(found)} other files and folders: {names}"
+
+
+def _shown(name: str) -> str:
+    """Somebody else has named it: nothing in it may steer the terminal."""
+    return name if name.isprintable() else repr(name)

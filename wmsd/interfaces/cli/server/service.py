@@ -1,0 +1,165 @@
+"""`wmsd service`."""
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import ParamSpec
+
+import click
+
+from wmsd.host import own_program
+from wmsd.host.systemd import commands as host
+from wmsd.host.systemd import install as installing
+from wmsd.host.systemd import uninstall as removing
+from wmsd.host.systemd.commands import ServiceError
+from wmsd.host.systemd.paths import BEGUN_BY_HAND, CONFIG, NAME, PROGRAM
+from wmsd.host.systemd.settings_file import read_config, settings_from
+from wmsd.host.systemd.status import verdict
+from wmsd.interfaces.cli.kit.command_line import fail, json_option, note, say
+from wmsd.settings import SettingsError
+
+P = ParamSpec("P")
+
+
+def told_in_a_sentence(command: Callable[P, None]) -> Callable[P, None]:
+    @functools.wraps(command)
+    def wrapped(*args: P.args, **options: P.kwargs) -> None:
+        try:
+            command(*args, **options)
+        except (ServiceError, SettingsError) as error:
+            fail(str(error).splitlines())
+        except OSError as error:
+            fail([f"{error.filename or 'Reading or writing'} failed: {error.strerror or error}."])
+
+    return wrapped
+
+
+@click.group("service")
+def service_command() -> None:
+    """Run wmsd as a service of systemd, which starts it at each boot and again when it fails.
+
+    The guide has a page on it: /docs/service.
+    """
+
+
+@service_command.command("install")
+@click.option("--user", default=NAME, show_default=True, metavar="NAME", help="Who it runs as; made when missing.")
+@click.option("--data", metavar="DIR", help="Data folder.  [default: /var/lib/wmsd/data]")
+@click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:8480]")
+@click.option(
+    "--program",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The executable of wmsd to install.  [default: this one]",
+)
+@click.option(
+    "--offline",
+    is_flag=True,
+    help="Where no systemd runs, such as in an image: start nothing, the next boot does.",
+)
+@click.option("--dry-run", is_flag=True, help="Change nothing: say what would be done, and print the unit.")
+@told_in_a_sentence
+def install(
+    user: str, data: str | None, listen: str | None, program: Path | None, offline: bool, dry_run: bool
+) -> None:
+    """Install the service, and start it. Where no systemd runs it changes nothing, and exits with 1.
+
+    It makes the user, copies the program to /usr/local/bin, writes /etc/wmsd/config.toml when there is none,
+    writes the unit, and says what it has done. What is right already stays as it is: a second time it changes
+    only what you give, and what a changed configuration needs.
+    """
+    if not dry_run:
+        host.check_root()
+    folder = None if data is None else str(Path(data).absolute())
+    given = {("server", "data"): folder, ("server", "listen"): listen}
+    values = {key: value for key, value in given.items() if value is not None}
+    plan = installing.plan(user, _program(program), values, offline)
+    for step in plan.steps:
+        if not dry_run:
+            step.act()
+        note(f"Would be done: {step.says}" if dry_run else step.says)
+    if dry_run:
+        click.echo(plan.unit_text, nl=False)
+        return
+    if not plan.steps:
+        note("Everything is installed already. Nothing was changed.")
+    note(installing.enable() if offline else installing.activate(has_changed=bool(plan.steps)))
+    note(f"Data folder: {plan.data}")
+    if offline:
+        note(f"To start it now: {BEGUN_BY_HAND.format(user=user)}")
+    else:
+        note(f"It listens on {plan.listen}. The link of the first admin is in its log: journalctl -u {NAME}")
+    note(
+        f"Give other commands its settings: with --config {CONFIG}, or with WMSD_CONFIG={CONFIG} in the "
+        "environment."
+    )
+
+
+@service_command.command("uninstall")
+@told_in_a_sentence
+def uninstall() -> None:
+    """Stop the service and remove it. The data stays where it is, and so do settings, program and user.
+
+    It exits with 0 also when there was no service, and with 1 when it could not be removed or systemd is not
+    installed.
+    """
+    host.check_root()
+    removed = removing.remove()
+    if removed is None:
+        note("There is no service wmsd on this machine. Nothing was changed.")
+        return
+    running = "was stopped and" if removed.was_running else "did not run, and was"
+    note(f"The service {running} removed.")
+    for each in _left(removed.user):
+        note(f"What stays: {each}.")
+
+
+def _left(user: str) -> Iterator[str]:
+    """What a removal leaves on the machine, as far as it is there."""
+    if (data := _data()) is not None and Path(data).exists():
+        yield f"the data in {data}"
+    if CONFIG.exists():
+        yield f"the settings in {CONFIG}"
+    if PROGRAM.exists():
+        yield f"the program {PROGRAM}"
+    if host.user_named(user) is not None:
+        yield f"the user {user}"
+
+
+@service_command.command("status")
+@json_option
+@told_in_a_sentence
+def status(as_json: bool) -> None:
+    """Say how the service is, as systemd sees it. It exits with 0 while the service runs, otherwise with 1: also
+    when there is none, or no systemd.
+
+    Whether all is well inside says `wmsd status`.
+    """
+    found = verdict()
+    shown = {"service": " ".join(found.sentences), **found.facts}
+    say({"ok": found.ok, **shown} if as_json else shown, as_json)
+    if not found.ok:
+        sys.exit(1)
+
+
+def _program(named: Path | None) -> Path:
+    if named is not None:
+        return named.absolute()
+    packing = own_program.packing()
+    if packing == "file":
+        return Path(sys.executable).resolve()
+    if packing == "folder":
+        raise ServiceError(f"This wmsd is a Debian package's, which has a unit: systemctl enable --now {NAME}")
+    raise ServiceError(
+        "This wmsd runs from its sources. Build the executable with scripts/build, and name it: "
+        "--program dist/wmsd"
+    )
+
+
+def _data() -> str | None:
+    try:
+        text = read_config()
+        return None if text is None else settings_from(CONFIG, text).server.data
+    except (OSError, ServiceError, SettingsError):
+        return None

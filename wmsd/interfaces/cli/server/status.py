@@ -1,0 +1,300 @@
+"""`wmsd status`."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+
+from wmsd import __version__
+from wmsd.base.byte_sizes import size
+from wmsd.base.machine.disk import Disk, Level, disk_of
+from wmsd.base.plurals import counted, first_few
+from wmsd.data_folder.clock_verdict import REMEDY as CLOCK_REMEDY
+from wmsd.data_folder.folder import DataFolder, Serving
+from wmsd.data_folder.platform_facts import (
+    clock_of,
+    companies_of,
+    damage_of,
+    frozen_of,
+    open_recovery_of,
+    suspended_of,
+)
+from wmsd.data_folder.platform_loss import restoring_platform
+from wmsd.interfaces.cli.kit.command_hints import suggested
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, say
+from wmsd.interfaces.cli.server import live_status
+from wmsd.maintenance.backups.backup_verdict import REMEDY, verdict
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
+from wmsd.maintenance.backups.other_server import REMEDY as OTHER_REMEDY
+from wmsd.maintenance.backups.other_server import SAYS, told_other
+from wmsd.maintenance.backups.present import proven_there
+from wmsd.maintenance.backups.schedule import local_now
+from wmsd.maintenance.keys.key_protection import known_keys, protection
+from wmsd.maintenance.replica.replica_verdict import verdict as verdict_of_replica
+from wmsd.maintenance.upgrades.journal import read_upgrade
+from wmsd.platform.admin_view.findings_file import read_examination
+from wmsd.server.alerts.alerts_file import as_of, read_kept
+from wmsd.server.alerts.mail_confirmation import state_of
+from wmsd.server.figures.ask import figures_of
+from wmsd.server.figures.schema import ServerFigures
+from wmsd.tenants.recovery.findings import REMEDY as REMEDY_AFTER
+from wmsd.tenants.recovery.findings import open_sentence
+
+EVERY_SECONDS: Final = 2.0
+CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
+"""Puts the cursor at the beginning of an empty screen."""
+
+
+class Status(NamedTuple):
+    """What is shown, and what needs a person."""
+
+    shown: dict[str, Any]
+    wrong: list[str]
+    figures: ServerFigures | None
+
+
+@click.command("status")
+@click.option("--watch", "is_watching", is_flag=True, help="Show it again every 2 s, until Ctrl-C.")
+@json_option
+@installed
+def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) -> None:
+    """Show whether all is well, in a few lines: server, requests, files, disk, backups.
+
+    A server that runs tells its own figures: requests and their times in the last minute, open companies,
+    deliveries that wait, the largest log, memory. No company's file is opened. It exits with 1 when something
+    needs a person, also when a server runs and does not answer within 5 s. That no server runs is only shown:
+    somebody may have stopped it. Over HTTP, /api/health tells whether a running server is well. /metrics has its
+    figures for Prometheus where metrics.listen or metrics.token_file is set.
+    """
+    command_line.find()
+    if is_watching:
+        _watch(command_line, as_json)
+        return
+    status = _status(command_line)
+    if as_json:
+        say(_as_json(status), as_json)
+    else:
+        say(status.shown, as_json)
+    if status.wrong:
+        fail(status.wrong)
+
+
+def status_as_json(command_line: CommandLine) -> dict[str, Any]:
+    """As `--json` prints it."""
+    return _as_json(_status(command_line))
+
+
+def _status(command_line: CommandLine) -> Status:
+    folder = command_line.folder
+    server = folder.server()
+    figures = None if server is None else figures_of(folder)
+    silent = _silent(folder, server) if figures is None else None
+    record = read_record(folder.path)
+    backups = verdict(command_line.settings.backup, record, local_now())
+    disk = disk_of(folder.path)
+    files = [folder.platform_file, *folder.companies.glob("*.db")]
+    known = companies_of(folder) if server is None else {}
+    frozen = frozen_of(folder) if server is None else {}
+    suspended = suspended_of(folder) if server is None else {}
+    shown: dict[str, Any] = {
+        "version": __version__,
+        "server": _server(server, silent is not None),
+        **({} if figures is None else live_status.shown(figures)),
+        "companies": len(known) or len(files) - 1,
+        **live_status.frozen(figures, frozen),
+        **live_status.suspended(figures, suspended),
+        "data": size(sum(path.stat().st_size for path in files if path.exists())),
+        "disk": f"{size(disk.free)} free, {disk.percent} percent",
+        "backup": backups.sentence,
+        "backup folder": _backup_folder(command_line),
+        "alerts go to": _told_of_alerts(command_line),
+        **_remembered(folder, server is not None),
+    }
+    wrong = [
+        *_of_silence(silent),
+        *([] if server is not None else _of_damage(command_line)),
+        *([] if server is not None else _of_clock(folder)),
+        *_of_missing_files(folder, known),
+        *_of_alerts(folder, server is not None),
+        *filter(None, [state_of(folder.path, command_line.settings.alerts).sentence]),
+        *([] if silent is not None else _of_recovery(folder, figures, shown)),
+        *_of_replica(command_line, shown),
+        *_of_upgrade(folder, shown),
+        *_of_disk(folder, disk),
+        *live_status.forgotten(figures, frozen),
+        *([] if silent is not None else _of_keys(command_line, record, shown)),
+    ]
+    if not backups.ok:
+        wrong.append(f"Backups: {backups.text} {REMEDY}")
+    if (other := told_other(read_record(folder.path))) is not None:
+        wrong.append(f"{SAYS.format(archive=other.archive)} {OTHER_REMEDY}")
+    if figures is not None:
+        wrong += live_status.wrong(figures)
+        shown |= live_status.companies(figures)
+    told = {name: suggested(each) if isinstance(each, str) else each for name, each in shown.items()}
+    return Status(told, [suggested(each) for each in wrong], figures)
+
+
+def _of_damage(command_line: CommandLine) -> Iterator[str]:
+    """What every request would meet. A server that runs tells it by an alert."""
+    folder = command_line.folder
+    if damage := damage_of(folder):
+        restoring = restoring_platform(folder.path, command_line.backups)
+        yield f"{folder.platform_file} is damaged: {damage}. Restore it: {restoring}"
+
+
+def _of_clock(folder: DataFolder) -> Iterator[str]:
+    """What every integrator will meet when the server starts. A server that runs tells it itself."""
+    if (found := clock_of(folder, datetime.now(UTC))) is not None:
+        yield f"{found.sentence} {CLOCK_REMEDY}"
+
+
+def _of_keys(command_line: CommandLine, record: BackupRecord, shown: dict[str, Any]) -> Iterator[str]:
+    """Whether the keys outlive this box."""
+    known = known_keys(command_line.folder)
+    if known is None:
+        return
+    found = protection(known, command_line.settings.backup, record.made is not None)
+    shown["keys"] = found.line if found.is_wrong or not found.sentence else found.sentence
+    if (proven := proven_there(command_line.settings.backup, record)) is not None and proven.keys:
+        shown["keys in the proven backup"] = proven.keys
+    if found.is_wrong:
+        yield f"{found.sentence} {found.remedy}"
+
+
+def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Iterator[str]:
+    there = {path.stem for path in folder.companies.glob("*.db")}
+    if missing := [code for company_id, code in companies.items() if str(company_id) not in there]:
+        codes = ", ".join(first_few(missing))
+        yield f"There is no file of {codes}. `wmsd doctor` says which backup has it, and how it is restored."
+
+
+def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
+    """The server, where it should have told its figures, and still has the folder."""
+    tells = server is not None and server.is_ready and server.lends and server.version == __version__
+    return server if tells and folder.server() == server else None
+
+
+def _server(server: Serving | None, is_silent: bool) -> str:
+    if server is None:
+        return "none runs"
+    how = "does not answer" if is_silent else f"listening on {server.listen}"
+    return f"process {server.pid}, {how}"
+
+
+def _of_silence(silent: Serving | None) -> Iterator[str]:
+    if silent is not None:
+        yield (
+            f"The server, process {silent.pid}, does not answer: it was suspended, is stuck, very busy, or just "
+            f"ending. Try again. kill -CONT {silent.pid} has a suspended one go on. Otherwise look at its log, "
+            "and start it anew."
+        )
+
+
+def _backup_folder(command_line: CommandLine) -> str:
+    found = BackupFolder(Path(command_line.settings.backup.folder))
+    is_beside = found.is_on_disk_of(command_line.folder.path)
+    return f"{found.path}{', on the disk of the data, and lost with it' if is_beside else ''}"
+
+
+def _open_alerts(folder: DataFolder) -> int:
+    return len(read_kept(folder.path).open)
+
+
+def _of_alerts(folder: DataFolder, is_served: bool) -> Iterator[str]:
+    count = _open_alerts(folder)
+    if not count:
+        return
+    which = "`wmsd alerts` says which, and what to do."
+    if is_served:
+        yield f"{counted(count, 'alert is', 'alerts are')} open: {which}"
+    else:
+        were = counted(count, "alert was", "alerts were")
+        yield f"{were} open for the last server{as_of(folder.path)}: {which} Start the server, which looks again."
+
+
+def _told_of_alerts(command_line: CommandLine) -> str:
+    settings = command_line.settings.alerts
+    mail = state_of(command_line.folder.path, settings)
+    confirmed = f"confirmed {mail.at}" if mail.is_confirmed else "not confirmed yet"
+    ways = [
+        f"{', '.join(mail.to)} ({confirmed})" if mail.to else "",
+        "the receiver of alerts.url" if settings.url else "",
+        "the program of alerts.command" if settings.command else "",
+    ]
+    return ", ".join(filter(None, ways)) or "nobody: the guide says how, /docs/monitoring"
+
+
+def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[str, Any]) -> Iterator[str]:
+    number = open_recovery_of(folder) if figures is None else figures.recovery_open or 0
+    if number:
+        shown["day after"] = f"{number} open: see wmsd recovery list"
+        yield f"{open_sentence(number)} {REMEDY_AFTER}"
+
+
+def _remembered(folder: DataFolder, is_served: bool) -> dict[str, str]:
+    """What a server has written down: alerts that are open, and what was found at the page Health."""
+    count = _open_alerts(folder)
+    known = "" if is_served else f" for the last server{as_of(folder.path)}"
+    shown = {"alerts": f"{count} open{known}: see wmsd alerts" if count else "none"}
+    last = read_examination(folder.path)
+    if last is not None:
+        found = len(last.findings) + last.more + len(last.installation)
+        ended = f"broken off: {last.error}" if last.error else f"findings: {found or 'none'}"
+        shown["examined"] = f"{last.began_at}, {ended}"
+    return shown
+
+
+def _of_replica(command_line: CommandLine, shown: dict[str, Any]) -> Iterator[str]:
+    if command_line.settings.replica.enabled:
+        replica = verdict_of_replica(command_line.folder)
+        shown["replica"] = replica.sentence
+        if not replica.ok:
+            yield f"Replica: {replica.sentence.rstrip('.')}."
+
+
+def _of_upgrade(folder: DataFolder, shown: dict[str, Any]) -> Iterator[str]:
+    upgrade = read_upgrade(folder.path)
+    if upgrade is not None:
+        shown["upgrade"] = f"from {upgrade.from_version} to {upgrade.to_version}: {upgrade.outcome}"
+        if upgrade.outcome == "under way":
+            yield "An upgrade is under way: start the server, which goes on with it."
+
+
+def _of_disk(folder: DataFolder, disk: Disk) -> Iterator[str]:
+    if disk.level is Level.REFUSED:
+        yield f"The disk of {folder.path} is nearly full, and nothing new can be stored: make room."
+    elif disk.level is Level.WARNED:
+        yield f"The disk of {folder.path} fills up: make room."
+
+
+def _as_json(status: Status) -> dict[str, Any]:
+    live = None if status.figures is None else status.figures.model_dump()
+    return {**status.shown, "ok": not status.wrong, "wrong": status.wrong, "live": live}
+
+
+def _watch(command_line: CommandLine, as_json: bool) -> None:
+    """In place on a terminal. Elsewhere a line for each look, for people or as JSON."""
+    is_terminal = sys.stdout.isatty() and not as_json
+    try:
+        while True:
+            status = _status(command_line)
+            if as_json:
+                click.echo(json.dumps(_as_json(status), ensure_ascii=False))
+            elif is_terminal:
+                click.echo(CLEAR, nl=False)
+                say(status.shown, as_json)
+                for sentence in status.wrong:
+                    click.secho(sentence, fg="red")
+            else:
+                click.echo(live_status.line(status.figures, status.wrong))
+            sys.stdout.flush()
+            time.sleep(EVERY_SECONDS)
+    except KeyboardInterrupt:
+        return

@@ -1,0 +1,65 @@
+"""`wmsd tls`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note
+
+NONE_YET = 'There is no authority yet. It is made when the server starts with --tls lan (server.tls = "lan").'
+
+
+@click.group()
+def tls_command() -> None:
+    """Show the certificate of the LAN, and how to trust it.
+
+    With --tls lan the server makes an authority of its own, and a certificate for the names and addresses of this
+    machine. Whoever installs the authority once sees no warning in the browser. /trust says how, for each system.
+    """
+
+
+@tls_command.command("show")
+@json_option
+@installed
+def show(command_line: CommandLine, as_json: bool) -> None:
+    """Show the authority's fingerprint, and what the certificate is for."""
+    from wmsd.host.tls.authority import fingerprint
+    from wmsd.host.tls.lan_certificate import authority_of, names_of, served_of
+
+    command_line.say_folder()
+    data = command_line.folder.path
+    authority, served = authority_of(data), served_of(data)
+    if authority is None or served is None:
+        fail([NONE_YET])
+    found = {
+        "fingerprint": fingerprint(authority),
+        "authority_until": f"{authority.not_valid_after_utc:%Y-%m-%d}",
+        "certificate_until": f"{served.not_valid_after_utc:%Y-%m-%d}",
+        "names": [*names_of(served)],
+    }
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    click.echo(f"Authority (SHA-256):  {found['fingerprint']}")
+    click.echo(f"It is good until:     {found['authority_until']}")
+    click.echo(f"The certificate is for {', '.join(found['names'])}")
+    click.echo(f"and is renewed before {found['certificate_until']}.")
+    note("Before you install the authority on another machine, compare this fingerprint with the one shown there.")
+
+
+@tls_command.command("export")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@installed
+def export(command_line: CommandLine, file: Path) -> None:
+    """Write the authority's certificate to FILE, to install it elsewhere. Its key stays here."""
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    from wmsd.host.tls.lan_certificate import authority_of
+
+    command_line.say_folder()
+    authority = authority_of(command_line.folder.path)
+    if authority is None:
+        fail([NONE_YET])
+    file.write_bytes(authority.public_bytes(Encoding.PEM))
+    note(f"The authority's certificate is in {file}. Install it as a trusted root; /trust says how.")

@@ -1,0 +1,1 @@
+"""Commands about companies, users, tokens and sites."""

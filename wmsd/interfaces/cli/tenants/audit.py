@@ -1,0 +1,137 @@
+"""`wmsd audit`."""
+
+import csv
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import click
+
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import (
+    CommandLine,
+    installed,
+    json_option,
+    say,
+    say_text,
+    shown_cell,
+)
+from wmsd.interfaces.cli.kit.moments import moment_option
+from wmsd.tenants.companies import audit_log
+
+MOST: Final = 100_000
+LOOK_SECONDS: Final = 1.0
+Rows = list[dict[str, Any]]
+Reading = Callable[[Installation], Awaitable[Rows]]
+
+
+@click.command("audit")
+@click.option("--who", metavar="TEXT", help="Only of those whose name has this in it.")
+@click.option("--what", metavar="TEXT", help="Only what begins so, such as user or user.change.")
+@click.option("--subject", metavar="TEXT", help="Only about this, such as an e-mail address.")
+@click.option("--company", metavar="CODE", help="Only about this company, its sites and its webhooks.")
+@moment_option("--since", "Only from then on")
+@moment_option("--until", "Only before then")
+@click.option(
+    "--limit", type=click.IntRange(1, MOST), default=100, show_default=True, help="Of the last, so many."
+)
+@click.option("--follow", is_flag=True, help="Go on with what is done from now on, until Ctrl-C.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@json_option
+@installed
+def audit_command(
+    command_line: CommandLine,
+    /,
+    subject: str | None,
+    company: str | None,
+    as_csv: bool,
+    as_json: bool,
+    follow: bool,
+    limit: int,
+    **filters: str | int | None,
+) -> None:
+    """List who did what to the installation, from where, and what was before and after. The last comes last.
+
+    With --follow, --json prints one entry a line.
+    """
+    if subject is not None and company is not None:
+        raise click.UsageError("Give --subject or --company, not both.")
+    if as_csv and as_json:
+        raise click.UsageError("Give --csv or --json, not both.")
+    if follow and filters["until"] is not None:
+        raise click.UsageError("Give --follow or --until, not both.")
+    filters["subject"] = company if subject is None else subject
+
+    def read(after: int, most: int) -> Reading:
+        async def work(installation: Installation) -> Rows:
+            wanted = {**filters, "after": after, "limit": most}
+            return await installation.platform.read(lambda tx: audit_log.entries(tx, **wanted))
+
+        return work
+
+    found = command_line.run(read(0, limit))
+    if follow:
+        _follow(command_line, read, found, as_csv, as_json)
+    elif as_json:
+        say(found, True)
+    elif as_csv:
+        _write_csv(found)
+    else:
+        say([{**row, "details": _in_words(row["details"])} for row in found], False, "No such entry.")
+
+
+def _follow(
+    command_line: CommandLine, read: Callable[[int, int], Reading], found: Rows, as_csv: bool, as_json: bool
+) -> None:
+    """Looks again and again. A command that held the file open would hold up a server that wants to stop."""
+    last, is_first = 0, True
+    try:
+        while True:
+            _show_more(found, as_csv, as_json, is_first)
+            is_first = False
+            sys.stdout.flush()
+            last = found[-1]["id"] if found else last
+            time.sleep(LOOK_SECONDS)
+            found = command_line.run_again(read(last, MOST))
+    except KeyboardInterrupt:
+        pass
+
+
+def _show_more(found: Rows, as_csv: bool, as_json: bool, is_first: bool) -> None:
+    if as_csv:
+        _write_csv(found, has_header=is_first)
+        return
+    for row in found:
+        if as_json:
+            click.echo(json.dumps(row, ensure_ascii=False))
+        else:
+            cells = {**row, "details": _in_words(row["details"])}
+            shown = [shown_cell(cell) for name, cell in cells.items() if name != "id" and cell is not None]
+            say_text("  ".join(shown))
+
+
+def _write_csv(found: Rows, has_header: bool = True) -> None:
+    from wmsd.contract.csv_cells import write  # imported only here
+
+    names = ("id", "at", "actor", "address", "action", "subject", "details")
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    if has_header:
+        writer.writerow(names)
+    for row in found:
+        details = json.dumps(row["details"], ensure_ascii=False) if row["details"] else ""
+        shown = {**row, "details": details}
+        writer.writerow([write(shown[name]) for name in names])
+
+
+def _in_words(details: dict[str, Any] | None) -> str | None:
+    if details is None:
+        return None
+    return "; ".join(
+        f"{name}: {_shown(each['before'])} -> {_shown(each['after'])}" for name, each in details.items()
+    )
+
+
+def _shown(value: Any) -> str:
+    return "-" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,58 @@
+"""`wmsd billing`."""
+
+import re
+from typing import Any, Final
+
+import click
+
+from wmsd.events.outbox import store
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say
+from wmsd.interfaces.cli.kit.company_data import company_database
+
+MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
+Counts = dict[str, dict[str, int]]
+
+
+def _month(context: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
+    if given is not None and not MONTH.fullmatch(given):
+        raise click.BadParameter("must be a year and a month, such as 2026-11")
+    return given
+
+
+@click.command("billing")
+@click.argument("company", metavar="COMPANY")
+@click.option("--month", metavar="YYYY-MM", callback=_month, help="Only this month.  [default: every month]")
+@json_option
+@installed
+def billing_command(command_line: CommandLine, company: str, month: str | None, as_json: bool) -> None:
+    """Count the events of COMPANY by month and name, for billing.
+
+    Each event counts once, in the month in which it happened (UTC), whether webhooks carried it or not, and
+    however many receivers and attempts there were. Counts are kept for good.
+    """
+
+    async def work(installation: Installation) -> Counts:
+        return await (await company_database(installation, company)).read(lambda tx: store.counts(tx, month))
+
+    counts = command_line.run(work)
+    if as_json:
+        say(_as_json(company, counts), as_json)
+    else:
+        when = f"in {month}" if month else "yet"
+        say(_rows(counts), as_json, f"{company} has had no event {when}.")
+
+
+def _rows(counts: Counts) -> list[dict[str, Any]]:
+    return [
+        {"month": month, "event": event, "count": count}
+        for month, events in counts.items()
+        for event, count in (*events.items(), ("total", sum(events.values())))
+    ]
+
+
+def _as_json(company: str, counts: Counts) -> dict[str, Any]:
+    months = [
+        {"month": month, "events": events, "total": sum(events.values())} for month, events in counts.items()
+    ]
+    return {"company": company, "months": months, "total": sum(sum(events.values()) for events in counts.values())}

@@ -1,0 +1,59 @@
+"""What `wmsd company change` does: the operations of the pages, by options."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import click
+
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note
+from wmsd.interfaces.cli.kit.company_data import database_to_change
+from wmsd.interfaces.cli.kit.operations import act, told_by_options
+from wmsd.interfaces.cli.tenants import policy_options as company_rules
+from wmsd.platform import company_policies
+from wmsd.tenants.companies import actions, store
+from wmsd.tenants.companies import company_administration as administration
+from wmsd.tenants.companies.schema import CompanyChanges, CompanySettingsPatch
+
+LIMITS: Final = ("requests_per_minute", "graphql_per_minute", "quota_megabytes")
+OPTIONS: Final = {"operator_code": "--operator"}
+
+
+def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> None:
+    """`given`: by the name of each option; None for one that was not given."""
+    rules = {name: given[name] for name in company_policies.POLICIES if given[name] is not None}
+    fields = {name: given[name] for name in CompanyChanges.model_fields if given[name] is not None}
+    if given["operator_code"] is not None and given["no_operator"]:
+        raise click.UsageError("Give --operator or --no-operator, not both.")
+    if given["operator_code"] is None and not (rules or fields or given["no_operator"]):
+        options = "--name, --operator, --sandbox, a limit, --quota-megabytes, --over-receipt-pct or --min-stock"
+        raise click.UsageError(f"Nothing to change: give {options}.")
+    check(CompanyChanges, fields)
+    settings = {name: value or None if name in LIMITS else value for name, value in fields.items()}
+    if given["operator_code"] is not None or given["no_operator"]:
+        settings["operator_code"] = given["operator_code"]
+    body = check(CompanySettingsPatch, settings) if settings else None
+    set_rules = company_rules.setter(rules) if rules else None
+
+    async def work(installation: Installation) -> None:
+        company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
+        if set_rules is not None:  # first: they are in another file, and the audit must hold only what was done
+            await _set_rules(installation, code, set_rules)
+        if body is not None:
+            await act(installation, administration.change_company_record, id=company.id, body=body)
+
+    with told_by_options(OPTIONS):
+        command_line.run(work)
+    note(f"{code} is changed.")
+
+
+async def _set_rules(installation: Installation, code: str, set_rules: company_rules.Setter) -> None:
+    def write(tx: Transaction) -> dict[str, object]:
+        before = company_policies.shown(tx)
+        set_rules(tx)
+        return store.differences(before, company_policies.shown(tx))
+
+    changed = await (await database_to_change(installation, code)).write(write)
+    await installation.platform.write(lambda tx: store.audit(tx, "company.policies", code, changed))

@@ -1,0 +1,256 @@
+"""`wmsd user`: showing and changing users. They are the operations of the pages."""
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import click
+
+from wmsd.base.problems import Problem, invalid, not_found
+from wmsd.contract.access import EVERYTHING, ROLES, abilities_in_force
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import (
+    RESET_PASSWORD,
+    CommandLine,
+    installed,
+    json_option,
+    note,
+    say,
+)
+from wmsd.interfaces.cli.kit.operations import SITE_ADMIN, act, told_by_options
+from wmsd.interfaces.cli.kit.questions import confirm, yes_option
+from wmsd.interfaces.cli.tenants.ways_in import told
+from wmsd.platform import user_overview as overview
+from wmsd.tenants.accounts import last_admin, store
+from wmsd.tenants.accounts import user_administration as users
+from wmsd.tenants.accounts import ways_in as holdings
+from wmsd.tenants.accounts.rules import User
+from wmsd.tenants.accounts.schema import UserEmail, UserSettingsPatch
+from wmsd.tenants.accounts.ways_in import Holdings
+
+ABILITIES_HELP: Final = (
+    f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
+    "returns:write too where the settings require it."
+)
+OPTIONS: Final = {
+    "email": "--email",
+    "name": "--name",
+    "role": "--role",
+    "company_codes": "--add-company",
+    "abilities": "--ability",
+}
+
+WAITS: Final = (
+    "Waiting: {waiting}. {email} must sign in by single sign-on, or choose a password at a new link, because "
+    "somebody else may know the present password."
+)
+
+email_argument = click.argument("email")
+
+
+def abilities_in_words(abilities: Sequence[str]) -> list[str]:
+    """For people, who need not know what a star means."""
+    return ["everything in these companies"] if EVERYTHING in abilities else list(abilities)
+
+
+@click.command("show")
+@email_argument
+@json_option
+@installed
+def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
+    """Show the user EMAIL: what it may do and where, who made it, how it signs in, its sessions and tokens."""
+
+    async def work(installation: Installation) -> dict[str, Any]:
+        return await installation.platform.read(lambda tx: overview.of_user(tx, user_of(tx, email).id))
+
+    shown = command_line.run(work)
+    if as_json:
+        say(shown, True)
+        return
+    lists = {name: shown.pop(name) for name in ("sessions", "tokens")}
+    for each in (shown, *lists["tokens"]):
+        each["abilities"] = abilities_in_words(each["abilities"])
+    say(shown, False)
+    for name, rows in lists.items():
+        click.echo(f"\n{name}: {len(rows) or 'none'}")
+        if rows:
+            say(rows, False)
+
+
+def user_of(tx: Transaction, email: str) -> User:
+    """Also one who is disabled. Raises Problem (404)."""
+    user = store.user_by_email(tx, email)
+    if user is None:
+        raise not_found(f"user as {email}")
+    return user
+
+
+def active(tx: Transaction, email: str) -> User:
+    """Raises Problem: 404, and 409 for one who is disabled."""
+    user = user_of(tx, email)
+    if user.disabled:
+        enable = f"wmsd user enable {shlex.quote(user.email)}"
+        raise Problem("INVALID_STATUS", f"{user.email} is disabled. Let the user in again first: {enable}")
+    return user
+
+
+async def found(installation: Installation, email: str) -> int:
+    return await installation.platform.read(lambda tx: user_of(tx, email).id)
+
+
+@click.command("change")
+@email_argument
+@click.option("--name", help="What people call it.")
+@click.option("--email", "new_email", metavar="NEW", help="The e-mail address with which it signs in from now on.")
+@click.option("--role", type=click.Choice(list(ROLES)), help="What it may do, and where.")
+@click.option("--add-company", "added", multiple=True, metavar="CODE", help="A company more; repeat for several.")
+@click.option(
+    "--remove-company", "removed", multiple=True, metavar="CODE", help="A company less; repeat likewise."
+)
+@click.option(
+    "--ability", "abilities", multiple=True, metavar="A", help="In place of those it has. " + ABILITIES_HELP
+)
+@click.option("--clear-abilities", is_flag=True, help="Leave a member only the abilities that end with :read.")
+@installed
+def change_user(
+    command_line: CommandLine,
+    /,
+    email: str,
+    new_email: str | None,
+    added: tuple[str, ...],
+    removed: tuple[str, ...],
+    abilities: tuple[str, ...],
+    clear_abilities: bool,
+    **given: str | None,
+) -> None:
+    """Change the user EMAIL. What is taken away is gone with its next request, also for its tokens.
+
+    What is new opens to sessions and tokens that are made from now on; those that exist keep what they have. It
+    waits, and the command says so, where somebody else may know the password: send the user a link from `wmsd user
+    reset-password`, or have it sign in by single sign-on.
+    """
+    if abilities and clear_abilities:
+        raise click.UsageError("Give --ability or --clear-abilities, not both.")
+    fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if abilities or clear_abilities:
+        fields["abilities"] = list(abilities)
+    if not (fields or new_email or added or removed):
+        raise click.UsageError(
+            "Nothing to change: give --name, --email, --role, --add-company, --remove-company, --ability or "
+            "--clear-abilities."
+        )
+
+    def write(tx: Transaction) -> tuple[Holdings, dict[str, Any], Holdings]:
+        """One transaction: everything is changed, or nothing."""
+        user_id = user_of(tx, email).id
+        held = holdings.of_user(tx, user_id)
+        before = json.loads(users.get_user_record.action(tx, SITE_ADMIN, user_id).json)
+        if abilities and (given["role"] or before["role"]) != "member":
+            raise invalid({"--ability": ["must not be given: an admin has all of them"]})
+        if added or removed:
+            fields["company_codes"] = _companies(before["company_codes"], added, removed)
+        after = before
+        if fields:
+            body = check(UserSettingsPatch, fields)
+            after = json.loads(users.change_user.action(tx, SITE_ADMIN, user_id, body).json)
+        if new_email is not None:
+            body_of_email = check(UserEmail, {"email": new_email})
+            after = json.loads(users.change_user_email.action(tx, SITE_ADMIN, user_id, body_of_email).json)
+        return held, dict(after), holdings.of_user(tx, user_id)
+
+    async def work(installation: Installation) -> tuple[Holdings, dict[str, Any], Holdings]:
+        return await installation.platform.write(write)
+
+    with told_by_options(OPTIONS, {"abilities": abilities}):
+        before, user, after = command_line.run(work)
+    link_ends = before.link and not after.link
+    why = ""
+    if link_ends:
+        before_it = "went to the old address" if new_email is not None else "was made before the rights changed"
+        why = f" It {before_it}, and somebody else may have kept it."
+    note(f"{user['email']} is changed. {told(before, after)}{why}")
+    if waiting := waiting_in_words(user):
+        note(WAITS.format(waiting=waiting, email=user["email"]))
+    if (link_ends or waiting) and not after.link:
+        _lead_to_link(user["email"])
+
+
+def waiting_in_words(user: Mapping[str, Any]) -> str:
+    """What waits for the user, of a UserRecord; empty where nothing does."""
+    return ", ".join(
+        [
+            *(f"the company {code}" for code in user["waiting_company_codes"]),
+            *([f"the role {user['waiting_role']}"] if user["waiting_role"] else []),
+            *(f"the ability {name}" for name in user["waiting_abilities"]),
+        ]
+    )
+
+
+def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[str]) -> list[str]:
+    """Raises Problem (422) for one that it does not have."""
+    missing = [code for code in removed if code not in before]
+    if missing:
+        errors = {"--remove-company": [f"{code} is not one of its companies" for code in missing]}
+        raise Problem("VALIDATION_FAILED", "The request is not valid.", errors=errors)
+    return [*(code for code in before if code not in removed), *(code for code in added if code not in before)]
+
+
+@click.command("enable")
+@email_argument
+@installed
+def enable_user(command_line: CommandLine, email: str) -> None:
+    """Let the user EMAIL in again. Its password counts again, and so do its tokens that were not revoked."""
+
+    async def work(installation: Installation) -> dict[str, Any]:
+        return dict(await act(installation, users.let_in_user, id=await found(installation, email)))
+
+    answer = command_line.run(work)
+    note(answer["message"])
+    if answer["needs_link"]:
+        _lead_to_link(email.lower())
+
+
+def _lead_to_link(email: str) -> None:
+    note(f"Make a link to a new password: {RESET_PASSWORD} {shlex.quote(email)}")
+
+
+@click.command("delete")
+@email_argument
+@yes_option
+@installed
+def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
+    """Delete the user EMAIL, with its sessions and tokens.
+
+    What it has done stays in the audit and in the history of records, with its e-mail address. A running server
+    follows within a second. To keep the user for later, disable it instead.
+    """
+
+    def look(tx: Transaction) -> None:
+        """Refuses before it asks."""
+        last_admin.check_not_last(tx, user_of(tx, email))
+
+    if not yes:
+        command_line.run(lambda installation: installation.platform.read(look))
+        confirm(f"Delete {email}? Its tokens stop working for good. To keep it for later, disable it instead.")
+
+    def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
+        user_id = user_of(tx, email).id
+        held = holdings.of_user(tx, user_id)
+        return dict(users.delete_user.action(tx, SITE_ADMIN, user_id)), held
+
+    async def work(installation: Installation) -> tuple[dict[str, Any], Holdings]:
+        return await installation.platform.write(delete)
+
+    answer, held = command_line.run(work) if yes else command_line.run_again(work)
+    note(f"{answer['message']} {told(held, holdings.NONE)}")
+
+
+COMMANDS: Final = (
+    show_user,
+    change_user,
+    enable_user,
+    delete_user,
+)

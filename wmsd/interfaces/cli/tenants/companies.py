@@ -1,0 +1,398 @@
+"""`wmsd company`."""
+
+import shlex
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from wmsd.base.problems import invalid
+from wmsd.contract.access import MODULES
+from wmsd.contract.context import Company
+from wmsd.contract.validation import check
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.company_data import company_database
+from wmsd.interfaces.cli.kit.operations import act, told_by_options
+from wmsd.interfaces.cli.maintenance.backup_options import passphrase_option
+from wmsd.interfaces.cli.tenants import company_archives as moving
+from wmsd.tenants.companies import actions, store
+from wmsd.tenants.companies import company_administration as administration
+from wmsd.tenants.companies.schema import CompanyCode, NewCompany
+
+OF_NEW_CODE: Final = {"code": "NEW_CODE"}
+
+
+@click.group()
+def company_command() -> None:
+    """Make, change and show companies. Each company is a tenant with a file of its own."""
+
+
+@company_command.command("create")
+@click.argument("code")
+@click.option("--name", required=True, help="What people call it.")
+@click.option("--operator", "operator_code", metavar="CODE", help="The operator that runs its warehouse.")
+@click.option(
+    "--sandbox",
+    is_flag=True,
+    help="For trying things out: lower limits, and no webhooks unless its operator allows them.",
+)
+@click.option("--module", "modules", multiple=True, metavar="M", help=f"Switch a module on: {', '.join(MODULES)}.")
+@click.option("--all-modules", is_flag=True, help="Switch every module on.")
+@click.option("--init", is_flag=True, help="Make the data folder when there is none.")
+@json_option
+@installed
+def create_company(
+    command_line: CommandLine,
+    code: str,
+    name: str,
+    operator_code: str | None,
+    sandbox: bool,
+    modules: tuple[str, ...],
+    all_modules: bool,
+    init: bool,
+    as_json: bool,
+) -> None:
+    """Make the company CODE.
+
+    A company without modules cannot be used: give --all-modules, or --module for each. The module api is switched
+    on with any other module.
+    """
+    chosen = list(MODULES) if all_modules else list(dict.fromkeys(modules))
+    if chosen and "api" not in chosen:
+        chosen.insert(0, "api")
+    new = check(
+        NewCompany,
+        {"code": code, "name": name, "operator_code": operator_code, "sandbox": sandbox, "modules": chosen},
+    )
+    if errors := actions.check_modules(chosen):
+        raise invalid(errors)
+    if init:
+        command_line.make_folder()
+
+    async def work(installation: Installation) -> int:
+        installation.folder.check_room()
+        return await installation.platform.write(
+            lambda tx: actions.create_company(tx, new, installation.files.create)
+        )
+
+    company_id = command_line.run(work)
+    say({"id": company_id, "code": code, "name": name, "modules": chosen}, as_json)
+    if not chosen:
+        note(f"No module is on yet: wmsd module enable {code} --all")
+
+
+@company_command.command("change")
+@click.argument("code")
+@click.option("--name", help="A new name.")
+@click.option(
+    "--operator", "operator_code", metavar="CODE", help="The operator that runs its warehouse from now on."
+)
+@click.option("--no-operator", is_flag=True, help="No operator runs its warehouse any more.")
+@click.option("--sandbox/--no-sandbox", default=None, help="A company for trying things out, or a real one.")
+@click.option(
+    "--requests-per-minute",
+    type=int,
+    metavar="N",
+    help="Its own limit of data requests; 0: the installation's limit.",
+)
+@click.option("--graphql-per-minute", type=int, metavar="N", help="The same for GraphQL requests.")
+@click.option(
+    "--quota-megabytes",
+    type=int,
+    metavar="N",
+    help="How large its file may grow, in millions of bytes; 0: as the installation says.",
+)
+@click.option(
+    "--over-receipt-pct",
+    metavar="P",
+    help="How many per cent more than ordered may be received, for articles without a limit of their own: "
+    "0 to 100, such as 2.5.",
+)
+@click.option(
+    "--min-stock",
+    metavar="N",
+    help="The available stock at which stock.low is sent, for articles without a min_stock of their own; none: "
+    "it is not sent for them.",
+)
+@installed
+def change_company(command_line: CommandLine, /, code: str, **given: Any) -> None:
+    """Change the company CODE. A running server follows within a second."""
+    from wmsd.interfaces.cli.tenants import change_company as company_changes  # imported only here
+
+    company_changes.change(command_line, code, given)
+
+
+@company_command.command("rename")
+@click.argument("code")
+@click.argument("new_code")
+@installed
+def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
+    """Give the company CODE the code NEW_CODE.
+
+    Its id stays, so programs that send it notice nothing. Commands and rules of single sign-on name the new code.
+    """
+
+    async def work(installation: Installation) -> None:
+        body = check(CompanyCode, {"code": new_code})
+        company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
+        await act(installation, administration.rename_company_record, id=company.id, body=body)
+
+    with told_by_options(OF_NEW_CODE):
+        command_line.run(work)
+    note(f"{code} is called {new_code} now.")
+    providers = command_line.settings.sign_on.providers
+    if any(code in rule.companies for provider in providers for rule in provider.rules):
+        note(f"Rules of single sign-on name {code}: change it in sign_on.providers, and start the server again.")
+
+
+@company_command.command("delete")
+@click.argument("code")
+@click.option("--yes", is_flag=True, help="Do not ask for the code.")
+@click.option(
+    "--archive-folder",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where its archive goes.  [default: archive, in the folder of the backups]",
+)
+@passphrase_option
+@click.option(
+    "--without-archive",
+    is_flag=True,
+    help="For a company whose file is damaged or missing: write no archive, and keep the file as it is aside.",
+)
+@json_option
+@installed
+def delete_company(
+    command_line: CommandLine,
+    code: str,
+    yes: bool,
+    folder: Path | None,
+    passphrase_file: Path | None,
+    without_archive: bool,
+    as_json: bool,
+) -> None:
+    """Delete the company CODE with all its data, after writing it to an archive.
+
+    A running server stops serving it at once: requests that name it are answered as for a company that never was.
+    Tokens that are for this company only are revoked. When the command is cut off, nothing is lost: give it again.
+    """
+    if without_archive:
+        from wmsd.interfaces.cli.tenants import company_losing  # imported only here
+
+        if yes or folder or passphrase_file:
+            raise click.UsageError(
+                "--without-archive goes with none of --yes, --archive-folder, --passphrase-file."
+            )
+        company_losing.delete(command_line, code, as_json)
+        return
+    from wmsd.interfaces.cli.tenants import delete_company as company_deleting  # imported only here
+
+    company_deleting.delete(command_line, code, yes, folder, passphrase_file, as_json)
+
+
+@company_command.command("list")
+@json_option
+@installed
+def list_companies(command_line: CommandLine, as_json: bool) -> None:
+    """List the companies."""
+
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return [_row(company) for company in await installation.platform.read(store.companies)]
+
+    say(command_line.run(work), as_json, "No company yet: wmsd company create CODE --name NAME --all-modules")
+
+
+@company_command.command("show")
+@click.argument("code")
+@json_option
+@installed
+def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
+    """Show the company CODE, with its limits, its quota and its rules."""
+    from wmsd.platform import company_policies  # imported only here
+
+    async def work(installation: Installation) -> dict[str, Any]:
+        company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
+        database = await company_database(installation, code)
+        return {
+            **_row(company),
+            "graphql_per_minute": company.graphql_per_minute,
+            "quota_megabytes": company.quota_megabytes,
+            **await database.read(company_policies.shown),
+        }
+
+    say(command_line.run(work), as_json)
+
+
+def _row(company: Company) -> dict[str, Any]:
+    return {
+        "id": company.id,
+        "code": company.code,
+        "name": company.name,
+        "operator": company.operator.code if company.operator else None,
+        "sandbox": company.sandbox,
+        "requests_per_minute": company.requests_per_minute,
+        "modules": [module for module in MODULES if module in company.modules],
+        "frozen_at": company.frozen_at,
+        "suspended_at": company.suspended_at,
+    }
+
+
+@company_command.command("export")
+@click.argument("code")
+@click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--freeze",
+    "is_to_freeze",
+    is_flag=True,
+    help="Stop changes first: FILE then holds everything that was acknowledged. `wmsd company thaw` ends it.",
+)
+@passphrase_option
+@json_option
+@installed
+def export_company(
+    command_line: CommandLine,
+    code: str,
+    file: Path,
+    is_to_freeze: bool,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Write the company CODE to FILE, for another installation.
+
+    The command works beside a running server. With a passphrase the credentials of its webhooks go along. Without
+    --freeze the company goes on as before, and what is written after this command has begun is not in FILE.
+
+    With --freeze the company can still be read, but it takes no changes (503) and sends no webhooks, until you
+    give `wmsd company thaw CODE` or `wmsd company delete CODE`. When the export fails, the freeze ends by itself.
+    """
+    moving.export(command_line, code, file, passphrase_file, is_to_freeze, as_json)
+
+
+@company_command.command("move")
+@click.argument("code")
+@click.option(
+    "--to",
+    metavar="TARGET",
+    help="The data folder of another installation on this machine, or a new FILE.tar.gz for another machine.",
+)
+@click.option(
+    "--check", "to_check", metavar="TARGET", help="That data folder, or the address of the other machine."
+)
+@click.option("--code", "new_code", metavar="CODE", help="Its code there.  [default: the one that it has]")
+@click.option("--operator", "operator_code", metavar="CODE", help="Its operator there.")
+@click.option(
+    "--target-config",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The configuration file of the other installation on this machine.",
+)
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Its first line is a token of the other machine, for --check.",
+)
+@passphrase_option
+@json_option
+@installed
+def move_company(
+    command_line: CommandLine, /, code: str, to: str | None, to_check: str | None, **given: Any
+) -> None:
+    """Move the company CODE to another installation, with nothing lost and nothing sent twice.
+
+    The company is frozen first: it can be read, and takes no changes. With the data folder of another installation
+    on this machine, the command imports it there. With FILE.tar.gz, it prints what to type on the other machine.
+    Then it lists what stays behind (users, tokens, sites, the company's id), and ticks off what is done.
+
+    --check shows that list again at any time: of a data folder, or of an address, which is asked over its API.
+    Nothing is deleted here: the list ends with `wmsd company delete`. `wmsd company thaw` gives the move up.
+    """
+    from wmsd.interfaces.cli.tenants import move_company as company_moving  # imported only here
+
+    if (to is None) == (to_check is None):
+        raise click.UsageError("Give --to to move it, or --check to see how far its move is.")
+    asked = company_moving.Moving(code, to or to_check or "", **given)
+    (company_moving.check if to is None else company_moving.move)(command_line, asked)
+
+
+@company_command.command("thaw")
+@click.argument("code")
+@installed
+def thaw_company(command_line: CommandLine, code: str) -> None:
+    """End the freeze of the company CODE: it takes changes again, and sends its webhooks.
+
+    `wmsd company export --freeze` and `wmsd company move` begin a freeze. `wmsd status` lists what is frozen.
+    """
+    from wmsd.interfaces.cli.tenants import freeze_company as freezing  # imported only here
+
+    freezing.thaw(command_line, code)
+
+
+@company_command.command("import")
+@click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--code", "new_code", metavar="CODE", help="Its code here.  [default: the one that it had]")
+@click.option("--operator", "operator_code", metavar="CODE", help="Its operator.  [default: the one it had here]")
+@passphrase_option
+@json_option
+@installed
+def import_company(
+    command_line: CommandLine,
+    file: Path,
+    new_code: str | None,
+    operator_code: str | None,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Take over a company that `wmsd company export` wrote in another installation.
+
+    It gets a new id, and its webhooks are off: switch them on when the other installation sends no more.
+    """
+    moving.take_over(command_line, file, new_code, operator_code, passphrase_file, as_json)
+
+
+@company_command.command("clone")
+@click.argument("code")
+@click.argument("new_code")
+@click.option("--name", help="What people call the copy.  [default: the name, and (copy)]")
+@click.option("--sandbox/--no-sandbox", default=True, help="A company for trying things out, or a real one.")
+@json_option
+@installed
+def clone_company(
+    command_line: CommandLine, code: str, new_code: str, name: str | None, sandbox: bool, as_json: bool
+) -> None:
+    """Copy the company CODE to the new company NEW_CODE, to practise with.
+
+    It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
+    """
+    with told_by_options(OF_NEW_CODE):
+        moving.clone(command_line, code, new_code, name, sandbox, as_json)
+
+
+@company_command.command("suspend")
+@click.argument("code")
+@click.option("--reason", metavar="TEXT", help="What its people and programs are told.")
+@installed
+def suspend_company(command_line: CommandLine, code: str, reason: str | None) -> None:
+    """Let nobody use the company CODE, until `wmsd company resume`.
+
+    Within two seconds its tokens, pages and sites are refused with 403, its imports end, and its webhooks wait.
+    Its data stay, and backups go on. A change that is under way is finished.
+    """
+    is_new = command_line.run(
+        lambda installation: installation.platform.write(lambda tx: actions.suspend_company(tx, code, reason))
+    )
+    note(f"{code} is suspended." if is_new else f"{code} is suspended already. Nothing was changed.")
+    note(f"To end that: wmsd company resume {shlex.quote(code)}")
+
+
+@company_command.command("resume")
+@click.argument("code")
+@installed
+def resume_company(command_line: CommandLine, code: str) -> None:
+    """End the suspension of the company CODE: it is used again, and what its webhooks have waiting is sent."""
+    was_suspended = command_line.run(
+        lambda installation: installation.platform.write(lambda tx: actions.resume_company(tx, code))
+    )
+    note(f"{code} is used again." if was_suspended else f"{code} is not suspended. Nothing was changed.")

@@ -1,0 +1,234 @@
+"""What `wmsd company export`, `import` and `clone` do."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from wmsd.base.plurals import counted
+from wmsd.base.problems import Problem
+from wmsd.data_folder.lending import Loan, beside_a_server
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
+from wmsd.interfaces.cli.kit.secret_questions import ask_for_secret
+from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, secret_for, source_of
+from wmsd.interfaces.cli.tenants.freeze_company import frozen, thaw_of
+from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.manifest import CREDENTIALS, CompanyRecord, Manifest
+from wmsd.maintenance.backups.unpack import secrets_of
+from wmsd.maintenance.company_moves.deletion_store import who_had
+from wmsd.maintenance.company_moves.export_import import (
+    Adopted,
+    Arrival,
+    HadOperator,
+    Subject,
+    adopt,
+    arrived,
+    check_free,
+    copied,
+    export_company,
+    had_operator,
+    here_already,
+    subject,
+)
+from wmsd.maintenance.company_moves.freeze import Freeze
+from wmsd.tenants.companies.actions import TAKEN
+
+
+def export(
+    command_line: CommandLine,
+    code: str,
+    file: Path,
+    passphrase_file: Path | None,
+    is_to_freeze: bool,
+    as_json: bool,
+) -> None:
+    passphrase = passphrase_of(command_line, passphrase_file)
+    command_line.find()
+    freeze, manifest = write_export(command_line, code, file, passphrase, is_to_freeze)
+    [written] = manifest.files
+    shown = {"exported": code, "file": str(file), "bytes": written.bytes, "credentials": manifest.keys}
+    say(shown if freeze is None else {**shown, "frozen_at": freeze.since}, as_json)
+    note("Its tokens, users and sites are not in it: they belong to this installation.")
+    if manifest.keys == "left out":
+        note("The credentials of its webhooks are not in it either: --passphrase-file takes them along.")
+    elif manifest.phrases:
+        names = " or ".join(each.fingerprint for each in manifest.phrases)
+        note(f"The credentials of its webhooks are in it. The import needs the recovery phrase {names} for them.")
+    if freeze is None:
+        note(f"{code} still works here. What is written from now on is not in the file; --freeze stops that.")
+        return
+    note(f"{code} is frozen since {freeze.since}: it is read as before, takes no changes and sends no webhooks.")
+    note("What waits to be sent is in the file, and is sent when its webhooks are switched on elsewhere.")
+    note(f"When it works elsewhere: wmsd company delete {shlex.quote(code)}. If it stays here: {thaw_of(code)}")
+
+
+def write_export(
+    command_line: CommandLine,
+    code: str,
+    file: Path,
+    passphrase: str | None,
+    is_to_freeze: bool,
+) -> tuple[Freeze | None, Manifest]:
+    """Returns the freeze too, where one was asked for."""
+    check_free(file)
+    with beside_a_server(command_line.folder) as loan:
+        freezing = frozen(command_line, loan, code) if is_to_freeze else nullcontext()
+        with freezing as freeze:
+            return freeze, export_with(command_line, loan, code, file, passphrase)
+
+
+def export_with(
+    command_line: CommandLine, loan: Loan | None, code: str, file: Path, passphrase: str | None
+) -> Manifest:
+    found = _subject(command_line, loan, code, passphrase is not None)
+    return export_company(command_line.folder, source_of(command_line, loan), found, file, passphrase)
+
+
+def _subject(command_line: CommandLine, loan: Loan | None, code: str, has_passphrase: bool) -> Subject:
+    if loan is not None:
+        loan.borrow(command_line.folder.platform_file)
+    borrow = None if loan is None else loan.borrow
+    return command_line.run_with(borrow, lambda installation: subject(installation, code, has_passphrase))
+
+
+def take_over(
+    command_line: CommandLine,
+    file: Path,
+    new_code: str | None,
+    operator_code: str | None,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    command_line.find()
+    passphrase = _secret(command_line, file, passphrase_file)
+    bring_in(command_line, file, new_code, operator_code, passphrase, as_json)
+
+
+def bring_in(
+    command_line: CommandLine,
+    file: Path,
+    new_code: str | None,
+    operator_code: str | None,
+    passphrase: str | None,
+    as_json: bool | None,
+) -> None:
+    """`as_json`: None where a move prints the result."""
+    with beside_a_server(command_line.folder) as loan, arrived(file, command_line.folder, passphrase) as arrival:
+        code, had = new_code or arrival.code, arrival.code
+        borrow = None if loan is None else loan.borrow
+        if loan is not None:
+            loan.borrow(command_line.folder.platform_file)
+        same = command_line.run_with(borrow, lambda at: here_already(at, arrival.origin))
+        operator = command_line.run_with(borrow, lambda at: had_operator(at, arrival))
+        if operator_code is not None:
+            operator = None  # it matters no more
+        elif operator is not None and operator.is_same:
+            operator_code = operator.code
+        record = arrival.record.model_copy(update={"operator_code": operator_code})
+        with _named(code):
+            done = _adopt(command_line, loan, arrival, code, record, is_copy=False)
+        users = command_line.run_with(borrow, lambda at: at.platform.read(lambda tx: who_had(tx, had)))
+    if as_json is None:
+        return
+    say({"id": done.id, "code": done.code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
+    note(f"It has id {done.id} here: integrators send X-Company-Id: {done.id}.")
+    note("Ids of its records, codes, stock, history and numbers of events are as they were.")
+    if same:
+        note(
+            f"The same company is here already as {' and '.join(same)}. What is done in one from now on is not "
+            "done in the others."
+        )
+    if operator is not None:
+        _note_operator(done.code, operator)
+    _note_what_lacks(done.code, had, users)
+    if done.webhooks:
+        credentials = "came along" if done.has_credentials else "did not come along: set them again"
+        off = counted(done.webhooks, "webhook of it is", "webhooks of it are")
+        note(
+            f"{off} off, and their credentials {credentials}. Switch each on "
+            "(wmsd webhook on) when the other installation sends no more: what is queued is sent then."
+        )
+
+
+def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None) -> str | None:
+    """What opens the credentials in the archive: of a file, or typed at a terminal. None goes on without them."""
+    manifest = read_manifest(file)
+    found = secret_for(command_line, manifest, passphrase_file)
+    if manifest.company is None or manifest.keys != "encrypted" or found is not None:
+        return found
+
+    def open_with(typed: str) -> None:
+        nonlocal found
+        secrets_of(file, manifest, CREDENTIALS, typed)
+        found = typed
+
+    otherwise = "goes on without them: then set them again"
+    ask_for_secret(manifest, "The credentials of its webhooks", otherwise, open_with)
+    return found
+
+
+@contextmanager
+def _named(code: str) -> Iterator[None]:
+    """A code that is taken may be that of the archive, which nobody has typed: it is named, with the way out."""
+    try:
+        yield
+    except Problem as problem:
+        if TAKEN not in problem.errors.get("code", ()):
+            raise
+        raise Problem(
+            problem.code, f"There is a company {code} already: give another code with --code. Nothing was changed."
+        ) from None
+
+
+def _note_operator(code: str, had: HadOperator) -> None:
+    if had.is_same:
+        note(f"Its operator is {had.code}, as before.")
+        return
+    also = "" if had.is_here else ", once there is one of that code here"
+    change = f"wmsd company change {shlex.quote(code)} --operator {shlex.quote(had.code)}"
+    note(f"It had the operator {had.code}, and has none here. To give it this one{also}: {change}")
+
+
+def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
+    """`users`: who has had it here, under the code `had`."""
+    if not users:
+        note("Tokens, users and sites did not come along: make them with wmsd token, user and site.")
+        return
+    note("Tokens and sites did not come along: make them with wmsd token and site.")
+    note(f"These users had {had} here until it was deleted. Give it back to those who should have it:")
+    for email in users:
+        note(f"  wmsd user change {shlex.quote(email)} --add-company {shlex.quote(code)}")
+
+
+def clone(
+    command_line: CommandLine, code: str, new_code: str, name: str | None, sandbox: bool, as_json: bool
+) -> None:
+    command_line.find()
+    with beside_a_server(command_line.folder) as loan:
+        found = _subject(command_line, loan, code, has_passphrase=False)
+        record = found.record.model_copy(
+            update={"name": name or f"{found.record.name} (copy)", "sandbox": sandbox}
+        )
+        with copied(command_line.folder, source_of(command_line, loan), found) as arrival:
+            done = _adopt(command_line, loan, arrival, new_code, record, is_copy=True)
+    say({"id": done.id, "code": done.code, "name": record.name, "sandbox": sandbox}, as_json)
+    note(f"It has id {done.id}. Tokens of {code} do not open it, but those of platform admins for all companies.")
+    note("It sends nothing: its webhooks are off, and what was queued is skipped.")
+
+
+def _adopt(
+    command_line: CommandLine,
+    loan: Loan | None,
+    arrival: Arrival,
+    code: str,
+    record: CompanyRecord,
+    is_copy: bool,
+) -> Adopted:
+    if loan is not None:
+        loan.borrow(command_line.folder.platform_file)
+
+    async def work(installation: Installation) -> Adopted:
+        return await adopt(installation, arrival, code, record, is_copy)
+
+    return command_line.run_with(None if loan is None else loan.borrow, work)

@@ -1,0 +1,89 @@
+"""What `wmsd company export --freeze`, `move` and `thaw` do to the company at home."""
+
+import logging
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from wmsd.base.problems import Problem
+from wmsd.data_folder.lending import Loan, beside_a_server
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note
+from wmsd.interfaces.cli.kit.operations import at_the_command_line
+from wmsd.maintenance.company_moves.freeze import FREEZE, FREEZE_SECONDS, THAW, Freeze, check_file
+from wmsd.tenants.companies import actions
+
+
+def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
+    """Raises Problem (404) and StorageError; then nothing is frozen that was not."""
+    if loan is not None:
+        return Freeze(**loan.ask(FREEZE, [code, at_the_command_line().name], FREEZE_SECONDS))
+    if command_line.folder.server() is not None:
+        raise StorageError(
+            f"The server that runs cannot be asked to freeze {code}: its disk has no sockets. Stop the server, "
+            "then try again."
+        )
+
+    async def work(installation: Installation) -> Freeze:
+        company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
+        await check_file(installation, company)
+        done = await installation.platform.write(lambda tx: actions.freeze_company(tx, code))
+        return Freeze(done.since, done.was_already)
+
+    logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())  # what it would say is raised
+    with command_line.folder.alone():
+        return command_line.run_with(None, work)
+
+
+@contextmanager
+def frozen(command_line: CommandLine, loan: Loan | None, code: str) -> Iterator[Freeze]:
+    """Freezes the company, and leaves it so when the work inside is done. When that fails, a freeze that began
+    here ends, and one that was there stays; which of both is said.
+    """
+    done = freeze(command_line, loan, code)
+    try:
+        yield done
+    except BaseException:
+        note(_given_up(command_line, loan, code, done))
+        raise
+
+
+def _given_up(command_line: CommandLine, loan: Loan | None, code: str, done: Freeze) -> str:
+    is_left = done.was_already
+    if not is_left:
+        try:
+            _thaw(command_line, loan, code)
+        except (Problem, *STORAGE_FAILURES):
+            is_left = True
+    if is_left:
+        return f"{code} is still frozen, since {done.since}. To end the freeze: {thaw_of(code)}"
+    return f"{code} is not frozen: it takes changes again."
+
+
+def thaw_of(code: str) -> str:
+    """The command to type."""
+    return f"wmsd company thaw {shlex.quote(code)}"
+
+
+def thaw(command_line: CommandLine, code: str) -> None:
+    command_line.find()
+    with beside_a_server(command_line.folder) as loan:
+        was_frozen = _thaw(command_line, loan, code)
+    if not was_frozen:
+        note(f"{code} is not frozen. Nothing was changed.")
+        return
+    note(f"{code} takes changes again, and sends its webhooks.")
+    note(
+        "If its export works elsewhere already, the two go on apart: what is done in one is not done in the other."
+    )
+
+
+def _thaw(command_line: CommandLine, loan: Loan | None, code: str) -> bool:
+    if loan is not None:
+        return bool(loan.ask(THAW, [code, at_the_command_line().name]))
+
+    async def work(installation: Installation) -> bool:
+        return await installation.platform.write(lambda tx: actions.thaw_company(tx, code))
+
+    return command_line.run_with(None, work)

@@ -1,0 +1,81 @@
+"""`wmsd kernel-token`."""
+
+from typing import Any
+
+import click
+
+from wmsd.contract.fields import MAX_ID
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.tenants.accounts import kernel_tokens
+from wmsd.tenants.accounts.kernel_tokens import Made
+
+
+@click.group()
+def kernel_token_command() -> None:
+    """Make, replace and revoke the platform token.
+
+    With it, the programs of those who run the platform use the kernel interface, /api/kernel/v1, and nothing else.
+    A running server follows within a second.
+    """
+
+
+@kernel_token_command.command("create")
+@json_option
+@installed
+def create_token(command_line: CommandLine, as_json: bool) -> None:
+    """Make the platform token. It is printed on standard output, only this once: keep it safe."""
+
+    async def work(installation: Installation) -> Made:
+        return await installation.platform.write(kernel_tokens.create)
+
+    _show(command_line.run(work), "The platform token. It is shown this once.", as_json)
+
+
+@kernel_token_command.command("rotate")
+@click.option("--at-once", is_flag=True, help="Refuse all others from now on, for instance when one leaked.")
+@json_option
+@installed
+def rotate_token(command_line: CommandLine, at_once: bool, as_json: bool) -> None:
+    """Make a new platform token. The one before it is accepted for another 24 hours.
+
+    The new one is printed on standard output, only this once: keep it safe.
+    """
+
+    async def work(installation: Installation) -> Made:
+        return await installation.platform.write(lambda tx: kernel_tokens.rotate(tx, at_once))
+
+    until = "No other is accepted any more" if at_once else "The one before it is accepted for another 24 hours"
+    _show(command_line.run(work), f"The new platform token. It is shown this once. {until}.", as_json)
+
+
+def _show(made: Made, sentence: str, as_json: bool) -> None:
+    note(sentence)
+    if as_json:
+        say({"id": made.id, "token": made.token, "created_at": made.created_at}, as_json)
+    else:
+        click.echo(made.token)
+
+
+@kernel_token_command.command("list")
+@json_option
+@installed
+def list_tokens(command_line: CommandLine, as_json: bool) -> None:
+    """List all platform tokens, also revoked ones, without their text."""
+
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return await installation.platform.read(kernel_tokens.every)
+
+    say(command_line.run(work), as_json, "No platform token yet: wmsd kernel-token create")
+
+
+@kernel_token_command.command("revoke")
+@click.argument("token_id", metavar="ID", type=click.IntRange(1, MAX_ID))
+@installed
+def revoke_token(command_line: CommandLine, token_id: int) -> None:
+    """Revoke the platform token with this ID (see `wmsd kernel-token list`)."""
+
+    async def work(installation: Installation) -> bool:
+        return await installation.platform.write(lambda tx: kernel_tokens.revoke(tx, token_id))
+
+    note(f"Platform token {token_id} {'is revoked' if command_line.run(work) else 'was revoked before'}.")

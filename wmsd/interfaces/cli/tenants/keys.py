@@ -1,0 +1,85 @@
+"""`wmsd key`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from wmsd.base.machine.folder_lock import changing
+from wmsd.data_folder import key_file
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, note
+from wmsd.tenants.accounts import actions
+from wmsd.tenants.keys.master_key import IN_CLEAR
+
+
+@click.group()
+def key_command() -> None:
+    """Seal the keys of an installation, and change them.
+
+    The data folder holds the keys that sign tokens and seal credentials: whoever has a copy of the folder has
+    these keys too. With a key file elsewhere the keys are sealed, and neither the folder nor the file is of use
+    without the other.
+    """
+
+
+@key_command.command("move")
+@click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
+@click.option("--back", is_flag=True, help="Keep the keys in clear in the data folder again.")
+@installed
+def move(command_line: CommandLine, file: Path | None, back: bool) -> None:
+    """Seal the keys in the data folder with a new secret, and write the secret to FILE.
+
+    FILE must not exist yet, and must not be in the data folder. Stop the server first. Keep a copy of FILE:
+    without it the data folder cannot be opened any more.
+    """
+    if back == (file is not None):
+        raise click.UsageError("Give either FILE or --back.")
+
+    async def work(installation: Installation) -> None:
+        installation.folder.lock("no address")
+        try:
+            if file is not None:
+                key_file.make(file, installation.ids.secret(), installation.folder.path)
+            new = IN_CLEAR if file is None else key_file.open_key(str(file))
+            await installation.platform.write(lambda tx: actions.move_keys(tx, new))
+            installation.folder.forget_deleted()
+        finally:
+            installation.folder.unlock()
+
+    command_line.run(work)
+    shown = "" if file is None else str(file.resolve())
+    note("The keys are in clear again." if file is None else f"The keys are sealed with the secret in {shown}.")
+    if file is not None:
+        note("Keep a copy of that file, apart from the data and its backups: neither is of use without the other.")
+    if command_line.settings.server.key_file:
+        note(f"Backups from before still need {command_line.settings.server.key_file}.")
+    note("Put this into the configuration, under [server], before anything else:")
+    click.echo(f"key_file = {json.dumps(shown, ensure_ascii=False)}")
+
+
+@key_command.command("rotate")
+@installed
+def rotate(command_line: CommandLine) -> None:
+    """Sign new tokens with a new key. If there is a key file, also seal the keys with a new secret.
+
+    Tokens that were signed with the previous key are still accepted, as after `wmsd token rotate-key`. A running
+    server follows. Older copies of the key file open only backups that were made before.
+    """
+    named = command_line.settings.server.key_file
+
+    async def work(installation: Installation) -> None:
+        if not named:
+            await installation.platform.write(actions.rotate_signing_key)
+            return
+        path, secret = Path(named), installation.ids.secret()
+        with changing(installation.folder.path):  # one rotation at a time
+            key_file.replace(path, [*key_file.secrets_in(path), secret])
+            await installation.platform.write(actions.rotate_keys)
+            key_file.replace(path, [secret])
+
+    command_line.run(work)
+    note("New tokens are signed with a new key; tokens signed with the key before it are still accepted.")
+    if named:
+        note(f"The keys are sealed with a new secret, in {named}. Make a copy of that file again.")
+        note("Keep the copy from before as long as you keep backups from before: only it opens them.")

@@ -1,0 +1,72 @@
+"""`wmsd module`."""
+
+from typing import Any
+
+import click
+
+from wmsd.contract.access import MODULES
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say
+from wmsd.tenants.companies import actions
+
+
+@click.group()
+def module_command() -> None:
+    """Switch a company's modules on and off. A running server follows within a second."""
+
+
+@module_command.command("list")
+@click.argument("company", metavar="COMPANY")
+@json_option
+@installed
+def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None:
+    """List all modules, and which of them are on for COMPANY."""
+
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        found = await installation.platform.read(lambda tx: actions.company_of_code(tx, company))
+        return [
+            {"module": module, "enabled": module in found.modules, "for": what} for module, what in MODULES.items()
+        ]
+
+    say(command_line.run(work), as_json)
+
+
+@module_command.command("enable")
+@click.argument("company", metavar="COMPANY")
+@click.argument("modules", metavar="[MODULE...]", nargs=-1)
+@click.option("--all", "is_all", is_flag=True, help="Every module.")
+@json_option
+@installed
+def enable_modules(
+    command_line: CommandLine, company: str, modules: tuple[str, ...], is_all: bool, as_json: bool
+) -> None:
+    """Switch modules on for COMPANY: those that are named, or --all."""
+    if is_all == bool(modules):
+        raise click.UsageError(f"Name the modules, or give --all: {', '.join(MODULES)}.")
+    _switch(command_line, company, tuple(MODULES) if is_all else modules, True, as_json)
+
+
+@module_command.command("disable")
+@click.argument("company", metavar="COMPANY")
+@click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
+@json_option
+@installed
+def disable_modules(command_line: CommandLine, company: str, modules: tuple[str, ...], as_json: bool) -> None:
+    """Switch modules off for COMPANY. Its data stays."""
+    _switch(command_line, company, modules, False, as_json)
+
+
+def _switch(
+    command_line: CommandLine, company: str, modules: tuple[str, ...], enabled: bool, as_json: bool
+) -> None:
+    async def work(installation: Installation) -> list[bool]:
+        return await installation.platform.write(
+            lambda tx: [actions.set_module(tx, company, module, enabled) for module in modules]
+        )
+
+    changed = command_line.run(work)
+    rows = [
+        {"module": module, "enabled": enabled, "changed": did}
+        for module, did in zip(modules, changed, strict=True)
+    ]
+    say(rows, as_json)

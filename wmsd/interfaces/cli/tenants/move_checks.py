@@ -1,0 +1,182 @@
+"""The list of a move: what is done, what is left to do, and by which command."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from wmsd.base.plurals import counted
+from wmsd.interfaces.cli.tenants.other_installation import OverHttp
+from wmsd.maintenance.company_moves.move_checks import LISTED, Content, Site, Standing, User
+
+MARKS: Final = {True: "[x]", False: "[ ]", None: "[?]"}
+
+
+class Tick(NamedTuple):
+    """`is_done` is None where this command cannot see it. `to_do`: the command to type, or the act of a person."""
+
+    is_done: bool | None
+    text: str
+    to_do: str = ""
+
+    def __str__(self) -> str:
+        to_do = "" if self.is_done or not self.to_do else f" To do: {self.to_do}"
+        return f"{MARKS[self.is_done]} {self.text}{to_do}"
+
+
+def of_folder(home: Standing, there: Standing, data: str) -> Iterator[Tick]:
+    """`data`: the option that names the other installation in a command."""
+    code, new_code = home.company.code, there.company.code
+    yield _frozen(home)
+    yield Tick(True, f"{code} is in the other installation, as {new_code}.")
+    yield _last_event(there.knows_event)
+    yield _counts(home.content, there.content.counts)
+    yield from _users(home.belongings.users, there.belongings.users, new_code, data)
+    yield _tokens(home.belongings.tokens, there.belongings.tokens, new_code, data)
+    yield from _sites(home.belongings.sites, there.belongings.sites, new_code, data)
+    yield from _webhooks(home.content, there.content.webhooks, new_code, data)
+    yield _id(home, there.company.id, bool(there.belongings.requests))
+
+
+def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]:
+    """What the API tells there, and for the rest how to look at it."""
+    yield _frozen(home)
+    if found.company_id is None:
+        yield Tick(
+            False,
+            f"The token opens no company {new_code} at {found.address}.",
+            "import the company there, and make a token for it.",
+        )
+        return
+    yield Tick(True, f"{home.company.code} is served at {found.address}, as {new_code}.")
+    yield Tick(True, "A token opens it there.")
+    yield _last_event(found.knows_event)
+    yield _counts(home.content, found.counts)
+    yield from _behind(home, new_code)
+    webhooks = found.webhooks
+    if webhooks is None:
+        yield Tick(None, "The token may not read webhooks there.", "use one with the ability webhooks:read.")
+    else:
+        yield from _webhooks(home.content, webhooks, new_code, "")
+    yield _id(home, found.company_id, None)
+
+
+def of_file(home: Standing, new_code: str) -> Iterator[Tick]:
+    """Nothing is known of the other installation yet."""
+    yield _frozen(home)
+    yield from _behind(home, new_code)
+    yield from _webhooks(home.content, {}, new_code, "")
+    yield Tick(
+        None,
+        f"The company's id is {home.company.id} here, and is likely another one there.",
+        "integrators send the id that the import says as X-Company-Id, to the new address.",
+    )
+
+
+def deletion(home: Standing) -> str:
+    return f"wmsd company delete {shlex.quote(home.company.code)}"
+
+
+def _frozen(home: Standing) -> Tick:
+    code, since = home.company.code, home.company.frozen_at
+    if since is None:
+        again = f"thaw nothing, and move it again: wmsd company move {shlex.quote(code)} --to …"
+        return Tick(False, f"{code} is not frozen here: what is written here now is not there.", again)
+    return Tick(True, f"{code} is frozen here since {since}: nothing more is written or sent here.")
+
+
+def _last_event(is_known: bool | None) -> Tick:
+    if is_known is None:
+        return Tick(None, "The token may not read events there.", "use one with the ability webhooks:read.")
+    if is_known:
+        return Tick(True, "The last event from here is there.")
+    return Tick(False, "The last event from here is not there.", "look whether the import took this move's file.")
+
+
+def _counts(home: Content, there: Mapping[str, int | None]) -> Tick:
+    seen = {table: count for table, count in there.items() if count is not None and table in home.counts}
+    fewer = [
+        f"{count} of {home.counts[table]} {table.replace('_', ' ')}"
+        for table, count in seen.items()
+        if count < home.counts[table]
+    ]
+    if fewer:
+        to_do = "find out whether they were deleted there since the move."
+        return Tick(False, f"There are fewer records there: {', '.join(fewer)}.", to_do)
+    if not seen:
+        return Tick(None, "The token may read no list of records there.", "use one with the abilities to read.")
+    some = ", ".join(f"{seen[table]} {table.replace('_', ' ')}" for table in LISTED if table in seen)
+    return Tick(True, f"No record lacks there: {some}.")
+
+
+def _users(home: list[User], there: list[User], code: str, data: str) -> Iterator[Tick]:
+    known = {each.email: each for each in there}
+    for user in home:
+        if not user.has_company:
+            continue
+        other = known.get(user.email)
+        if other is not None and other.may_use:
+            yield Tick(True, f"{user.email} may use it there.")
+        elif other is not None:
+            change = f"wmsd user change {shlex.quote(user.email)} --add-company {shlex.quote(code)}{data}"
+            yield Tick(False, f"{user.email} is a user there, without this company.", change)
+        else:
+            yield Tick(False, f"{user.email} ({user.role}) is no user there.", _create(user, code, data))
+
+
+def _create(user: User, code: str, data: str) -> str:
+    email, company = shlex.quote(user.email), shlex.quote(code)
+    abilities = "".join(f" --ability {shlex.quote(each)}" for each in user.abilities)
+    return f"wmsd user create {email} --role {user.role} --company {company}{abilities} --link{data}"
+
+
+def _tokens(home: int, there: int, code: str, data: str) -> Tick:
+    create = f"wmsd token create --user EMAIL --ability ABILITY --company {shlex.quote(code)}{data}"
+    if there:
+        return Tick(True, f"{counted(there, 'token opens', 'tokens open')} it there, {home} here.")
+    if not home:
+        return Tick(True, "No token opens it here, so none is needed there.")
+    return Tick(False, f"No token opens it there; {home} did here. Make one for each program.", create)
+
+
+def _sites(home: list[Site], there: list[Site], code: str, data: str) -> Iterator[Tick]:
+    known = {each.warehouse for each in there}
+    for site in home:
+        is_there = site.warehouse in known
+        named = f"The site {site.name} ({site.warehouse})"
+        yield Tick(is_there, f"{named} {'has' if is_there else 'lacks'} a token there.", _make(site, code, data))
+
+
+def _make(site: Site, code: str, data: str) -> str:
+    words = map(shlex.quote, (code, site.warehouse, "--name", site.name))
+    return f"wmsd site create {' '.join(words)}{data}"
+
+
+def _behind(home: Standing, code: str) -> Iterator[Tick]:
+    """What cannot be seen of another machine."""
+    users = [each for each in home.belongings.users if each.has_company]
+    for user in users:
+        yield Tick(None, f"{user.email} ({user.role}) may use it here.", f"there, {_create(user, code, '')}")
+    if home.belongings.tokens:
+        create = f"wmsd token create --user EMAIL --ability ABILITY --company {shlex.quote(code)}"
+        opens = counted(home.belongings.tokens, "token opens", "tokens open")
+        yield Tick(None, f"{opens} it here, and none of them there.", f"there, for each program, {create}")
+    for site in home.belongings.sites:
+        yield Tick(
+            None, f"The site {site.name} ({site.warehouse}) has a token here.", f"there, {_make(site, code, '')}"
+        )
+
+
+def _webhooks(home: Content, there: Mapping[int, str], code: str, data: str) -> Iterator[Tick]:
+    for webhook, name in home.webhooks.items():
+        is_on = webhook in there
+        switch = f"wmsd webhook on {webhook} --company {shlex.quote(code)}{data}"
+        yield Tick(is_on, f"The webhook {name} is {'on' if is_on else 'off'} there.", switch)
+
+
+def _id(home: Standing, there: int, has_requests: bool | None) -> Tick:
+    if there == home.company.id:
+        return Tick(True, f"The company's id is {there} in both.")
+    text = f"The company's id was {home.company.id} and is {there} there."
+    if has_requests:
+        return Tick(True, f"{text} Programs have sent requests there.")
+    return Tick(has_requests, text, f"integrators send X-Company-Id: {there}, to the new address.")

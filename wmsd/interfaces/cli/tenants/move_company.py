@@ -1,0 +1,193 @@
+"""What `wmsd company move` does: a company goes to another installation, in one act or in two halves."""
+
+import secrets
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+
+from wmsd.data_folder.lending import beside_a_server
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.file_owner import Owner
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say, say_text
+from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of
+from wmsd.interfaces.cli.tenants import company_archives as moving
+from wmsd.interfaces.cli.tenants.freeze_company import frozen, thaw_of
+from wmsd.interfaces.cli.tenants.move_checks import Tick, deletion, of_address, of_file, of_folder
+from wmsd.interfaces.cli.tenants.other_installation import ask_address, in_folder, is_address, token_in
+from wmsd.maintenance.company_moves.export_import import named, scratch
+from wmsd.maintenance.company_moves.move_checks import Standing, came_here, standing
+from wmsd.tenants.companies import store
+
+ARCHIVE: Final = ".tar.gz"
+OVER_THE_NETWORK: Final = (
+    "wmsd writes nothing to another machine over the network. Name a file, such as acme.tar.gz, and bring it "
+    "there; --check then asks that address whether everything arrived."
+)
+
+
+class Moving(NamedTuple):
+    """What was asked for."""
+
+    code: str
+    target: str
+    new_code: str | None = None
+    operator_code: str | None = None
+    target_config: Path | None = None
+    passphrase_file: Path | None = None
+    token_file: Path | None = None
+    as_json: bool = False
+
+
+def move(command_line: CommandLine, asked: Moving) -> None:
+    target = Path(asked.target)
+    if is_address(asked.target):
+        raise click.UsageError(OVER_THE_NETWORK)
+    if target.is_dir():
+        _into_folder(command_line, asked, target)
+    elif asked.target.endswith(ARCHIVE):
+        _into_file(command_line, asked, target)
+    else:
+        raise click.UsageError(
+            f"--to {asked.target} is neither the data folder of another installation nor a file that ends with "
+            f"{ARCHIVE}."
+        )
+
+
+def check(command_line: CommandLine, asked: Moving) -> None:
+    """Says what is done of a move and what is left. Exits with 1 while something is left that can be seen."""
+    command_line.find()
+    if is_address(asked.target):
+        if asked.token_file is None:
+            raise click.UsageError(
+                "--check with an address needs --token-file, with a token of that installation."
+            )
+        home, _ = _home(command_line, asked.code)
+        code, event = asked.new_code or asked.code, home.content.last_event
+        found = ask_address(asked.target, token_in(asked.token_file), code, event)
+        _end(_tell(command_line, home, [*of_address(home, found, code)], asked))
+        return
+    if not Path(asked.target).is_dir():
+        raise click.UsageError("--check takes an address, or the data folder of the other installation.")
+    other = in_folder(Path(asked.target), asked.target_config)
+    home, origin = _home(command_line, asked.code)
+    _check_other(command_line, other)
+    _end(_check_folder(command_line, other, home, origin, asked))
+
+
+def _end(is_anything_left: bool) -> None:
+    if is_anything_left:
+        sys.exit(1)
+
+
+def _into_file(command_line: CommandLine, asked: Moving, file: Path) -> None:
+    passphrase = passphrase_of(command_line, asked.passphrase_file)
+    command_line.find()
+    moving.write_export(command_line, asked.code, file, passphrase, is_to_freeze=True)
+    home, _ = _home(command_line, asked.code)
+    code = asked.new_code or asked.code
+    note(f"{asked.code} is frozen, and {file} holds everything of it. Bring it to the other machine, and type:")
+    note(f"  {_import(asked, file, has_credentials=passphrase is not None)}", is_for_here=False)
+    if passphrase is None and home.content.webhooks:
+        note("  The credentials of its webhooks are not in the file: set them again there.")
+    note("Then look here whether everything is there, with a token of that installation in a file:")
+    options = f"--check https://ADDRESS --token-file FILE{_as(code, asked)}"
+    note(f"  wmsd company move {shlex.quote(asked.code)} {options}")
+    note(f"If the move is not to be: {thaw_of(asked.code)}")
+    _print([*of_file(home, code)], {"moved": asked.code, "file": str(file)}, asked)
+
+
+def _as(code: str, asked: Moving) -> str:
+    return "" if code == asked.code else f" --code {shlex.quote(code)}"
+
+
+def _import(asked: Moving, file: Path, has_credentials: bool) -> str:
+    words = ["wmsd company import", shlex.quote(file.name)]
+    for option, value in (("--code", asked.new_code), ("--operator", asked.operator_code)):
+        words += [] if value is None else [option, shlex.quote(value)]
+    return " ".join([*words, *(["--passphrase-file FILE"] if has_credentials else [])])
+
+
+def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None:
+    other = in_folder(target, asked.target_config)
+    command_line.find()
+    _check_other(command_line, other)
+    passphrase = secrets.token_urlsafe(32)  # the archive is there for a moment only, so that nobody need know it
+    with (
+        scratch(other.folder, "move") as folder,
+        beside_a_server(command_line.folder) as loan,
+        frozen(command_line, loan, asked.code),
+    ):
+        file = folder / f"company{ARCHIVE}"
+        moving.export_with(command_line, loan, asked.code, file, passphrase)
+        moving.bring_in(other, file, asked.new_code, asked.operator_code, passphrase, None)
+    home, origin = _home(command_line, asked.code)
+    _check_folder(command_line, other, home, origin, asked)
+
+
+def _check_other(command_line: CommandLine, other: CommandLine) -> None:
+    """Raises StorageError when it is the same installation, or a copy of it."""
+    here, there = (each.run_again(_installation_id) for each in (command_line, other))
+    if here == there:
+        raise StorageError(
+            f"{other.folder.path} is this installation, or a copy of it. A company moves to another installation. "
+            "Nothing was changed."
+        )
+
+
+async def _installation_id(installation: Installation) -> str:
+    return await installation.platform.read(store.installation)
+
+
+def _home(command_line: CommandLine, code: str) -> tuple[Standing, Owner]:
+    async def look(installation: Installation) -> tuple[Standing, Owner]:
+        found = await standing(installation, code)
+        return found, installation.files.owner(found.company.id)
+
+    return command_line.run_again(look)
+
+
+def _check_folder(
+    command_line: CommandLine, other: CommandLine, home: Standing, origin: Owner, asked: Moving
+) -> bool:
+    """Returns whether anything is left that can be seen. Raises StorageError when the company is not there."""
+
+    async def look(installation: Installation) -> Standing | None:
+        codes = await came_here(installation, named(origin))
+        if not codes or (asked.new_code is not None and asked.new_code not in codes):
+            return None
+        return await standing(installation, asked.new_code or codes[-1], home.content.last_event)
+
+    there = other.run_again(look)
+    if there is None:
+        raise StorageError(
+            f"{other.folder.path} has no company that was imported from {asked.code} of this installation"
+            f"{'' if asked.new_code is None else f' as {asked.new_code}'}."
+        )
+    data = f" --data {shlex.quote(str(other.folder.path.absolute()))}"
+    config = "" if other.config_file is None else f" --config {shlex.quote(str(other.config_file.absolute()))}"
+    return _tell(command_line, home, [*of_folder(home, there, f"{config}{data}")], asked)
+
+
+def _tell(command_line: CommandLine, home: Standing, ticks: Sequence[Tick], asked: Moving) -> bool:
+    left = [each for each in ticks if each.is_done is False]
+    _print(ticks, {"moved": asked.code, "to": asked.target}, asked)
+    remove = deletion(home)
+    if left:
+        note(f"When everything is done, delete it here: {remove}")
+    else:
+        note(f"Nothing that can be seen from here is left. Delete it here: {remove}")
+    return bool(left)
+
+
+def _print(ticks: Sequence[Tick], about: Mapping[str, Any], asked: Moving) -> None:
+    if asked.as_json:
+        rows = [{"done": each.is_done, "what": each.text, "to_do": each.to_do or None} for each in ticks]
+        say({**about, "checks": rows}, True)
+        return
+    for each in ticks:
+        say_text(str(each))

@@ -1,0 +1,93 @@
+"""`wmsd operator`."""
+
+from typing import Any, Final
+
+import click
+
+from wmsd.base.problems import Problem
+from wmsd.contract.context import Operator
+from wmsd.contract.validation import check
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.operations import act
+from wmsd.tenants.companies import actions, store
+from wmsd.tenants.companies import company_administration as administration
+from wmsd.tenants.companies.schema import NewOperator, OperatorChanges
+from wmsd.tenants.companies.unknown_codes import code_meant
+
+SANDBOX_WEBHOOKS: Final = "Whether its sandbox companies may send webhooks, marked X-ThreePl-Sandbox: true."
+
+
+@click.group()
+def operator_command() -> None:
+    """Make, change and list operators, who run the warehouses of several companies.
+
+    Sandbox companies send no webhooks unless their operator allows it with --webhooks. Their deliveries then carry
+    the header X-ThreePl-Sandbox: true.
+    """
+
+
+@operator_command.command("create")
+@click.argument("code")
+@click.option("--name", required=True, help="What people call it.")
+@click.option("--sandbox", is_flag=True, help="All its companies are sandboxes.")
+@click.option(
+    "--webhooks/--no-webhooks", "sandbox_webhooks", default=False, show_default=True, help=SANDBOX_WEBHOOKS
+)
+@json_option
+@installed
+def create_operator(command_line: CommandLine, /, as_json: bool, **given: str | bool) -> None:
+    """Make the operator CODE."""
+    new = check(NewOperator, given)
+
+    async def work(installation: Installation) -> int:
+        return await installation.platform.write(lambda tx: actions.create_operator(tx, new))
+
+    say({"id": command_line.run(work), **new.model_dump()}, as_json)
+
+
+@operator_command.command("change")
+@click.argument("code")
+@click.option("--name", help="A new name.")
+@click.option("--sandbox/--no-sandbox", default=None, help="Whether all its companies are sandboxes.")
+@click.option("--webhooks/--no-webhooks", "sandbox_webhooks", default=None, help=SANDBOX_WEBHOOKS)
+@installed
+def change_operator(command_line: CommandLine, /, code: str, **given: str | bool | None) -> None:
+    """Change the operator CODE. A running server follows within a second."""
+    if all(value is None for value in given.values()):
+        raise click.UsageError("Nothing to change: give --name, --sandbox or --webhooks.")
+    changes = check(OperatorChanges, given)
+
+    async def work(installation: Installation) -> None:
+        operators = await installation.platform.read(store.operators)
+        known = {each.code: each.id for each in operators}
+        if code not in known:
+            meant = code_meant(code, operators)
+            did_you_mean = "" if meant is None else f" Did you mean {meant}?"
+            raise Problem("NOT_FOUND", f"There is no such operator as {code}.{did_you_mean}")
+        await act(installation, administration.change_operator_record, id=known[code], body=changes)
+
+    command_line.run(work)
+    note(f"{code} is changed.")
+
+
+@operator_command.command("list")
+@json_option
+@installed
+def list_operators(command_line: CommandLine, as_json: bool) -> None:
+    """List the operators."""
+
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return [_operator_row(operator) for operator in await installation.platform.read(store.operators)]
+
+    say(command_line.run(work), as_json, "No operator yet: wmsd operator create CODE --name NAME")
+
+
+def _operator_row(operator: Operator) -> dict[str, Any]:
+    return {
+        "id": operator.id,
+        "code": operator.code,
+        "name": operator.name,
+        "sandbox": operator.sandbox,
+        "sandbox_webhooks": operator.sandbox_webhooks,
+    }

@@ -1,0 +1,145 @@
+"""The other installation of a move: a data folder on this machine, or an address that is asked over its API."""
+
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.failures import StorageError
+from wmsd.interfaces.cli.kit.command_line import CommandLine
+from wmsd.maintenance.company_moves.move_checks import LISTED
+from wmsd.settings import layers_of, settings_of
+
+SECONDS: Final = 30.0
+FOLLOWS_SECONDS: Final = 3.0
+AGAIN_SECONDS: Final = 0.2
+FIRST_LIST: Final = f"{LISTED['articles']}?per_page=1"
+LONGEST_TOKEN: Final = 4096
+NOT_ALLOWED: Final = (403, 404)
+"""The module is off, or the token lacks the ability."""
+
+
+def in_folder(folder: Path, config: Path | None) -> CommandLine:
+    """Raises StorageError when there is no data, and SettingsError."""
+    layers = layers_of(config, {("server", "data"): str(folder)})
+    other = CommandLine(settings_of(layers), DataFolder(folder), config, layers)
+    other.check_made()
+    return other
+
+
+class OverHttp(NamedTuple):
+    """What the API of an address tells. None is what the token may not see."""
+
+    address: str
+    company_id: int | None
+    """None when the token opens no such company."""
+    knows_event: bool | None = None
+    counts: Mapping[str, int | None] = {}
+    webhooks: Mapping[int, str] | None = None
+    """Those that are on."""
+
+
+def is_address(target: str) -> bool:
+    return target.startswith(("http://", "https://"))
+
+
+def token_in(file: Path) -> str:
+    """The first line of the file. Raises StorageError."""
+    try:
+        with file.open(encoding="ascii") as opened:
+            token = opened.readline(LONGEST_TOKEN).strip()
+    except UnicodeDecodeError:
+        token = ""
+    except OSError as error:
+        raise StorageError(
+            f"The token file {file} cannot be read: {(error.strerror or str(error)).lower()}."
+        ) from None
+    if not token:
+        raise StorageError(f"The token file {file} has no token in its first line.")
+    return token
+
+
+def ask_address(address: str, token: str, code: str, last_event: str | None) -> OverHttp:
+    """Raises StorageError when nothing that is wmsd answers there, or the token is refused."""
+    asking = _Asking(address, token)
+    known = asking.needed("/api/companies")["data"]
+    company_id = next((int(each["id"]) for each in known if each["code"] == code), None)
+    if company_id is None:
+        return OverHttp(asking.address, None)
+    asking.company_id = company_id
+    asking.wait_until_served()
+    counts = {table: asking.total(path) for table, path in LISTED.items()}
+    return OverHttp(asking.address, company_id, asking.knows(last_event), counts, asking.webhooks())
+
+
+class _Asking:
+    def __init__(self, address: str, token: str) -> None:
+        self.address = address.rstrip("/")
+        if not urlsplit(address).hostname:
+            raise StorageError(f"{address} is no address such as https://wms.example.com.")
+        self._token = token
+        self.company_id: int | None = None
+
+    def needed(self, path: str) -> Any:
+        status, body = self._get(path)
+        if status == 401:
+            raise StorageError(f"{self.address} does not know the token: make one there (wmsd token create).")
+        if status != 200:
+            raise StorageError(f"{self.address}{path} answers {status}. Look whether wmsd is served there.")
+        return body
+
+    def wait_until_served(self) -> None:
+        """A server follows the command that imported a company within a second; until then it answers 422."""
+        until = time.monotonic() + FOLLOWS_SECONDS
+        while self._get(FIRST_LIST)[0] == 422 and time.monotonic() < until:
+            time.sleep(AGAIN_SECONDS)
+
+    def total(self, path: str) -> int | None:
+        status, body = self._get(f"{path}?per_page=1")
+        return None if status in NOT_ALLOWED else int(self._good(status, path, body)["meta"]["total"])
+
+    def knows(self, event: str | None) -> bool | None:
+        path = "/api/v2/events?per_page=1" + ("" if event is None else f"&after={quote(event)}")
+        status, body = self._get(path)
+        if status == 422:
+            return False
+        return None if status in NOT_ALLOWED else self._good(status, path, body) is not None
+
+    def webhooks(self) -> dict[int, str] | None:
+        path = "/api/webhooks?per_page=200"
+        status, body = self._get(path)
+        if status in NOT_ALLOWED:
+            return None
+        return {each["id"]: each["name"] for each in self._good(status, path, body)["data"] if each["active"]}
+
+    def _good(self, status: int, path: str, body: Any) -> Any:
+        if status != 200:
+            raise StorageError(f"{self.address}{path} answers {status}. Try again.")
+        return body
+
+    def _get(self, path: str) -> tuple[int, Any]:
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+        if self.company_id is not None:
+            headers["X-Company-Id"] = str(self.company_id)
+        request = urllib.request.Request(self.address + path, headers=headers)  # noqa: S310 -- see is_address
+        try:
+            with urllib.request.build_opener(_Unmoved).open(request, timeout=SECONDS) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, None
+        except (OSError, ValueError) as error:
+            reason = error.reason if isinstance(error, urllib.error.URLError) else error
+            raise StorageError(f"{self.address} gives no answer of wmsd: {reason}") from None
+
+
+class _Unmoved(urllib.request.HTTPRedirectHandler):
+    """The token goes to no other address."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None

@@ -1,0 +1,107 @@
+"""`wmsd site`."""
+
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from wmsd.contract.validation import check
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.company_data import company_database
+from wmsd.platform.sites import active_warehouse
+from wmsd.tenants.companies.actions import company_of_code
+from wmsd.tenants.sites import actions, store
+from wmsd.tenants.sites.rules import KEPT, NEEDED_MODULES
+from wmsd.tenants.sites.schema import NewSite
+
+company_argument = click.argument("company", metavar="COMPANY")
+warehouse_argument = click.argument("warehouse", metavar="WAREHOUSE")
+
+
+@click.group()
+def site_command() -> None:
+    """Make, rotate and revoke the tokens of sites, for the transport integration.
+
+    A site is a warehouse of a company: WAREHOUSE and COMPANY are their codes. A running server follows within a
+    second.
+    """
+
+
+@site_command.command("create")
+@company_argument
+@warehouse_argument
+@click.option("--name", required=True, help="What people call it; ledgers show this name.")
+@json_option
+@installed
+def create_site(command_line: CommandLine, company: str, warehouse: str, name: str, as_json: bool) -> None:
+    """Make a site. Standard output gets only its token, and only this once: keep it safe."""
+    new = check(NewSite, {"name": name})
+
+    async def work(installation: Installation) -> tuple[int, str, list[str]]:
+        installation.folder.check_room()
+        database = await company_database(installation, company)
+        warehouse_id = await database.read(lambda tx: active_warehouse(tx, warehouse))
+        site_id, token = await installation.platform.write(
+            lambda tx: actions.create_site(tx, company, warehouse_id, warehouse, new)
+        )
+        modules = (await installation.platform.read(lambda tx: company_of_code(tx, company))).modules
+        return site_id, token, [module for module in NEEDED_MODULES if module not in modules]
+
+    site_id, token, off = command_line.run(work)
+    note(f"The token of {name}, {warehouse} of {company}. It is shown this once.")
+    if off:
+        note(f"It opens nothing yet: wmsd module enable {company} {' '.join(off)}")
+    _say_token(site_id, company, warehouse, token, as_json)
+
+
+@site_command.command("list")
+@json_option
+@installed
+def list_sites(command_line: CommandLine, as_json: bool) -> None:
+    """List the sites of all companies, without their tokens."""
+
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return await installation.platform.read(store.sites)
+
+    say(command_line.run(work), as_json, "No site yet: wmsd site create COMPANY WAREHOUSE --name NAME")
+
+
+@site_command.command("rotate")
+@company_argument
+@warehouse_argument
+@click.option("--at-once", is_flag=True, help="End the token before it now, not after 24 hours.")
+@json_option
+@installed
+def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once: bool, as_json: bool) -> None:
+    """Give a site a new token, printed only this once. The one before works for another 24 hours."""
+
+    async def work(installation: Installation) -> tuple[int, str]:
+        installation.folder.check_room(is_move=True)
+        return await installation.platform.write(lambda tx: actions.rotate_site(tx, company, warehouse, at_once))
+
+    site_id, token = command_line.run(work)
+    ends = "is refused now" if at_once else f"is good for another {KEPT // timedelta(hours=1)} hours"
+    note(f"The new token of {warehouse} of {company}; the one before {ends}. It is shown this once.")
+    _say_token(site_id, company, warehouse, token, as_json)
+
+
+@site_command.command("revoke")
+@company_argument
+@warehouse_argument
+@installed
+def revoke_site(command_line: CommandLine, company: str, warehouse: str) -> None:
+    """End all tokens of a site. `wmsd site rotate` opens it again."""
+
+    async def work(installation: Installation) -> bool:
+        return await installation.platform.write(lambda tx: actions.revoke_site(tx, company, warehouse))
+
+    revoked = command_line.run(work)
+    note(f"The site {warehouse} of {company} {'is revoked' if revoked else 'was revoked before'}.")
+
+
+def _say_token(site_id: int, company: str, warehouse: str, token: str, as_json: bool) -> None:
+    if as_json:
+        say({"id": site_id, "company": company, "warehouse": warehouse, "token": token}, as_json)
+    else:
+        click.echo(token)

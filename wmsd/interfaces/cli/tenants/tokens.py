@@ -1,0 +1,162 @@
+"""`wmsd token`."""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, ClassVar, Final
+
+import click
+
+from wmsd.base.problems import Problem
+from wmsd.contract.access import EVERYTHING
+from wmsd.contract.fields import MAX_ID, Input, Name
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.questions import confirm, yes_option
+from wmsd.interfaces.cli.tenants.change_user import ABILITIES_HELP, active
+from wmsd.tenants.accounts import actions
+from wmsd.tenants.accounts.rules import User
+
+ROTATE: Final = (
+    "Tokens and sessions of the present key go on; those of the keys before it end for good.\n"
+    "Sign new tokens with a new key?"
+)
+
+
+@click.group()
+def token_command() -> None:
+    """Make, list and revoke API tokens."""
+
+
+class TokenName(Input):
+    name: Name
+
+
+class Lifetime(click.ParamType[timedelta]):
+    """A time such as `90d` or `12h`."""
+
+    name = "90d"
+    UNITS: ClassVar = {"d": "days", "h": "hours"}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        found = re.fullmatch(r"([1-9][0-9]{0,5})([dh])", str(value), re.ASCII)
+        if not found:
+            self.fail(f"{value!r} is not a time such as 90d or 12h.", param, ctx)
+        return timedelta(**{self.UNITS[found[2]]: int(found[1])})
+
+
+@token_command.command("create")
+@click.option("--user", "email", required=True, metavar="EMAIL", help="Whose token it is.")
+@click.option("--ability", "abilities", multiple=True, required=True, metavar="A", help=ABILITIES_HELP)
+@click.option(
+    "--company",
+    "codes",
+    multiple=True,
+    metavar="CODE",
+    help="Only for this company; repeat it for several.  [default: all of the user's]",
+)
+@click.option("--name", default="command line", show_default=True, help="What it is for.")
+@click.option("--expires", type=Lifetime(), help="When it ends.  [default: 90d, or what the settings say]")
+@installed
+def create_token(
+    command_line: CommandLine,
+    email: str,
+    abilities: tuple[str, ...],
+    codes: tuple[str, ...],
+    name: str,
+    expires: timedelta | None,
+) -> None:
+    """Make a token. Standard output gets only the token, and only this once: keep it safe."""
+    check(TokenName, {"name": name})
+    tokens = command_line.settings.tokens
+    lifetime = expires or timedelta(days=tokens.lifetime_days)
+    if lifetime > timedelta(days=tokens.most_days):
+        raise click.BadParameter(f"at most {tokens.most_days}d (tokens.most_days).", param_hint="'--expires'")
+
+    async def work(installation: Installation) -> str:
+        def create(tx: Transaction) -> str:
+            user = active(tx, email)
+            with _told_what_it_has(user, abilities):
+                return actions.create_token(
+                    tx,
+                    email=email,
+                    name=name,
+                    abilities=abilities,
+                    company_codes=codes,
+                    lifetime=lifetime,
+                    whitelist=installation.abilities,
+                )
+
+        return await installation.platform.write(create)
+
+    token = command_line.run(work)
+    hours = lifetime // timedelta(hours=1)
+    lasts = f"{hours}h" if hours % 24 else f"{hours // 24}d"
+    note(f"A token for {email}; it lasts {lasts}. It is shown this once.")
+    click.echo(token)
+
+
+@contextmanager
+def _told_what_it_has(user: User, asked: Sequence[str]) -> Iterator[None]:
+    """Where the user lacks an ability, says which ones it has, and how it gets those that are asked for."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.code != "FORBIDDEN":
+            raise
+        wanted = [EVERYTHING] if EVERYTHING in asked else dict.fromkeys([*user.abilities, *asked])
+        options = " ".join(f"--ability {shlex.quote(each)}" for each in wanted)
+        raise Problem(
+            problem.code,
+            f"{problem.message} It has {', '.join(user.abilities) or 'no ability'}. To give it more: "
+            f"wmsd user change {shlex.quote(user.email)} {options}",
+        ) from None
+
+
+@token_command.command("list")
+@json_option
+@installed
+def list_tokens(command_line: CommandLine, as_json: bool) -> None:
+    """List the tokens, without their text."""
+
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return await installation.platform.read(actions.list_tokens)
+
+    say(command_line.run(work), as_json)
+
+
+@token_command.command("revoke")
+@click.argument("token_id", metavar="ID", type=click.IntRange(1, MAX_ID))
+@installed
+def revoke_token(command_line: CommandLine, token_id: int) -> None:
+    """Revoke the token with this ID (see `wmsd token list`). A running server follows within a second."""
+
+    async def work(installation: Installation) -> bool:
+        return await installation.platform.write(lambda tx: actions.revoke_token_by_id(tx, token_id))
+
+    note(f"Token {token_id} {'is revoked' if command_line.run(work) else 'was revoked before'}.")
+
+
+@token_command.command("rotate-key")
+@yes_option
+@installed
+def rotate_key(command_line: CommandLine, yes: bool) -> None:
+    """Sign new tokens with a new key.
+
+    Tokens that were signed with the previous key are still accepted; tokens of older keys are refused. Rotate
+    twice to end all of them. It asks first.
+    """
+    if not yes:
+        confirm(ROTATE)
+
+    async def work(installation: Installation) -> None:
+        await installation.platform.write(actions.rotate_signing_key)
+
+    command_line.run(work)
+    note("New tokens are signed with a new key; tokens signed with the key before it are still accepted.")

@@ -1,0 +1,251 @@
+"""`wmsd user`: making users, and what ends or replaces how they sign in."""
+
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from wmsd.base.problems import invalid
+from wmsd.contract.access import ROLES
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.operations import act
+from wmsd.interfaces.cli.tenants import change_user as user_changes
+from wmsd.interfaces.cli.tenants import user_links
+from wmsd.interfaces.cli.tenants.change_user import ABILITIES_HELP, abilities_in_words, active, user_of
+from wmsd.interfaces.cli.tenants.user_links import link_to_password
+from wmsd.interfaces.cli.tenants.ways_in import told
+from wmsd.tenants.accounts import actions, store
+from wmsd.tenants.accounts import second_factor_actions as second_step
+from wmsd.tenants.accounts import user_administration as users
+from wmsd.tenants.accounts import ways_in as holdings
+from wmsd.tenants.accounts.password_strength import IN_WORDS, password_errors
+from wmsd.tenants.accounts.schema import NewUser
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.sign_on import actions as sign_on
+
+password_option = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from the first line of standard input."
+)
+
+
+@click.group()
+def user_command() -> None:
+    """Make and change users. A password is never given as an argument, because others could see it."""
+
+
+@user_command.command("create")
+@click.argument("email")
+@click.option("--role", required=True, type=click.Choice(list(ROLES)), help="What it may do, and where.")
+@click.option(
+    "--company", "codes", multiple=True, metavar="CODE", help="A company it may use; repeat it for several."
+)
+@click.option("--name", help="What people call it.  [default: the e-mail address]")
+@click.option("--ability", "abilities", multiple=True, metavar="A", help="For a member. " + ABILITIES_HELP)
+@click.option(
+    "--link", "with_link", is_flag=True, help="Ask for no password: print a link at which the user chooses one."
+)
+@password_option
+@json_option
+@installed
+def create_user(
+    command_line: CommandLine,
+    email: str,
+    role: str,
+    codes: tuple[str, ...],
+    name: str | None,
+    abilities: tuple[str, ...],
+    with_link: bool,
+    password_stdin: bool,
+    as_json: bool,
+) -> None:
+    """Make the user EMAIL.
+
+    A platform-admin may do everything, everywhere. A company-admin may do everything in its companies. A member
+    may do in its companies what --ability says; without --ability, what those open that end with :read.
+
+    With --link it is invited: standard output gets only the link, and only this once.
+    """
+    if with_link and password_stdin:
+        raise click.UsageError("Give --link or --password-stdin, not both.")
+    new = check(
+        NewUser,
+        {
+            "email": email,
+            "name": name or email,
+            "role": role,
+            "company_codes": list(codes),
+            "abilities": list(abilities),
+        },
+    )
+    made = _invited(command_line, new) if with_link else _made(command_line, new, password_stdin)
+    if role != "platform-admin" and not codes:
+        note(
+            f"{new.email} has no company yet: it can sign in and see nothing. Give it one: "
+            f"wmsd user change {shlex.quote(new.email)} --add-company CODE"
+        )
+    link = {"link": link_to_password(command_line, made)} if with_link else {}
+    if link and not as_json:
+        click.echo(link["link"])
+    else:
+        say({"id": made["id"], "email": new.email.lower(), "role": role, **link}, as_json)
+
+
+def _invited(command_line: CommandLine, new: NewUser) -> dict[str, Any]:
+    return dict(command_line.run(lambda installation: act(installation, users.invite_user, body=new)))
+
+
+def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict[str, Any]:
+    password = _password(password_stdin, "--password-stdin, or --link for a link at which the user chooses one")
+    _check_password(password, new.email, new.name)
+
+    async def work(installation: Installation) -> int:
+        password_hash = await installation.passwords.hash(password)
+        return await installation.platform.write(
+            lambda tx: actions.create_user(tx, new, password_hash, installation.abilities)
+        )
+
+    return {"id": command_line.run(work)}
+
+
+@user_command.command("list")
+@json_option
+@installed
+def list_users(command_line: CommandLine, as_json: bool) -> None:
+    """List the users."""
+
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        codes = {company.id: company.code for company in await installation.platform.read(companies.companies)}
+        return [
+            {
+                "id": user.id,
+                "email": user.email,
+                "name": user.name,
+                "role": user.role,
+                "companies": sorted(codes[company_id] for company_id in user.company_ids),
+                "abilities": list(user.abilities),
+                "disabled": user.disabled,
+            }
+            for user in await installation.platform.read(store.users)
+        ]
+
+    users = command_line.run(work)
+    for user in () if as_json else users:
+        user["abilities"] = abilities_in_words(user["abilities"])
+        if user["role"] == "platform-admin":
+            user["companies"] = "all"
+    say(users, as_json, "No user yet: wmsd user create EMAIL --role platform-admin --link")
+
+
+@user_command.command("disable")
+@click.argument("email")
+@installed
+def disable_user(command_line: CommandLine, email: str) -> None:
+    """Shut out the user EMAIL, and refuse all its tokens. A running server follows within a second."""
+
+    def disable(tx: Transaction) -> str:
+        user = user_of(tx, email)
+        if user.disabled:
+            return f"{user.email} is disabled already. Nothing is changed."
+        held = holdings.of_user(tx, user.id)
+        actions.disable_user(tx, email)
+        refused = f" Tokens that are refused: {held.tokens}." if held.tokens else ""
+        return (
+            f"{user.email} is disabled. {told(held, holdings.of_user(tx, user.id))}{refused} `wmsd user enable` "
+            f"lets the user in again{', with these tokens' if refused else ''}."
+        )
+
+    async def work(installation: Installation) -> str:
+        return await installation.platform.write(disable)
+
+    note(command_line.run(work))
+
+
+@user_command.command("unlink")
+@click.argument("email")
+@installed
+def unlink_user(command_line: CommandLine, email: str) -> None:
+    """Part the user EMAIL from its accounts at providers, and end its sessions.
+
+    The next account that comes with its e-mail address is linked with it.
+    """
+
+    def unlink(tx: Transaction) -> str:
+        user = user_of(tx, email)
+        held = holdings.of_user(tx, user.id)
+        links = sign_on.unlink_user(tx, email)
+        return f"Accounts that {user.email} is parted from: {links}. {told(held, holdings.of_user(tx, user.id))}"
+
+    async def work(installation: Installation) -> str:
+        return await installation.platform.write(unlink)
+
+    note(command_line.run(work))
+
+
+@user_command.command("remove-second-factor")
+@click.argument("email")
+@installed
+def remove_second_factor(command_line: CommandLine, email: str) -> None:
+    """Take the second factor from the user EMAIL, who has lost it. The password alone signs in then."""
+
+    async def work(installation: Installation) -> bool:
+        return await installation.platform.write(lambda tx: second_step.remove_second_factor(tx, email))
+
+    was_on = command_line.run(work)
+    note(f"{email} has no second factor any more." if was_on else f"{email} had no second factor.")
+
+
+@user_command.command("set-password")
+@click.argument("email")
+@click.option("--keep-tokens", is_flag=True, help="Keep the tokens that were made by signing in.")
+@password_option
+@installed
+def set_password(command_line: CommandLine, email: str, keep_tokens: bool, password_stdin: bool) -> None:
+    """Give the user EMAIL a new password.
+
+    This ends the tokens that were made by signing in; tokens from `wmsd token create` stay. A running server
+    follows within a second.
+    """
+    password = _password(password_stdin)
+
+    async def work(installation: Installation) -> str:
+        user = await installation.platform.read(lambda tx: active(tx, email))
+        _check_password(password, user.email, user.name)
+        password_hash = await installation.passwords.hash(password)
+
+        def set_password(tx: Transaction) -> str:
+            held = holdings.of_user(tx, user.id)
+            actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
+            now = holdings.of_user(tx, user.id)
+            stay = f" Tokens that stay: {now.tokens}." if now.tokens else ""
+            return f"{user.email} has a new password. {told(held, now)}{stay}"
+
+        return await installation.platform.write(set_password)
+
+    note(command_line.run(work))
+
+
+def _password(from_stdin: bool, ways: str = "--password-stdin") -> str:
+    if from_stdin:
+        try:
+            password = sys.stdin.buffer.readline().decode().rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise invalid({"password": ["must be UTF-8 text"]}) from None
+    elif not sys.stdin.isatty():
+        raise click.UsageError(f"There is no terminal to ask for the password at: give {ways}.")
+    else:
+        note(IN_WORDS)
+        password = click.prompt("Password", hide_input=True, confirmation_prompt="The password again", err=True)
+    return str(password)
+
+
+def _check_password(password: str, email: str, name: str) -> None:
+    if errors := password_errors(password, email, name):
+        raise invalid(errors)
+
+
+for command in (*user_changes.COMMANDS, *user_links.COMMANDS):
+    user_command.add_command(command)

@@ -1,0 +1,1 @@
+"""Commands about webhooks and their deliveries."""

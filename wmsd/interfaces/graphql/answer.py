@@ -1,0 +1,72 @@
+"""Reads, plans and executes a document, and makes the GraphQL response."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from graphql import GraphQLError
+from pydantic_core import to_json
+
+from wmsd.base.problems import STATUS_OF_CODE, Problem
+from wmsd.dispatch.call import Call, Part, Reply
+from wmsd.dispatch.dispatcher import Dispatcher
+from wmsd.dispatch.idempotency import REPLAYED
+from wmsd.interfaces.graphql.execution import Execution, introspect
+from wmsd.interfaces.graphql.media_type import RESPONSE, content_type, media_type
+from wmsd.interfaces.graphql.parser import Refused, document_of
+from wmsd.interfaces.graphql.plans import operation_of, plan
+from wmsd.interfaces.openapi.headers import COST
+
+MOST_TOLD: Final = 50
+"""So many of the errors the history of requests keeps, and so many characters of each."""
+LONGEST_TOLD: Final = 400
+
+
+async def answer(
+    dispatcher: Dispatcher, call: Call, *, query: str, variables: dict[str, Any], operation_name: str | None
+) -> Reply:
+    """Answers a document. Raises Problem (405) for a mutation sent by GET."""
+    try:
+        document = document_of(query)
+        planned = plan(document, operation_of(document, operation_name), variables)
+    except Refused as refused:
+        return _refused(call, [_shown(error) for error in refused.errors])
+    if planned.is_mutation and call.method == "GET":
+        raise Problem("METHOD_NOT_ALLOWED", "Send mutations by POST.", headers={"Allow": "POST"})
+    execution = Execution(dispatcher, call, planned)
+    await execution.run()
+    data, errors = execution.data, execution.errors
+    if planned.introspection:
+        told, found = await asyncio.to_thread(introspect, document, planned, variables)
+        data |= told
+        errors += map(_shown, found)
+    call.parts = list(map(_part, errors[:MOST_TOLD]))
+    body: dict[str, Any] = {**({"errors": errors} if errors else {}), "data": data}
+    headers = {COST: str(planned.cost)}
+    if execution.replayed:
+        body["extensions"] = {"idempotent_replayed": execution.replayed}
+        if len(execution.replayed) == len(planned.plans):
+            headers[REPLAYED] = "true"
+    return _reply(call, 200, body, headers)
+
+
+def _part(error: Mapping[str, Any]) -> Part:
+    code = error["extensions"]["code"]
+    name = ".".join(map(str, error.get("path") or ()))
+    status = error["extensions"].get("status", STATUS_OF_CODE.get(code, 400))
+    return Part(name[:LONGEST_TOLD], status, code, error["message"][:LONGEST_TOLD])
+
+
+def _shown(error: GraphQLError) -> dict[str, Any]:
+    found: dict[str, Any] = dict(error.formatted)
+    found["extensions"] = {"code": "VALIDATION_FAILED", **found.get("extensions", {})}
+    return found
+
+
+def _refused(call: Call, errors: list[dict[str, Any]]) -> Reply:
+    """A document that was not run: 400, or 200 for clients that accept only plain JSON, as older ones expect."""
+    return _reply(call, 400 if media_type(call.accept) == RESPONSE else 200, {"errors": errors})
+
+
+def _reply(call: Call, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
+    return Reply(status, to_json(body), {"Content-Type": content_type(call.accept), **(headers or {})})

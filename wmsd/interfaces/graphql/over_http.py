@@ -1,0 +1,134 @@
+"""GraphQL over HTTP (the GraphQL foundation's specification): reads requests and gives refusals their form."""
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from wmsd.base.client_addresses import Network
+from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.strict_json import dumps, loads
+from wmsd.contract.route import Route, method_not_allowed
+from wmsd.dispatch.call import Call, LoadBody, Loaded, Reply, refusal
+from wmsd.dispatch.large_bodies import LargeBodies
+from wmsd.dispatch.prepared_answers import Prepared
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.graphql.media_type import JSON, RESPONSE, content_type, media_type
+from wmsd.interfaces.graphql.operation import GraphqlService, run_graphql
+from wmsd.interfaces.http import requests, server
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.cross_origin import options
+
+PATH: Final = "/api/graphql"
+SCHEMA: Final = f"{PATH}/schema"
+ROUTES: Final = (Route("POST", PATH, run_graphql), Route("GET", PATH, run_graphql))
+
+
+def add_to(app: web.Application, installation: Installation) -> None:
+    installation.dispatcher.add_service(GraphqlService(installation.dispatcher))
+    handler = partial(_handle, installation, server.trusted_proxies(installation))
+    for route in ROUTES:
+        server.add(app, route.method, route.path, handler)
+    server.add_open(app, "*", PATH, _refuse_method)
+    server.add_open(app, "GET", SCHEMA, partial(_schema, Prepared(_schema_text, "text/plain; charset=utf-8")))
+    server.refuse_other_methods(app, SCHEMA, ["GET"])
+
+
+async def _handle(installation: Installation, trusted: Sequence[Network], request: web.Request) -> web.Response:
+    call = server.call_of(request, trusted, run_graphql)
+    call.accept = server.joined(request.headers, "Accept")
+    call.load_body = partial(_read, request, call, installation.dispatcher.bodies)
+    reply = await installation.dispatcher.dispatch(call)
+    return server.response(in_form(call.accept, reply))
+
+
+def in_form(accept: str | None, reply: Reply) -> Reply:
+    """The answer of the operation as GraphQL clients read it."""
+    return reply if "Content-Type" in reply.headers else _as_graphql(accept, reply)
+
+
+async def _refuse_method(request: web.Request) -> web.Response:
+    allowed = server.possible(route.method for route in ROUTES)
+    if request.method == "OPTIONS":
+        return options(request.app[server.INSTALLATION].settings.server.allow_origins, request, allowed)
+    refused = refusal(method_not_allowed(request.method, allowed))
+    return server.response(_as_graphql(server.joined(request.headers, "Accept"), refused))
+
+
+async def _schema(prepared: Prepared, request: web.Request) -> web.Response:
+    return server.response(server.unless_known(request, await prepared.reply()))
+
+
+def _schema_text() -> bytes:
+    from wmsd.interfaces.graphql.schema import schema_text  # imported here, because a start does not need it
+
+    return schema_text().encode()
+
+
+def _as_graphql(accept: str | None, refused: Reply) -> Reply:
+    """A refused request in the form that GraphQL clients read."""
+    problem = json.loads(refused.body)
+    more = {name: problem[name] for name in ("code", "errors", "details") if name in problem}
+    body = {"errors": [{"message": problem["message"], "extensions": more}]}
+    return Reply(refused.status, dumps(body).encode(), {**refused.headers, "Content-Type": content_type(accept)})
+
+
+async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
+    """The parameters of a request by GET or POST. Raises Problem (400, 406, 413 or 415)."""
+    if media_type(call.accept) is None:
+        raise Problem("VALIDATION_FAILED", f"Accept {RESPONSE} or {JSON}.", status=406)
+    return await parameters_of(lambda: _document(request, call, bodies))
+
+
+async def parameters_of(load: LoadBody) -> Loaded:
+    """The parameters in what is loaded. Raises Problem (400, and what loading raises)."""
+    try:
+        return _parameters(await load())
+    except Problem as problem:
+        if problem.status == 422:  # REST's status; GraphQL has 400 for everything malformed
+            problem.status = 400
+        raise
+
+
+async def _document(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
+    if call.method == "GET":
+        return _from_query(request)
+    return await requests.json_body(request, call, bodies)
+
+
+def _from_query(request: web.Request) -> Loaded:
+    sent = requests.query(request)
+    document: dict[str, object] = dict(sent)
+    text_errors: FieldErrors = {}
+    for name in ("variables", "extensions"):
+        document[name] = None
+        if sent.get(name, "") not in ("", "null"):
+            document[name], inside, _ = _object(name, sent[name])
+            text_errors |= {f"{name}.{path}": sentences for path, sentences in inside.items()}
+    return Loaded(document, text_errors)
+
+
+def _object(name: str, text: str) -> Loaded:
+    try:
+        return Loaded(*loads(text.encode()))
+    except Problem:
+        raise _malformed(f"`{name}` must be an object, as JSON.") from None
+
+
+def _parameters(loaded: Loaded) -> Loaded:
+    document = loaded.document
+    query, variables, name = (document.get(key) for key in ("query", "variables", "operationName"))
+    if not isinstance(query, str):
+        raise _malformed("Send the document as a string in `query`.")
+    if not isinstance(variables, dict | None):
+        raise _malformed("`variables` must be an object.")
+    if not isinstance(name, str | None):
+        raise _malformed("`operationName` must be a string.")
+    if not isinstance(document.get("extensions"), dict | None):
+        raise _malformed("`extensions` must be an object.")
+    read: dict[str, object] = {"query": query, "variables": variables or {}, "operation_name": name or None}
+    return loaded._replace(document=read)
+
+
+def _malformed(message: str) -> Problem:
+    return Problem("VALIDATION_FAILED", message, status=400)

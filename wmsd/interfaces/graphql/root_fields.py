@@ -1,0 +1,104 @@
+"""The table of contents of GraphQL. Schema, checks and answers follow from it and from the operations."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Final
+
+from pydantic import BaseModel
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.operation import Operation
+from wmsd.events.outbox import actions as outbox
+from wmsd.events.webhooks import actions as webhooks
+from wmsd.events.webhooks.deliveries import actions as deliveries
+from wmsd.events.webhooks.deliveries.schema import Attempt, Delivery
+from wmsd.events.webhooks.schema import Subscription, SubscriptionChanges, SubscriptionFields
+from wmsd.server.webhook_sender import test_webhook
+from wmsd.warehouse.articles import actions as articles
+from wmsd.warehouse.articles.schema import Article
+from wmsd.warehouse.directory import actions as directory
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.packaging import actions as packaging
+from wmsd.warehouse.stock import actions as stock
+from wmsd.warehouse.stock.schema import DetailedStockRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A root field. `renamed` names the arguments that differ from the operation's parameters."""
+
+    name: str
+    operation: Operation
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+QUERIES: Final = (
+    Field("article", articles.get_article),
+    Field("articles", articles.walk_articles),
+    Field("article_changes", articles.sync_articles),
+    Field("stock", stock.walk_stock),
+    *(
+        field
+        for kind in DOCUMENTS
+        for field in (
+            Field(kind.table.entity, kind.reading.one),
+            Field(kind.table.name, kind.reading.by_cursor),
+        )
+    ),
+    Field("client", directory.get_client),
+    Field("clients", directory.walk_clients),
+    Field("partner", directory.get_partner),
+    Field("partners", directory.walk_partners),
+    Field("warehouse", directory.get_warehouse),
+    Field("warehouses", directory.walk_warehouses),
+    Field("packaging_types", packaging.walk_packaging_types),
+    Field("packaging_balances", packaging.walk_packaging_balances),
+    Field("packaging_movements", packaging.walk_packaging_movements),
+    Field("webhook", webhooks.get_webhook),
+    Field("webhooks", webhooks.walk_webhooks),
+    Field("webhook_deliveries", deliveries.list_webhook_deliveries),
+    Field("events", outbox.list_events, {"after_event": "after"}),
+)
+MUTATIONS: Final = tuple(
+    Field(operation.name, operation)
+    for operation in (
+        articles.create_article,
+        articles.replace_article,
+        articles.update_article,
+        articles.update_article_by_code,
+        *(operation for kind in DOCUMENTS for operation in kind.writing),
+        webhooks.create_webhook,
+        webhooks.replace_webhook,
+        webhooks.update_webhook,
+        webhooks.delete_webhook,
+        webhooks.rotate_webhook_secret,
+        deliveries.redeliver_webhook,
+        deliveries.redeliver_webhook_range,
+        test_webhook,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A field with the first records that refer to this one, such as an article's `stock`."""
+
+    of: type[BaseModel]
+    name: str
+    find: Operation
+    id_field: str
+    first: int
+
+
+COLLECTIONS: Final = (Collection(Article, "stock", stock.find_stock_of_articles, "article_id", 10),)
+DETAIL: Final = "lots"
+"""The value of the parameter `detail` that adds the fields which a record has only on request."""
+TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
+    DetailedStockRecord: "StockRecord",
+    Subscription: "Webhook",
+    Delivery: "WebhookDelivery",
+    Attempt: "WebhookAttempt",
+    SubscriptionFields: "WebhookFields",
+    SubscriptionChanges: "WebhookChanges",
+}
+"""The names of types that differ from their models."""

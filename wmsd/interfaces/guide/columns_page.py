@@ -1,0 +1,72 @@
+"""The page with the columns of every kind of file, from their declarations."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from wmsd.base.spreadsheet_cells import read_date, read_flag, read_moment
+from wmsd.contract import csv_cells as cells
+from wmsd.imports.file_kinds import KINDS, Kind
+from wmsd.interfaces.guide.source import Made, table_cell
+from wmsd.warehouse.documents.file_rows import OF_A_LINE
+
+TITLE: Final = "Columns of files"
+ABOVE: Final = f"""# {TITLE}
+
+What the files of [imports and exports](/docs/importing) have, kind by kind. The columns may be in any order, and
+those that are not required may be left out. An export has all of them. `wmsd import articles FILE.csv` takes one
+of the first kind, and so it goes with the others. At the pages the form has a template of each.
+"""
+CODE: Final = "_code"
+INSIDE: Final = "."
+"""In the column of a field of an object, such as `address.postal_code`, which names no record."""
+FORMS: Final[Mapping[Callable[[str], object], str]] = {
+    read_flag: "`true` or `false`",
+    read_date: "a date",
+    read_moment: "a date and time",
+    cells.MEMBERS: "a list, with `;` between its members",
+}
+"""What is in the cells, by what reads them."""
+
+
+def columns_page() -> str:
+    lines = [ABOVE]
+    for name, kind in KINDS.items():
+        lines += [f"## {name}", "", *_table(kind), ""]
+    return "\n".join(lines)
+
+
+def _table(kind: Kind) -> list[str]:
+    rows = [
+        f"| `{name}` | {_form(name, field)} | {_required(name, field, kind)} | {_meaning(field)} |"
+        for name, field in kind.columns.items()
+    ]
+    return ["| column | cell | required | means |", "|---|---|---|---|", *rows]
+
+
+def _meaning(field: FieldInfo) -> str:
+    return table_cell(field.description or "")
+
+
+def _required(name: str, field: FieldInfo, kind: Kind) -> str:
+    if name in kind.required:
+        return "yes"
+    return "for a new one" if field.is_required() and not cells.is_nullable(field) else ""
+
+
+def _form(name: str, field: FieldInfo) -> str:
+    plain = cells.plain_type(field)
+    if get_origin(plain) is Literal:
+        return " ".join(f"`{each}`" for each in get_args(plain))
+    if cells.is_number(field):
+        return "a number"
+    if plain is int:
+        return "a whole number"
+    if name.endswith(CODE) and INSIDE not in name:
+        noun = name.removesuffix(CODE).removeprefix(OF_A_LINE).replace("_", " ")
+        return f"the code of the {noun}{' of the line' if name.startswith(OF_A_LINE) else ''}"
+    return FORMS.get(cells.reader(field), "text")
+
+
+COLUMNS: Final = Made(TITLE, columns_page)

@@ -1,0 +1,232 @@
+"""Serves the guide. Each page is made once, on a thread, when somebody first opens it, and sent with its ETag."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from functools import cached_property, partial
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Any, Final
+
+from wmsd import docs
+from wmsd.base.dataclass import dataclass
+from wmsd.base.lazy_value import MadeOnce
+from wmsd.dispatch.prepared_answers import Kept, Prepared
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.guide import contents
+from wmsd.interfaces.guide.columns_page import COLUMNS
+from wmsd.interfaces.guide.contents import FIRST, HOME, READERS, address_of, neighbours
+from wmsd.interfaces.guide.settings_page import SETTINGS
+from wmsd.interfaces.guide.source import File, Source
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.server import response, trusted_proxies, unless_known
+from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.rendering import HEADERS, page, rendered
+from wmsd.interfaces.pages.kit.routing import add_visited
+from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
+from wmsd.interfaces.pages.kit.session_door import Door
+from wmsd.interfaces.pages.kit.text import language
+
+if TYPE_CHECKING:
+    from wmsd.interfaces.guide.search import Entry, Index
+
+DOCS: Final = files(docs)
+SEARCH: Final = f"{HOME}/search"
+HTML: Final = "text/html; charset=utf-8"
+LONGEST: Final = 200
+"""As much of a query as is looked at."""
+EXAMPLE_ADDRESS: Final = "http://127.0.0.1:8480"
+"""In the commands of the guide: that of a server with no settings."""
+MOST_HEADINGS: Final = 40
+"""Of a page with more, only the larger ones are listed beside it."""
+WEIGHT_OF_A_ROW: Final = 0.6
+"""A section about an error code comes before a table that has it too."""
+WEIGHT_OF_A_BEGINNING: Final = 1.3
+"""A page about something comes before sections that mention it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    name: str
+    title: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The pages for one reader."""
+
+    title: str
+    says: str
+    links: list[Link]
+    most_wanted: list[Link]
+
+
+def add_to(app: web.Application, installation: Installation, others: Mapping[str, Source]) -> None:
+    """Adds the guide. `others` are its pages that are made of declarations, by name."""
+    guide = Guide(installation, others)
+    add_visited(app, "page", "GET", "/", _home)
+    add_visited(app, "guide", "GET", HOME, guide.show)
+    add_visited(app, "guide", "GET", SEARCH, guide.search)
+    add_visited(app, "guide", "GET", f"{HOME}/{{name}}", guide.show)
+
+
+async def _home(request: web.Request) -> web.Response:
+    raise web.HTTPFound("/today")
+
+
+def _written(folder: Traversable) -> Iterator[tuple[str, Source]]:
+    for file in folder.iterdir():
+        if file.name.endswith(".md"):
+            yield file.name.removesuffix(".md"), File(file)
+
+
+def sources(others: Mapping[str, Source]) -> Mapping[str, Source]:
+    """All pages of the guide by name. `others` are those that are made of declarations elsewhere."""
+    return {**dict(_written(DOCS)), "settings": SETTINGS, "columns": COLUMNS, **others}
+
+
+def entries(pages: Mapping[str, Source]) -> "Iterator[Entry]":
+    """What a search finds in these pages."""
+    from wmsd.interfaces.guide.markdown import read
+    from wmsd.interfaces.guide.search import Entry
+
+    for name in contents.ORDER:
+        document = read(pages[name].markdown())
+        page_weight = contents.WEIGHTS.get(name, 1.0)
+        for section in document.sections:
+            place = "" if section.id == document.title.id else f"#{section.id}"
+            address = address_of(name) + place
+            of_kind = WEIGHT_OF_A_ROW if section.is_row else 1.0 if place else WEIGHT_OF_A_BEGINNING
+            yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
+
+
+def _found(index: "Index", frame: Mapping[str, Any]) -> Kept:
+    from wmsd.interfaces.guide.excerpts import as_html  # imported when somebody searches
+
+    results = index.search(frame["query"])
+    found = [
+        (entry.address, as_html(heading), "" if entry.page == entry.heading else entry.page, as_html(excerpt))
+        for entry, heading, excerpt in results.found
+    ]
+    return Kept(rendered("guide_search", **frame, results=results, found=found).encode())
+
+
+class Guide:
+    def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
+        self._trusted = trusted_proxies(installation)
+        self._door = Door(installation)
+        self._folder = installation.folder
+        self._sources = sources(others)
+        self._translated: dict[tuple[str, str], Source] = {
+            (name, of): source
+            for of in language.OFFERED
+            if of != language.DEFAULT
+            for name, source in _written(DOCS / of)
+        }
+        self._pages = {
+            (name, is_signed_in, of): Prepared(partial(self._page, name, is_signed_in, of), HTML)
+            for name in self._sources
+            for is_signed_in in (False, True)
+            for of in language.OFFERED
+        }
+        self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
+        """By whether somebody is signed in, and the language."""
+        self._found = FoundPages(self._door.work)
+        self._index = MadeOnce(self._new_index)
+
+    async def show(self, request: web.Request) -> web.Response:
+        asked = await self._language_of(request)
+        found = self._pages.get((request.match_info.get("name", FIRST), self._is_signed_in(request), asked))
+        if found is None:
+            return page("guide_missing", 404, **await self._frame(request))
+        reply = await found.reply()
+        reply.headers = {**HEADERS, **reply.headers, "Vary": "Accept-Language, Cookie"}
+        return response(unless_known(request, reply))
+
+    async def search(self, request: web.Request) -> web.Response:
+        """The pages that have what somebody looks for. A page is made once for equal queries, in a turn."""
+        query = " ".join(request.query.get("q", "")[:LONGEST].split())
+        of = await self._language_of(request)
+
+        async def prepared() -> Make:
+            index, frame = await self._index.get(), {**await self._frame(request), "query": query}
+            return partial(_found, index, frame)
+
+        address = browsers.read(request, self._trusted).address
+        found = await self._found.page((query, str(self._is_signed_in(request)), of), address, prepared)
+        return web.Response(body=found, content_type="text/html", charset="utf-8", headers=HEADERS)
+
+    def _new_index(self) -> "Index":
+        from wmsd.interfaces.guide.search import Index  # imported when somebody searches
+
+        return Index(entries(self._sources))
+
+    async def _language_of(self, request: web.Request) -> str:
+        """The one of the page that is made now."""
+        language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
+        await self._door.speak(request)
+        return language.current.get()
+
+    def _is_signed_in(self, request: web.Request) -> bool:
+        """Whether the browser says so. Nothing but a link depends on it."""
+        return browsers.read(request, self._trusted).secret is not None
+
+    async def _frame(self, request: web.Request) -> Mapping[str, Any]:
+        """That of a page which is none of the guide's own. Every search has it, so it is made once."""
+        key = (self._is_signed_in(request), language.current.get())
+        if key not in self._frames:
+            self._frames[key] = await asyncio.to_thread(self._framed, None, key[0])  # titles are in the files
+        return self._frames[key]
+
+    def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
+        """In the language of the page that is made now."""
+        from markupsafe import Markup
+
+        contents = Markup(rendered("guide_contents", parts=self._parts, current=current))  # noqa: S704 a template
+        frame = {"parts": self._parts, "contents": contents, "current": current}
+        return {**frame, "is_signed_in": is_signed_in, "query": ""}
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        return [
+            Part(
+                reader.title,
+                reader.says,
+                [self._link(name) for name in reader.pages],
+                [self._link(name) for name in reader.most_wanted],
+            )
+            for reader in READERS
+        ]
+
+    def _link(self, name: str) -> Link:
+        title = contents.ELSEWHERE.get(name) or self._sources[name].title
+        return Link(name, title, address_of(name))
+
+    def _source(self, name: str, of: str) -> Source:
+        """In this language where there is one, or else in English."""
+        return self._translated.get((name, of)) or self._sources[name]
+
+    def _here(self, text: str) -> str:
+        """With the address of this server in its commands, so that they can be typed as they stand."""
+        return text.replace(EXAMPLE_ADDRESS, self._folder.address or EXAMPLE_ADDRESS)
+
+    def _page(self, name: str, is_signed_in: bool, of: str) -> bytes:
+        from wmsd.interfaces.guide.markdown import read  # imported only when somebody reads the guide
+
+        language.current.set(of)  # in the context of the thread that makes the page
+        document = read(self._here(self._source(name, of).markdown()))
+        headings = document.headings
+        if len(headings) > MOST_HEADINGS:
+            headings = [each for each in headings if each.level == 2]
+        before, after = (each and self._link(each) for each in neighbours(name))
+        return rendered(
+            "guide_home" if name == FIRST else "guide_page",
+            **self._framed(name, is_signed_in),
+            is_translated=of == language.DEFAULT or (name, of) in self._translated,
+            title=document.title,
+            headings=headings,
+            introduction=document.introduction,
+            rest=document.rest,
+            before=before,
+            after=after,
+        ).encode()

@@ -1,0 +1,237 @@
+"""Searches the guide: words and their beginnings, in an index that is made once and kept in memory.
+
+What somebody types is only ever compared with words. Whatever it is, the work is bounded: by the first characters
+and words of it that are looked at, and by the size of the guide. Nobody needs to be signed in, so the dearest
+search has to be cheap too: what would be done word by word or place by place is done beforehand, or by C.
+"""
+
+import re
+import sys
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
+from heapq import nsmallest
+from itertools import chain, filterfalse, islice, repeat
+from math import log
+from operator import add, mul, neg, truediv
+from typing import Final, NamedTuple
+
+from wmsd.base.dataclass import dataclass
+from wmsd.interfaces.guide.excerpts import WORD, Pieces, Text
+
+LONGEST_QUERY: Final = 200
+MOST_WORDS: Final = 8
+SHORTEST_BEGINNING: Final = 2
+"""In characters: a single one has to be a whole word."""
+MOST_FOUND: Final = 20
+MOST_MERGED: Final = 250
+"""Places of words that a search merges; what more words begin with is merged beforehand."""
+LAST_CHARACTER: Final = chr(sys.maxunicode)
+"""Is in no word, so a beginning with it comes after all words that begin so."""
+MOST_REMEMBERED: Final = 20_000
+"""Words of the guide: several times as many as it has."""
+PART: Final = re.compile(r"[^\W_]+")
+IN_HEADING: Final = 6.0
+IN_TITLE: Final = 2.0
+MOST_IN_TEXT: Final = 2.0
+FOR_A_BEGINNING: Final = 0.5
+FOR_THE_HEADING: Final = 40.0
+FOR_ALMOST_THE_HEADING: Final = 30.0
+"""`log.file` comes before `log.files`, if that is what was typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A section of the guide, or a row of a table in it."""
+
+    page: str
+    """The page's title."""
+    address: str
+    heading: str
+    text: str
+    weight: float = 1.0
+
+
+class Found(NamedTuple):
+    entry: Entry
+    heading: Pieces
+    excerpt: Pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    query: str
+    total: int
+    """How many there are in all."""
+    found: Sequence[Found]
+    """The best of them."""
+    has_all_words: bool
+    """Whether each has all of the words; if not, each has some."""
+
+
+class Place(NamedTuple):
+    """An entry as searches need it."""
+
+    entry: Entry
+    text: Text
+    heading: Text
+
+    def found(self, meant: Set[int]) -> Found:
+        return Found(self.entry, self.heading.whole(meant), self.text.excerpt(meant))
+
+
+class Word(NamedTuple):
+    """What somebody looks for, as it is compared."""
+
+    whole: str
+    parts: Sequence[str]
+
+
+class Scores(NamedTuple):
+    """What a word counts."""
+
+    places: set[int]
+    """Where it is."""
+    of: Sequence[float]
+    """At every place; 0 where it is not."""
+
+
+class Index:
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        numbered: dict[str, int] = {}
+        self._entries = tuple(
+            Place(each, Text(each.text, numbered), Text(each.heading, numbered)) for each in entries
+        )
+        self._lengths = [1 + log(1 + len(each.text.text) / 500) for each in self._entries]
+        """What a score is divided by: in a long text a word says less."""
+        self._factors = [each.entry.weight for each in self._entries]
+        places: dict[str, dict[int, float]] = defaultdict(dict)
+        self._headed: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        """The places with such a heading, and the heading as it is compared."""
+        for place, found in enumerate(self._entries):
+            for word, weight in _weights(found.entry).items():
+                places[word][place] = weight
+            heading = _plain(found.entry.heading)
+            self._headed[_stem(heading)].append((place, heading))
+        self._words = sorted(places)
+        self._places: Sequence[Mapping[int, float]] = [places[word] for word in self._words]
+        """Of each word."""
+        spelled: dict[str, list[int]] = defaultdict(list)
+        for word, number in numbered.items():
+            for part in _of_the_guide(word):
+                spelled[part].append(number)
+        self._spelled: Sequence[Sequence[int]] = [spelled.get(word, ()) for word in self._words]
+        """Of each word: the numbers of those that are written so, whole or in part."""
+        self._merged = {each: self._merge(each) for each in self._frequent()}
+
+    def search(self, text: str) -> Results:
+        query = " ".join(text[:LONGEST_QUERY].split())
+        typed = map(_read, islice(dict.fromkeys(WORD.findall(query)), MOST_WORDS))
+        words = [*islice(chain.from_iterable(map(self._looked_for, typed)), MOST_WORDS)]
+        asked = [self._begun(each.whole) for each in words]
+        if not asked:
+            return Results(query, 0, (), False)
+        everywhere = set.intersection(*(each.places for each in asked))
+        places = everywhere or set.union(*(each.places for each in asked))
+        scores = map(neg, self._scores(places, asked, _plain(query)))
+        best = nsmallest(MOST_FOUND, zip(scores, places, strict=True))
+        meant = self._meant(words)
+        found = [self._entries[place].found(meant) for _, place in best]
+        return Results(query, len(places), found, bool(everywhere))
+
+    def _meant(self, words: Iterable[Word]) -> set[int]:
+        """The numbers of the words of the guide that are looked for: whole, in part, or by their beginning."""
+        beginnings = {each for word in words for each in (word.whole, *word.parts)}
+        found = map(self._spelled.__getitem__, map(self._beginning_with, beginnings))
+        return {*chain.from_iterable(chain.from_iterable(found))}
+
+    def _looked_for(self, word: Word) -> Iterator[Word]:
+        """The word, or each of its parts where it is not found as a whole."""
+        if len(word.parts) < 2 or self._words[self._beginning_with(word.whole)]:
+            yield word
+        else:
+            yield from (Word(part, ()) for part in word.parts)
+
+    def _begun(self, beginning: str) -> Scores:
+        """Those of the words that begin so."""
+        merged = self._merged.get(beginning)
+        return self._merge(beginning) if merged is None else merged
+
+    def _merge(self, beginning: str) -> Scores:
+        """At each place, of the word that counts most there."""
+        best = [0.0] * len(self._entries)
+        found = self._beginning_with(beginning)
+        for word, places in zip(self._words[found], self._places[found], strict=True):
+            rarity = log(1 + len(best) / len(places)) * (1 if word == beginning else FOR_A_BEGINNING)
+            for place, weight in places.items():
+                if weight * rarity > best[place]:
+                    best[place] = weight * rarity
+        return Scores(set().union(*self._places[found]), best)
+
+    def _frequent(self) -> Iterable[str]:
+        """The beginnings that have so many places that a search could not merge them in time."""
+        places: Counter[str] = Counter()
+        for word, found in zip(self._words, self._places, strict=True):
+            for length in range(SHORTEST_BEGINNING, len(word) + 1):
+                places[word[:length]] += len(found)
+        return (beginning for beginning, number in places.items() if number > MOST_MERGED)
+
+    def _beginning_with(self, beginning: str) -> slice:
+        """Which words begin so."""
+        first = bisect_left(self._words, beginning)
+        if len(beginning) < SHORTEST_BEGINNING:
+            return slice(first, bisect_right(self._words, beginning))
+        return slice(first, bisect_left(self._words, beginning + LAST_CHARACTER))
+
+    def _scores(self, places: Iterable[int], asked: Iterable[Scores], query: str) -> Iterator[float]:
+        """Of each place, in their order."""
+        for_heading = {
+            place: FOR_THE_HEADING if heading == query else FOR_ALMOST_THE_HEADING
+            for place, heading in self._headed.get(_stem(query), ())
+        }
+        by_word = (map(each.of.__getitem__, places) for each in asked)
+        sums = map(sum, zip(*by_word, strict=True))
+        in_text = map(truediv, sums, map(self._lengths.__getitem__, places))
+        with_headings = map(add, in_text, map(for_heading.get, places, repeat(0.0)))
+        return map(mul, with_headings, map(self._factors.__getitem__, places))
+
+
+def _weights(entry: Entry) -> dict[str, float]:
+    weights: dict[str, float] = {
+        word: min(1 + 0.2 * (times - 1), MOST_IN_TEXT) for word, times in Counter(_words(entry.text)).items()
+    }
+    for text, weight in ((entry.page, IN_TITLE), (entry.heading, IN_HEADING)):
+        for word in set(_words(text)):
+            weights[word] = weights.get(word, 0.0) + weight
+    return weights
+
+
+def _words(text: str) -> Iterator[str]:
+    for found in WORD.finditer(text):
+        yield from _of_the_guide(found[0])
+
+
+@lru_cache(MOST_REMEMBERED)
+def _of_the_guide(word: str) -> frozenset[str]:
+    """A word of the guide, which comes again and again, and its parts, as they are compared."""
+    whole, parts = _read(word)
+    return frozenset((whole, *parts))
+
+
+def _read(word: str) -> Word:
+    return Word(_stem(_plain(word)), [_stem(_plain(each)) for each in dict.fromkeys(PART.findall(word))])
+
+
+def _plain(text: str) -> str:
+    """Without capitals and accents: `Recepție` is found by `receptie`."""
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    return "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFKD", folded)))
+
+
+def _stem(word: str) -> str:
+    """`tokens` and `token` are one word."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

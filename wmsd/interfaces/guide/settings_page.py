@@ -1,0 +1,37 @@
+"""The page with every setting, from their declarations."""
+
+from typing import Final
+
+from wmsd.interfaces.guide.source import Made, table_cell
+from wmsd.settings import as_written, sections
+
+TITLE: Final = "Settings"
+ABOVE: Final = f"""# {TITLE}
+
+Every setting with its default and what it means. wmsd takes each from the first of these that has it: a flag, the
+environment, the configuration file, the default. The configuration file is `config.toml` in the folder where wmsd
+is started, or the one that `--config` or `WMSD_CONFIG` names. `config.example.toml` has all settings, ready to be
+changed.
+
+A path in the configuration file is relative to that file, one of a flag or of the environment to the current
+directory.
+
+The setting `server.listen` is the key `listen` in the section `[server]` of the file, and `WMSD_SERVER_LISTEN` in
+the environment. `wmsd config show` shows the settings in force, and `wmsd config check` finds mistakes. wmsd reads
+its settings when it starts: restart it after a change.
+"""
+
+
+def settings_page() -> str:
+    lines = [ABOVE]
+    for section, declared in sections().items():
+        lines += [f"## {section}", "", f"{declared.__doc__}", "", "| setting | default | means |", "|---|---|---|"]
+        lines += [
+            f"| `{section}.{key}` | `{as_written(field.default)}` | {table_cell(field.description or '')} |"
+            for key, field in declared.model_fields.items()
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+SETTINGS: Final = Made(TITLE, settings_page)

@@ -1,0 +1,42 @@
+"""The page of a failure that needs nothing but this file: no template, catalogue, stylesheet or database."""
+
+from collections.abc import Callable
+from html import escape
+from typing import Final
+
+from wmsd.base.problems import Problem
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.negotiation import weights_in
+
+HEADING: Final = "Something went wrong here"
+NEXT: Final = (
+    "It is the server's fault, not yours, and its log says what happened. Load the page again; if it stays so, "
+    "tell your admin what you were doing, and this number:"
+)
+REQUEST: Final = "Number of this request:"
+POLICY: Final = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
+
+
+def reads_pages(request: web.BaseRequest) -> bool:
+    """Whether a person reads the answer, in a browser: not a program, and not a browser that loads a file."""
+    return "text/html" in weights_in(request.headers.get("Accept", ""))
+
+
+def made(
+    problem: Problem, request_id: str, language: str = "en", told: Callable[[str], str] = lambda text: text
+) -> web.Response:
+    """The page. `told` translates its sentences."""
+    message, next_ = ("", NEXT) if problem.status == 500 else (problem.message, REQUEST)
+    heading, message, next_ = (escape(told(each)) for each in (HEADING, message, next_))
+    text = f"""<!doctype html>
+<html lang="{escape(language)}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{heading} · wmsd</title>
+<h1>{heading}</h1>
+<p>{message}
+<p>{next_} <code>{escape(request_id)}</code></p>
+</html>
+"""
+    headers = {**problem.headers, "Content-Security-Policy": POLICY}
+    return web.Response(status=problem.status, text=text, content_type="text/html", headers=headers)

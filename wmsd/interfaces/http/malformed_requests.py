@@ -1,0 +1,94 @@
+"""Answers what is no HTTP: a head that is too long or broken never becomes a request, and meets no route."""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from wmsd.base.machine.shortages import is_shortage
+from wmsd.base.problems import Problem
+from wmsd.dispatch.call import Reply, refusal
+from wmsd.dispatch.refusals import broken_off
+from wmsd.dispatch.request_measures import OTHER
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
+from wmsd.interfaces.http.route_table import PlainRoutes
+
+NOWHERE: Final = "There is nothing at this address."
+UNREADABLE: Final = "This is no HTTP request that can be read"
+MISTAKE: Final = "Something went wrong on the server. Its log has the request id."
+PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
+"""The parser's sentence when what it calls has failed. It calls nothing that fails but for want of memory."""
+ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
+
+
+class RequestHandler(web.RequestHandler):
+    """aiohttp's handler of a connection. The answers that it makes by itself have the form of all others."""
+
+    __slots__ = ("_installation", "_log")
+
+    def __init__(self, installation: Installation, log: RequestLog, server: web.Server, **options: Any) -> None:
+        super().__init__(server, **options)
+        self._installation, self._log = installation, log
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Raises ConnectionError when an answer has begun already."""
+        super().handle_error(request, status, exc, message)
+        told = refusal(self._problem(request, status, exc, message or ""))
+        answer = _told(self._installation, self._log, request, told, reason_of(message or ""))
+        answer.force_close()
+        if exc is not None:
+            exc.__traceback__ = None  # it holds the frame that holds the error, until a collection
+        return answer
+
+    def _problem(
+        self, request: web.BaseRequest, status: int, error: BaseException | None, message: str
+    ) -> Problem:
+        if status >= 500:
+            if isinstance(error, Exception) and is_shortage(error):
+                return broken_off(request.method not in SAFE_METHODS)
+            return Problem("SERVER_ERROR", MISTAKE)
+        if PARSER_FAILED.match(message):
+            self._log.shortages.failed("requests are broken off", MemoryError("the parser found no memory"))
+            return broken_off(may_have_written=False)  # nothing has seen the request yet
+        return Problem("VALIDATION_FAILED", f"{UNREADABLE}{reason_of(message)}.", status=status)
+
+
+def answering_all(installation: Installation, log: RequestLog, plain: PlainRoutes, handle: Answering) -> Answering:
+    """Has the plain routes answer what they know, and `handle` the rest. Refuses what has no path too, such as
+    `OPTIONS *` and CONNECT: it meets no route, not even the last.
+    """
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        assert isinstance(request, web.Request)
+        found = plain.find(request)
+        if found is not None:
+            return await found(request)
+        try:
+            return await handle(request)
+        except web.HTTPException as error:
+            error.__traceback__ = None  # as above
+            nowhere = Problem("NOT_FOUND", NOWHERE, status=error.status)
+            return _told(installation, log, request, refusal(nowhere), "")
+
+    return answer
+
+
+def _told(
+    installation: Installation, log: RequestLog, request: web.BaseRequest, told: Reply, reason: str
+) -> web.Response:
+    request_id = request[REQUEST_ID] = installation.ids.unique()
+    answer = web.Response(status=told.status, body=told.body, headers={**told.headers, **ALWAYS})
+    answer.content_type = "application/json"
+    answer.headers["X-Request-Id"] = request_id
+    installation.measures.surfaces[OTHER].note(told.status, 0.0)
+    log.write(request, told.status, 0.0, reason)
+    return answer

@@ -1,0 +1,73 @@
+"""Finds the route of an address in a dict. aiohttp tries several, and makes objects for what wmsd has none of."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, NamedTuple
+
+from wmsd.interfaces.http.aiohttp_web import web
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+PLAIN: Final = re.compile(r"[\w/.,:;=@!$&'()*+~-]*", re.ASCII)
+"""An address that means what it says. One with other signs may have to be decoded."""
+ANYTHING: Final = "{}"
+
+
+PARTS: Final = web.RequestKey("parts", dict[str, str])
+
+
+class Known(NamedTuple):
+    route: web.AbstractRoute
+    names: tuple[str, ...]
+    """Of its parameters."""
+
+
+def parts_of(request: web.Request) -> Mapping[str, str]:
+    """The parts of the address by name."""
+    found = request.get(PARTS)
+    return request.match_info if found is None else found
+
+
+class PlainRoutes:
+    """The routes of addresses that need no decoding. aiohttp's router knows every route, and finds all others."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], Known] = {}
+        """By method, and by the parts of the path with ANYTHING for each parameter."""
+        self._places: dict[int, list[tuple[int, ...]]] = {}
+        """By the number of parts: the places where a path may have parameters. What names more of the first parts
+        comes first, as with aiohttp.
+        """
+
+    def add(self, path: str, route: web.AbstractRoute) -> None:
+        """Adds a route, unless it is one of any method, or of parts with a pattern."""
+        if route.method == "*" or ":" in path:
+            return
+        parts = path.split("/")
+        places = tuple(place for place, part in enumerate(parts) if part.startswith("{"))
+        names = tuple(parts[place].strip("{}") for place in places)
+        for place in places:
+            parts[place] = ANYTHING
+        self._known[route.method, *parts] = Known(route, names)
+        known = self._places.setdefault(len(parts), [])
+        if places not in known:
+            known.append(places)
+            known.sort(reverse=True, key=lambda each: [*each, len(parts)])
+
+    def find(self, request: web.Request) -> Handler | None:
+        """What answers the request, of which `parts_of` then knows the parts; None when aiohttp is to find it."""
+        path = request.rel_url.raw_path
+        if not PLAIN.fullmatch(path) or "Expect" in request.headers:
+            return None
+        parts = path.split("/")
+        for places in self._places.get(len(parts), ()):
+            wanted = [request.method, *parts]
+            for place in places:
+                wanted[place + 1] = ANYTHING
+            found = self._known.get(tuple(wanted))
+            if found is not None:
+                values = [parts[place] for place in places]
+                if "" in values:
+                    return None
+                request[PARTS] = dict(zip(found.names, values, strict=True))
+                return found.route.handler
+        return None

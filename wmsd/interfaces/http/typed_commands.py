@@ -1,9 +1,0 @@
-"""The commands that pages for site admins name, as they are typed on the machine of the server."""
-
-from typing import Final
-
-from wmsd.app.typed_commands import Complete
-from wmsd.interfaces.http.web import web
-
-COMPLETE: Final[web.AppKey[Complete]] = web.AppKey("complete")
-"""Of the server: see `Started`."""

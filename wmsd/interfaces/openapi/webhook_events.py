@@ -1,0 +1,73 @@
+"""What webhooks send: each event with its data."""
+
+from typing import Final
+
+from wmsd.events.outbox.events import EVENTS
+from wmsd.events.webhooks.signing import EPOCH, SEQUENCE_GAP
+from wmsd.interfaces.openapi.event_models import EVENT_DATA
+from wmsd.interfaces.openapi.schemas import Schema, objects, reference
+
+SIGNED: Final = {
+    "X-Webhook-Event": "The name of the event.",
+    "X-Webhook-Id": "The id of the event: the same on every attempt.",
+    "X-Webhook-Attempt": "The number of the attempt, from 1.",
+    "X-Webhook-Sequence": "The number of the delivery in its subscription, without gaps in an epoch.",
+    EPOCH: "The epoch of the company's history. A restore begins a new one.",
+}
+SOMETIMES: Final = {
+    SEQUENCE_GAP: "On the first delivery of an epoch, where numbers are passed over: the first and the last of "
+    "them, as `13-28`. Deliveries with these numbers may have come before the restore; what they told of is gone.",
+}
+
+
+TAG: Final = "Webhook events"
+"""Not that of the operations: generators write one file for each tag, and the second would replace the first."""
+
+
+def webhooks() -> dict[str, Schema]:
+    """The requests that webhooks receive, by event."""
+    return {event: {"post": _received(event)} for event in EVENTS}
+
+
+def name_of(event: str) -> str:
+    """The schema of an event's body: `SalesOrderCreatedEvent`."""
+    return "".join(part.capitalize() for part in event.replace(".", "_").split("_")) + "Event"
+
+
+def schemas() -> dict[str, Schema]:
+    return {
+        name_of(event): objects(
+            {
+                "event": {"type": "string", "const": event},
+                "timestamp": {"type": "string", "format": "date-time"},
+                "data": reference(EVENT_DATA[event].__name__),
+            }
+        )
+        for event in EVENTS
+    }
+
+
+def _received(event: str) -> Schema:
+    return {
+        "operationId": f"on_{event.replace('.', '_')}",
+        "tags": [TAG],
+        "summary": f"{event}",
+        "security": [],
+        "description": f"{EVENTS[event]} How to check its signature is told in the guide, under /docs/webhooks.",
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "description": says, "schema": {"type": "string"}}
+            for name, says in SIGNED.items()
+        ]
+        + [
+            {"name": name, "in": "header", "required": False, "description": says, "schema": {"type": "string"}}
+            for name, says in SOMETIMES.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": reference(name_of(event))}},
+        },
+        "responses": {
+            "2XX": {"description": "Received. Anything else is a failure, and sent again."},
+            "410": {"description": "The subscription is switched off."},
+        },
+    }

@@ -1,0 +1,50 @@
+"""The pages of the running house, beside those of its records."""
+
+from typing import Final, NamedTuple
+
+from wmsd.contract.access import Role, has_role
+from wmsd.contract.operation import Operation
+from wmsd.platform.admin_view import actions as oversight
+from wmsd.platform.admin_view import recovery_phrase as phrases
+from wmsd.tenants.recovery import actions as recovery
+
+
+class HousePage(NamedTuple):
+    name: str
+    """In addresses, under /admin."""
+    title: str
+    reads: Operation
+    begins: Operation | None = None
+    """What its button begins."""
+    acts: tuple[Operation, ...] = ()
+    """What is done there with some of what it shows."""
+
+
+HEALTH: Final = HousePage("health", "Health", oversight.get_house_health, oversight.begin_examination)
+BACKUPS: Final = HousePage("backups", "Backups", oversight.get_house_backups, oversight.begin_backup)
+RECOVERY: Final = HousePage("recovery-phrase", "Recovery phrase", phrases.get_recovery_phrase)
+JOBS: Final = HousePage("jobs", "Jobs", oversight.list_jobs)
+SETTINGS: Final = HousePage("settings", "Settings", oversight.list_settings)
+DAY_AFTER: Final = HousePage(
+    "day-after",
+    "The day after",
+    recovery.list_recovery,
+    acts=(
+        recovery.dismiss_lost,
+        recovery.remove_lost_second_factors,
+        recovery.confirm_access,
+        recovery.end_access,
+    ),
+)
+HOUSE_PAGES: Final = (HEALTH, BACKUPS, RECOVERY, DAY_AFTER, JOBS, SETTINGS)
+
+
+def overseen_by(role: Role) -> list[HousePage]:
+    """What somebody of this role may see."""
+    return [each for each in HOUSE_PAGES if each.reads.role and has_role(role, each.reads.role)]
+
+
+def operations() -> list[Operation]:
+    """All that these pages ask for."""
+    asked = [each for page in HOUSE_PAGES for each in (page.reads, page.begins, *page.acts)]
+    return [each for each in asked if each is not None]

@@ -1,0 +1,175 @@
+"""What a browser sends: its cookie, and forms that no other site can send for it.
+
+The cookie is not sent with requests that another site begins (SameSite=Strict). A form must also come from a
+page of this very origin, which the browser says itself (Sec-Fetch-Site, or else Origin), and hold the token
+of its session. Only what is kept of a sign-on under way is sent when the provider leads the browser back
+(SameSite=Lax); it opens nothing by itself.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import parse_qsl
+
+from wmsd.base.client_addresses import Network
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.aiohttp_web import web
+
+COOKIE: Final = "wmsd"
+COOKIE_OVER_TLS: Final = "__Host-wmsd"
+SIGN_ON: Final = "-sign-on"
+"""What follows the cookie's name for a sign-on that is under way."""
+BY_ITSELF: Final = "X-By-Itself"
+"""A header of what the module of live pages asks."""
+LONGEST_SECRET: Final = 200
+LARGEST_FORM: Final = 64 * 1024
+MOST_FIELDS: Final = 200
+FORM_TOKEN: Final = "form_token"
+LONGEST_NEXT: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    request: web.Request
+    origin: str
+    """The scheme and the host that it has reached, as `https://wms.example.com`."""
+    address: str
+    secret: str | None
+    """Of its session, as it says."""
+    asks_by_itself: bool = False
+    """Whether an open page asks, without its person."""
+
+    @property
+    def has_tls(self) -> bool:
+        return self.origin.startswith("https:")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs on the box itself, so that nobody can listen."""
+        return self.address in ("127.0.0.1", "::1", "::/64")
+
+    @property
+    def form_token(self) -> str:
+        return form_token(self.secret or "")
+
+
+class FormOfAnotherSession(Problem):
+    def __init__(self) -> None:
+        super().__init__("FORBIDDEN", "This form is of another session. Open the page again.")
+
+
+class FormOfAnotherOrigin(Problem):
+    def __init__(self) -> None:
+        super().__init__("FORBIDDEN", "This form was not sent from a page of this service.")
+
+
+def form_token(secret: str) -> str:
+    """What a form of this session holds. It tells nothing of the secret."""
+    return hmac.new(secret.encode(), b"form", hashlib.sha256).hexdigest()
+
+
+def read(request: web.Request, trusted: Sequence[Network]) -> Browser:
+    origin = requests.origin(request, trusted)
+    name = COOKIE_OVER_TLS if origin.startswith("https:") else COOKIE
+    secret = request.cookies.get(name)
+    if secret is not None and not 0 < len(secret) <= LONGEST_SECRET:
+        secret = None
+    address = requests.client_address(request, trusted)
+    return Browser(request, origin, address, secret, asks_by_itself=BY_ITSELF in request.headers)
+
+
+def give(answer: web.Response, browser: Browser, secret: str) -> None:
+    """Gives the browser the session with this secret. Its end is decided here, not by the cookie."""
+    _set(answer, browser, secret, None)
+
+
+def take(answer: web.Response, browser: Browser) -> None:
+    """Takes the session away."""
+    _set(answer, browser, "", 0)
+
+
+def _set(answer: web.Response, browser: Browser, secret: str, max_age: int | None) -> None:
+    answer.set_cookie(
+        _cookie(browser),
+        secret,
+        max_age=max_age,
+        path="/",
+        httponly=True,
+        samesite="Strict",
+        secure=browser.has_tls,
+    )
+
+
+def _cookie(browser: Browser) -> str:
+    return COOKIE_OVER_TLS if browser.has_tls else COOKIE
+
+
+def kept_sign_on(browser: Browser) -> str | None:
+    """What the browser keeps of a sign-on."""
+    return browser.request.cookies.get(_cookie(browser) + SIGN_ON)
+
+
+def keep_sign_on(answer: web.Response, browser: Browser, kept: str, seconds: int) -> None:
+    """Has the browser keep it for so many seconds; 0: no longer."""
+    answer.set_cookie(
+        _cookie(browser) + SIGN_ON,
+        kept,
+        max_age=seconds,
+        path="/",
+        httponly=True,
+        samesite="Lax",
+        secure=browser.has_tls,
+    )
+
+
+def begins_elsewhere(browser: Browser) -> bool:
+    """Whether a page of another site has led or made the browser ask for this."""
+    return browser.request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none")
+
+
+async def form(browser: Browser, with_token: bool = True, largest: int = LARGEST_FORM) -> dict[str, str]:
+    """The fields of a form of this origin, and of this session. Raises Problem: 403, 415, 413, 408, 400."""
+    request = browser.request
+    check_origin(browser)
+    if request.content_type != "application/x-www-form-urlencoded":
+        raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
+    try:
+        raw = (await requests.body(request, largest)).decode()
+        fields = dict(parse_qsl(raw, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"))
+    except ValueError:
+        raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None
+    token = fields.pop(FORM_TOKEN, "")
+    if with_token:
+        check_token(browser, token)
+    return fields
+
+
+def check_token(browser: Browser, token: str) -> None:
+    """Raises Problem (403) unless the form is of this session."""
+    if not hmac.compare_digest(token.encode(), browser.form_token.encode()):
+        raise FormOfAnotherSession
+
+
+def check_origin(browser: Browser) -> None:
+    """Raises Problem (403) unless a page of this origin has sent it."""
+    headers = browser.request.headers
+    site = headers.get("Sec-Fetch-Site")
+    is_own = site == "same-origin" if site is not None else headers.get("Origin") == browser.origin != ""
+    if not is_own:
+        raise FormOfAnotherOrigin
+
+
+def page_of_form(browser: Browser) -> str:
+    """The path of the page of this origin that a form was sent from; empty when the browser does not say."""
+    came_from = browser.request.headers.get("Referer", "")
+    path = came_from.removeprefix(browser.origin)
+    return "" if path == came_from else own_path(path, "")
+
+
+def own_path(text: str, otherwise: str) -> str:
+    """A path of this service, to go on to. Anything else would lead to another site."""
+    is_path = text.startswith("/") and not text.startswith(("//", "/\\")) and len(text) <= LONGEST_NEXT
+    return text if is_path and text.isascii() and text.isprintable() else otherwise

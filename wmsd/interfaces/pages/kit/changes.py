@@ -1,0 +1,68 @@
+"""Who made a document, moved it and changed it, as its page tells it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.interfaces.pages.kit.fields import REFERRING, Field, fields_of
+from wmsd.interfaces.pages.kit.referred import Referred, referred
+from wmsd.interfaces.pages.kit.resources import Resource
+from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.warehouse.documents.change_history import MORE
+from wmsd.warehouse.documents.schema import DocumentChange
+
+FIELDS: Final = tuple(fields_of(DocumentChange).values())
+Change = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """`lacks_beginning`: what was done first is not among them. `lacks_older`: what was done after it."""
+
+    fields: Sequence[Field]
+    records: Sequence[Change]
+    lacks_beginning: bool
+    lacks_older: bool
+
+
+async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Changes | None:
+    """None for a record whose changes the audit tells, if anything does."""
+    if resource.changes is None:
+        return None
+    answer = await at.need(resource.changes, path={"id": str(record_id)}, is_counted=True)
+    found = answer["data"]
+    values = [value for each in found for change in (each["changes"] or {}).items() for value in _values(*change)]
+    known = await referred(at, [Field(name, "reference") for name in REFERRING], values)
+    return Changes(
+        FIELDS,
+        [{**each, "changes": _with_codes(each["changes"], known)} for each in found],
+        lacks_beginning=not found or found[-1]["what"] != "created",
+        lacks_older=answer["more"],
+    )
+
+
+def _values(name: str, change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """What was before and after, by the names of the fields; of lines, each."""
+    for value in change.values():
+        yield from (each for each in value if each != MORE) if _is_lines(value) else [{name: value}]
+
+
+def _is_lines(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _with_codes(changes: Mapping[str, Any] | None, known: Referred) -> Mapping[str, Any] | None:
+    """Records are named by their codes, where the person may read them."""
+
+    def shown(name: str, value: Any) -> Any:
+        if _is_lines(value):
+            return [line if line == MORE else shown_line(line) for line in value]
+        found = known.get((name, value)) if name in REFERRING else None
+        return value if found is None else found["code"]
+
+    def shown_line(line: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {part: shown(part, each) for part, each in line.items()}
+
+    return changes and {
+        name: {when: shown(name, value) for when, value in values.items()} for name, values in changes.items()
+    }

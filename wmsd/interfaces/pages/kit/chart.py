@@ -1,0 +1,73 @@
+"""The chart of a quantity over time: its points for the SVG of the template, and what it says in words."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.moments import day, milliseconds
+from wmsd.interfaces.pages.kit.text.words import figure
+
+WIDTH: Final = 800
+HEIGHT: Final = 144
+MARGIN: Final = 8
+"""Above the highest line, and below the zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    steps: str
+    """The path of the line, which holds each quantity until the next one."""
+    area: str
+    """The path of what is under the line."""
+    minimum: str | None
+    """The height of the minimum's line."""
+    zero: str
+    begins: str
+    ends: str
+    highest: str
+    lowest: str
+    words: str
+
+
+def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | int | None) -> Chart:
+    """`levels` are moments with the quantities from then on; the chart ends at the moment `at`."""
+    quantities = [level["quantity"] for level in levels]
+    top = max(*quantities, min_stock or 0, Decimal("0.000001"))
+    begins, ends = milliseconds(levels[0]["at"]), milliseconds(at)
+    length = max(ends - begins, 1)
+
+    def height(quantity: Decimal | int) -> str:
+        return f"{HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * float(quantity) / float(top):.1f}"
+
+    path, x = f"M0 {height(quantities[0])}", 0.0
+    for level in levels[1:]:
+        x = max(x, WIDTH * min(milliseconds(level["at"]) - begins, length) / length)  # a clock may go back
+        path += f"H{x:.1f}V{height(level['quantity'])}"
+    path += f"H{WIDTH}"
+    from_day, to_day = day(levels[0]["at"], at[:4]), day(at, at[:4])
+    if from_day == to_day:
+        from_day, to_day = levels[0]["at"][11:16], f"{at[11:16]} UTC"
+    return Chart(
+        steps=path,
+        area=f"{path}V{height(0)}H0Z",
+        minimum=None if min_stock is None else height(min_stock),
+        zero=height(0),
+        begins=from_day,
+        ends=to_day,
+        highest=figure(max(quantities)),
+        lowest=figure(min(quantities)),
+        words=_(
+            "Quantity from %(begins)s to %(ends)s: it begins with %(first)s, is %(most)s at most and %(least)s at "
+            "least, and ends with %(last)s."
+        )
+        % {
+            "begins": from_day,
+            "ends": to_day,
+            "first": figure(quantities[0]),
+            "most": figure(max(quantities)),
+            "least": figure(min(quantities)),
+            "last": figure(quantities[-1]),
+        },
+    )

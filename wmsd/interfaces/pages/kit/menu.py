@@ -1,0 +1,133 @@
+"""The column on the left, which leads to all that a person may see. Made by functions, because every page has it,
+and macros of a template take ten times as long, and kept, because most pages have that of another one. Whatever is
+not written here passes through `escape`.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from markupsafe import Markup, escape
+
+from wmsd.contract.access import Role
+from wmsd.dispatch.permissions import is_on
+from wmsd.interfaces.pages.kit.admin_menu import overseen_by
+from wmsd.interfaces.pages.kit.installation_resources import administered_by
+from wmsd.interfaces.pages.kit.session_door import Person
+from wmsd.interfaces.pages.kit.text.language import current as language_of_page
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.workplace import AdminWorkplace, CompanyWorkplace, Workplace
+from wmsd.tenants.companies.unknown_codes import names_apart
+
+KEYS: Final = {
+    "today": "t",
+    "sales-orders": "o",
+    "purchase-orders": "p",
+    "receptions": "r",
+    "returns": "u",
+    "stock": "s",
+    "articles": "a",
+    "partners": "n",
+    "imports": "i",
+    "webhooks": "w",
+    "events": "e",
+    "requests": "q",
+    "api": "x",
+    "admin-health": "h",
+    "guide": "d",
+}
+"""What is pressed after g, by the name of the place."""
+REQUESTS: Final = "requests"
+MOST_KEPT: Final = 512
+"""Of each half: of the company, and of the house."""
+Link = tuple[str, str, str]
+"""Its name, its address, and its text in the language of the page."""
+
+
+class Place(NamedTuple):
+    """A company, and what the person may see of it."""
+
+    name: str
+    address: str
+    resources: tuple[tuple[str, str], ...]
+    """Names and titles."""
+    others: tuple[Link, ...]
+    has_more: bool
+
+
+def rail(person: Person, at: Workplace | None, current: str) -> Markup:
+    """`at` is where the page is, if it is of a company or of the administration."""
+    here, language = f"admin-{current}" if isinstance(at, AdminWorkplace) else current, language_of_page.get()
+    place = None
+    if isinstance(at, CompanyWorkplace):
+        resources = tuple((each.name, each.title) for each in at.resources)
+        names = names_apart([at, *at.others])
+        place = Place(names[at.code], at.address, resources, tuple(_to_others(at, here, names)), at.has_more)
+    return Markup(_of_place(place, here, language) + _of_house(person.role, here, language))  # noqa: S704 -- its parts are escaped
+
+
+def _to_others(at: CompanyWorkplace, here: str, names: Mapping[str, str]) -> Iterator[Link]:
+    """To the same list of other companies, or to their first page where its module is off there."""
+    modules = {REQUESTS: None, **{each.name: each.listing.module for each in at.resources}}
+    for each in at.others:
+        is_there = here in modules and is_on(modules[here], each.modules)
+        yield f"company-{each.id}", f"/companies/{each.id}{f'/{here}' if is_there else ''}", names[each.code]
+
+
+@lru_cache(MOST_KEPT)
+def _of_place(place: Place | None, here: str, language: str) -> str:
+    parts = [_links([("today", "/today", _("Today"))], here)]
+    if place:
+        own = [(name, f"{place.address}/{name}", _(title)) for name, title in place.resources]
+        parts.append(f"<h2>{escape(place.name)}</h2>\n{_others(place, here)}{_links(own, here)}")
+    parts.append(f"<h2>{escape(_('Connected'))}</h2>\n{_links(_programs(place), here)}")
+    return "".join(parts)
+
+
+def _others(place: Place, here: str) -> str:
+    """Leads to the same list of another company, without a way over Today."""
+    if not place.others:
+        return ""
+    links = [*place.others]
+    if place.has_more:
+        links.append(("more", "/today#search", _("Find another on Today")))
+    summary = f"<summary>{escape(_('Another company'))}</summary>"
+    return f'<details class="others">{summary}\n{_links(links, here)}</details>\n'
+
+
+def _programs(place: Place | None) -> Iterator[Link]:
+    if place:
+        yield REQUESTS, f"{place.address}/{REQUESTS}", _("Requests")
+    yield "api", "/docs/api", _("API reference")
+
+
+@lru_cache(MOST_KEPT)
+def _of_house(role: Role, here: str, language: str) -> str:
+    return f"<h2>{escape(_('House'))}</h2>\n{_links(_house(role), here)}"
+
+
+def _house(role: Role) -> Iterator[Link]:
+    named = [(each.name, each.title) for each in administered_by(role)]
+    named += [(each.name, each.title) for each in overseen_by(role)]
+    for name, title in named:
+        yield f"admin-{name}", f"/admin/{name}", _(title)
+    if role == "platform-admin":
+        yield "start", "/start", _("First steps")
+    yield "guide", "/docs", _("Guide")
+    if role == "platform-admin":
+        yield "sign-on", "/sign-on/try", _("Try a sign-on")
+
+
+def _links(links: Iterator[Link] | list[Link], here: str) -> str:
+    return "".join(
+        f'<a href="{escape(address)}"{_key(name)}{_current(name == here)}>{escape(text)}</a>\n'
+        for name, address, text in links
+    )
+
+
+def _key(name: str) -> str:
+    return f' data-key="{KEYS[name]}"' if name in KEYS else ""
+
+
+def _current(is_here: bool) -> str:
+    return ' aria-current="page"' if is_here else ""

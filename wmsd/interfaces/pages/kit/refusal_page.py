@@ -1,0 +1,131 @@
+"""The page of a refusal or failure: what happened, why, and where to go on, in the frame of who is signed in."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from wmsd.base.problems import Problem
+from wmsd.interfaces.http import failure_page as bare_page
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.request_log import REQUEST_ID
+from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.browser import FormOfAnotherOrigin, FormOfAnotherSession
+from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.session_door import HOME, PERSON, SIGN_IN, Door, Person
+from wmsd.interfaces.pages.kit.text import language
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.workplace import AT, CompanyWorkplace, Workplace
+
+HEADINGS: Final = {
+    403: "That is not allowed",
+    404: "There is nothing here",
+    405: "That cannot be done here",
+    413: "That is too much",
+    408: "That took too long",
+    429: "Too many requests at once",
+    500: bare_page.HEADING,
+    503: "That cannot be done now",
+}
+OTHER: Final = "That cannot be done"
+NEXT: Final = {
+    403: "Rights and modules are given by a site admin: say what you wanted to do, and what this page says.",
+    404: "The address may be mistyped or old, or what was here may be deleted.",
+    405: "Open the page that leads here, and use its button.",
+    413: "Send less at once. Nothing of it was taken.",
+    408: "Nothing of it was taken. See whether the connection is good, and send it again.",
+    429: "Nothing was done. Wait so long, and load the page again.",
+    500: bare_page.NEXT,
+    503: bare_page.REQUEST,
+    507: bare_page.REQUEST,
+}
+MODULES: Final = "The modules of a company are switched on and off at its page under House."
+AFTER_FORM: Final = "What you sent may have been done, or not: look for it before you send it again."
+ANOTHER_SESSION: Final = "You have signed in again since. Open the form anew, and send it from there."
+ANOTHER_ORIGIN: Final = (
+    "Open the page anew, and send the form from there. If that is refused too, an add-on of the browser, or what "
+    "stands between it and wmsd, hides where forms come from: tell a site admin."
+)
+GUIDE: Final = "/docs"
+Link = tuple[str, str]
+"""An address, and its text in the language of the page."""
+
+
+async def shown(door: Door, request: web.Request, problem: Problem) -> web.Response:
+    person = request.get(PERSON)
+    if person is None and problem.status != 429:  # then nobody is asked
+        person = await door.find_person(request)
+    at = request.get(AT)
+    is_of_another = isinstance(problem, FormOfAnotherSession)
+    form = "" if request.method in ("GET", "HEAD") else browsers.page_of_form(door.browser(request))
+    is_failure = problem.status >= 500
+    closed = _closed(problem, person, at)
+    answer = page(
+        "refused" if person is None else "refused_here",
+        problem.status,
+        heading=_(HEADINGS.get(problem.status, OTHER)),
+        message="" if problem.status == 500 else problem.message,
+        what_next=_(_next_of(problem, closed)),
+        after_form=_(AFTER_FORM) if form and problem.code == "SERVER_ERROR" else "",
+        request_id=request[REQUEST_ID] if is_failure else "",
+        lost=form if is_of_another or is_failure else "",
+        links=list(_links(request, person, at, closed, form)),
+        person=person,
+        current="",
+        **({} if at is None else {"at": at}),
+    )
+    answer.headers.update(problem.headers)
+    return answer
+
+
+def _next_of(problem: Problem, closed: CompanyWorkplace | None) -> str:
+    match problem:
+        case FormOfAnotherSession():
+            return ANOTHER_SESSION
+        case FormOfAnotherOrigin():
+            return ANOTHER_ORIGIN
+    return NEXT.get(problem.status, "") if closed is None else MODULES
+
+
+def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> CompanyWorkplace | None:
+    """The company that refuses somebody who has all rights, and gives it its modules."""
+    if problem.status != 403 or isinstance(problem, FormOfAnotherOrigin | FormOfAnotherSession):
+        return None
+    may_open = person is not None and person.role == "platform-admin"
+    return at if may_open and isinstance(at, CompanyWorkplace) else None
+
+
+async def failed(door: Door, request: web.Request, problem: Problem) -> web.Response:
+    """The page of a failure. What it is made of may be what has failed: then it is one that needs nothing."""
+    try:
+        return await shown(door, request, problem)
+    except Exception:  # the first failure is in the log
+        return bare_page.made(problem, request[REQUEST_ID], language.current.get(), _translated_or_not)
+
+
+def _translated_or_not(text: str) -> str:
+    try:
+        return language.told(_(text))
+    except Exception:  # the catalogue may be what has failed
+        return text
+
+
+def _links(
+    request: web.Request,
+    person: Person | None,
+    at: Workplace | None,
+    closed: CompanyWorkplace | None,
+    form: str,
+) -> Iterator[Link]:
+    """Where to go on, the nearest first."""
+    if form:
+        yield form, _("Back to the form")
+    if person is None:
+        yield SIGN_IN, _("Sign in")
+        yield GUIDE, _("The guide")
+        return
+    if closed is not None:
+        yield f"/admin/companies/{closed.id}", _("The company and its modules")
+    if at is not None:
+        for resource in at.resources:
+            if resource.name == request.match_info.get("resource"):
+                yield f"{at.address}/{resource.name}", _(resource.title)
+    yield HOME, _("To the first page")

@@ -1,0 +1,194 @@
+"""Makes pages of templates. Whatever comes from outside is escaped, and what a template lacks is an error."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from wmsd.contract.command_hints import NOTHING_ADDED, Complete
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit import values
+from wmsd.interfaces.pages.kit.assets import address_of
+from wmsd.interfaces.pages.kit.fields import name_of
+from wmsd.interfaces.pages.kit.menu import rail
+from wmsd.interfaces.pages.kit.text import finding_sentences as finding_words
+from wmsd.interfaces.pages.kit.text import language, measures, words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from jinja2.runtime import Context
+    from markupsafe import Markup
+
+    from wmsd.interfaces.pages.kit.session_door import Person
+
+Text = TypeVar("Text", bound=str)
+FOLDER: Final = files("wmsd.interfaces.pages") / "templates"
+HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+OF_PAGE: Final = "contexts_of_the_page"
+CODE: Final = re.compile(r"`([^`]+)`")
+_complete: ContextVar[Complete] = ContextVar("complete", default=NOTHING_ADDED)
+"""Of the person for whom a page is rendered now."""
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # imported when somebody opens a page
+
+    environment = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.context_class = _context_class()
+    environment.install_gettext_callables(language.translated, language.counted, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    environment.globals |= {
+        "_": _text,
+        "gettext": _with_values,
+        "language": language.current.get,
+        "asset": address_of,
+        "rail": rail,
+        "shown": values.shown,
+        "rows": values.rows,
+        "lines": values.lines,
+        "is_figure": values.is_figure,
+    }
+    filters: dict[str, Callable[..., Any]] = {
+        "moment": words.moment,
+        "instant": words.instant,
+        "figure": words.figure,
+        "bytes": measures.size,
+        "duration": measures.duration,
+        "took": measures.took,
+        "status": words.status,
+        "told": lambda sentence: _typed(language.told(sentence)),
+        "finding_sentence": lambda finding: _typed(finding_words.sentence_of(finding)),
+        "finding_remedy": lambda finding: _typed(finding_words.remedy_of(finding)),
+        "file_finding": finding_words.of_file,
+        "typed": _typed,
+        "translated": language.translated,
+        "date": words.date,
+        "name_of": name_of,
+        "marked": marked,
+        "choice_name": words.choice,
+        "kind_name": words.kind,
+    }
+    environment.filters |= {name: _when_shown(each) for name, each in filters.items()}
+    return environment
+
+
+def _context_class() -> "type[Context]":
+    """Jinja's contexts and macros refer to each other, and so they would keep what a page was made of, such as its
+    request with the connection, until a collection. These are emptied when the page is made.
+    """
+    from jinja2.runtime import Context
+
+    class OfPage(Context):
+        def __init__(self, environment: "Environment", parent: dict[str, Any], *others: Any, **named: Any) -> None:
+            super().__init__(environment, parent, *others, **named)
+            if OF_PAGE in parent:  # else it is that of macros, which is made once
+                parent[OF_PAGE].append(self)
+
+    return OfPage
+
+
+def _empty(contexts: "list[Context]") -> None:
+    for each in contexts:
+        each.vars.clear()
+        each.exported_vars.clear()
+        each.blocks.clear()
+        each.parent = {}
+
+
+def _when_shown(filter_: Callable[..., Any]) -> Callable[..., Any]:
+    """Of a constant Jinja works out a filter once, in the language of who came first, unless it needs the
+    context.
+    """
+    from jinja2 import pass_context
+
+    return pass_context(lambda _, *given, **named: filter_(*given, **named))
+
+
+def _text(text: str, **values: Any) -> "Markup":
+    """A text of ours in the language of the page. As the extension's own, which every page calls dozens of times
+    and which takes three times as long.
+    """
+    from markupsafe import Markup
+
+    found = Markup(language.translated(text))  # noqa: S704 -- a text of the catalogues
+    return _typed(found % values if values else found)
+
+
+def _with_values(text: str, **values: Any) -> "Markup":
+    """The text of a `trans`, as the extension's own makes it."""
+    from markupsafe import Markup
+
+    return _typed(Markup(language.translated(text)) % values)  # noqa: S704 -- as above
+
+
+def _typed(text: Text) -> Text:
+    """The commands in the text as the person of the page types them. HTML stays HTML."""
+    return cast("Text", _complete.get()(text))
+
+
+def _source(name: str) -> tuple[str, str, None]:
+    return (FOLDER / name).read_text(encoding="utf-8"), name, None
+
+
+def load_templates() -> None:
+    """Compiles all templates: each takes up to 35 ms, in which the event loop would do nothing else when somebody
+    first opens the page.
+    """
+    for name in _names(FOLDER, ""):
+        _environment().get_template(name)
+
+
+def _names(folder: Traversable, before: str) -> Iterator[str]:
+    for file in folder.iterdir():
+        if file.is_dir():
+            yield from _names(file, f"{before}{file.name}/")
+        elif file.name.endswith(".html"):
+            yield f"{before}{file.name}"
+
+
+def marked(text: str) -> "Markup":
+    """A text of the declarations as HTML. Backquotes stand around code, and empty lines between paragraphs."""
+    from markupsafe import Markup, escape
+
+    paragraphs = [CODE.sub(r"<code>\1</code>", str(escape(each))) for each in text.split("\n\n") if each]
+    return Markup("".join(f"<p>{each}</p>" for each in paragraphs))  # noqa: S704 escaped above
+
+
+def rendered(template: str, **given: Any) -> str:
+    """The text of a page of the template of that name. `person`, if given, is the one who reads it."""
+    person: Person | None = given.get("person")
+    before = _complete.set(NOTHING_ADDED if person is None else person.complete)
+    contexts: list[Context] = []
+    try:
+        return _environment().get_template(f"{template}.html").render(**given, **{OF_PAGE: contexts})
+    finally:
+        _complete.reset(before)
+        _empty(contexts)
+
+
+def page(template: str, status: int = 200, **given: Any) -> web.Response:
+    """A page of the template of that name."""
+    text = rendered(template, **given)
+    return web.Response(status=status, text=text, content_type="text/html", headers=HEADERS)
+
+
+def go_to(path: str) -> web.Response:
+    """Sends the browser on, after a form."""
+    return web.Response(status=303, headers={"Location": path, "Cache-Control": "no-store"})

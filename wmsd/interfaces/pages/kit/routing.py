@@ -1,0 +1,107 @@
+"""How pages are added: how those that everybody may see are counted, and how each shows a refusal.
+
+Who is signed in is counted by the session, so that nobody else at the same address can take the pages away.
+Others are counted by address, and by what they ask for: reading the guide never uses up the sign-in page's part.
+"""
+
+from functools import partial
+from typing import Final, Literal
+
+from wmsd.base.problems import Problem, not_found
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.failure_page import reads_pages
+from wmsd.interfaces.http.request_log import RequestLog
+from wmsd.interfaces.http.server import (
+    INSTALLATION,
+    OUTSIDE_OF_THE_API,
+    REQUEST_LOG,
+    Handler,
+    add,
+    failure,
+    with_head,
+)
+from wmsd.interfaces.pages.kit import refusal_page as refused
+from wmsd.interfaces.pages.kit.session_door import PERSON, RETRY_AFTER, Door
+from wmsd.interfaces.pages.kit.text import language
+from wmsd.interfaces.pages.kit.workplace import AT
+
+Kind = Literal["page", "guide", "asset", "missing"]
+METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
+"""By the addresses of the pages."""
+IS_COMPLETE: Final = web.AppKey("has_all_pages", bool)
+WRONG_METHOD: Final = (
+    "Nothing can be done here in this way: this address is for a page, or for a form that a page sends."
+)
+
+
+def add_visited(app: web.Application, kind: Kind, method: str, path: str, handler: Handler) -> None:
+    """Adds a page that everybody may see."""
+    add_page(app, method, path, partial(_count, Door(app[INSTALLATION]), kind, handler))
+
+
+def add_page(app: web.Application, method: str, path: str, handler: Handler) -> None:
+    """Adds a page, which is counted by what it asks for. Raises RuntimeError after `refuse_all_else`, which would
+    answer in its place.
+    """
+    if app.get(IS_COMPLETE):
+        raise RuntimeError(f"{path} would never be reached: add it before all else is refused.")
+    if METHODS not in app:
+        app[METHODS] = {}
+    app[METHODS].setdefault(path, []).append(method)
+    add(app, method, path, partial(_in_words, Door(app[INSTALLATION]), app[REQUEST_LOG], handler))
+
+
+def refuse_all_else(app: web.Application) -> None:
+    """Adds what answers other methods of the pages that there are, and other addresses outside of the API. No page
+    can be added afterwards.
+    """
+    for path, methods in app[METHODS].copy().items():
+        add_visited(app, "missing", "*", path, partial(_refuse_method, with_head(methods)))
+    add_visited(app, "missing", "*", OUTSIDE_OF_THE_API, _refuse_address)
+    app[IS_COMPLETE] = True
+
+
+async def _count(door: Door, kind: Kind, handler: Handler, request: web.Request) -> web.StreamResponse:
+    await door.count_visit(door.browser(request), kind)
+    return await handler(request)
+
+
+async def _in_words(door: Door, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
+    """In the language that the browser asks for, or else its person has chosen. Shows a refusal as a page, and
+    whoever reads pages a failure too.
+    """
+    language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
+    try:
+        answer = await _shown(door, log, handler, request)
+    finally:
+        for known in (PERSON, AT):  # both lead back to the request: only a collection would find the three
+            request.pop(known, None)
+    if answer.status in (429, 503) and RETRY_AFTER in request:
+        answer.headers.setdefault("Retry-After", request[RETRY_AFTER])
+    return answer
+
+
+async def _shown(door: Door, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except Problem as problem:
+        if problem.status >= 500:
+            return await refused.failed(door, request, problem)
+        return await refused.shown(door, request, problem)
+    except (web.HTTPException, ConnectionResetError):
+        raise
+    except Exception as error:
+        if not reads_pages(request):
+            raise
+        return await refused.failed(door, request, failure(log, request, error))
+
+
+async def _refuse_method(possible: list[str], request: web.Request) -> web.StreamResponse:
+    raise Problem("METHOD_NOT_ALLOWED", WRONG_METHOD, headers={"Allow": ", ".join(sorted(possible))})
+
+
+async def _refuse_address(request: web.Request) -> web.StreamResponse:
+    """Only who reads pages gets one: not a program, and not a browser that looks for an icon."""
+    if reads_pages(request):
+        raise not_found("page")
+    raise web.HTTPNotFound

@@ -1,0 +1,66 @@
+"""Pages of what was looked for, which nobody needs to be signed in for: made in turns, kept for equal queries."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from functools import partial
+from sys import getsizeof
+from typing import Final
+
+from wmsd.dispatch.limits.costs import Payers
+from wmsd.dispatch.limits.work_admission import WorkAdmission
+from wmsd.dispatch.prepared_answers import Kept
+
+MOST_KEPT: Final = 8_000_000
+"""Bytes of memory."""
+MOST_COMPRESSED: Final = 0.5
+"""Of the length of a page: it is kept compressed too, once somebody accepts that."""
+Make = Callable[[], Kept]
+
+
+class FoundPages:
+    def __init__(self, work: WorkAdmission) -> None:
+        self._work = work
+        self._kept: OrderedDict[tuple[str, ...], Kept] = OrderedDict()
+        """By what the page depends on, the one that was asked for last at the end."""
+        self._size = 0
+        self._making: dict[tuple[str, ...], asyncio.Task[Kept]] = {}
+
+    async def page(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> Kept:
+        """The page; where it is not kept, what `prepare` gives makes it. Raises Problem (503)."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        making = self._making.get(key)
+        if making is None:
+            making = self._making[key] = asyncio.create_task(self._made(key, address, prepare))
+            making.add_done_callback(partial(self._is_made, key))
+        try:
+            return await asyncio.shield(making)  # others may wait for the same
+        finally:
+            del making  # its error holds this frame, until a collection
+
+    async def _made(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> Kept:
+        async with self._work.turn("search", Payers(address=address)) as turn:
+            make = await prepare()
+            began = time.thread_time()  # nothing is awaited from here on: the time is its own
+            page = make()
+            turn.charge(time.thread_time() - began, len(page))
+        self._keep(key, page)
+        return page
+
+    def _is_made(self, key: tuple[str, ...], making: "asyncio.Task[Kept]") -> None:
+        del self._making[key]
+        if not making.cancelled():
+            making.exception()  # all who waited may have gone: then it is nobody's
+
+    def _keep(self, key: tuple[str, ...], page: Kept) -> None:
+        self._kept[key] = page
+        self._size += _size(page)
+        while self._size > MOST_KEPT:
+            self._size -= _size(self._kept.popitem(last=False)[1])
+
+
+def _size(page: Kept) -> int:
+    return int(getsizeof(page) * (1 + MOST_COMPRESSED))

@@ -1,0 +1,223 @@
+"""The way of the pages to the operations: as the person who is signed in."""
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypedDict, Unpack
+from urllib.parse import quote
+
+from wmsd.base.client_addresses import Network
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem
+from wmsd.contract.access import Role, has_role
+from wmsd.contract.command_hints import NOTHING_ADDED, Complete
+from wmsd.contract.context import Company
+from wmsd.contract.operation import Operation
+from wmsd.dispatch.call import Call, Loaded
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.command_hints import COMPLETE
+from wmsd.interfaces.http.request_log import CALL, REQUEST_ID
+from wmsd.interfaces.http.server import trusted_proxies
+from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.browser import Browser
+from wmsd.interfaces.pages.kit.text import language
+from wmsd.tenants.accounts import profile_actions as signed_in
+
+HOME = "/today"
+SIGN_IN = "/sign-in"
+LOST = "lost=form"
+"""Says there that a form was sent after its session had ended."""
+SECOND_FACTOR = "/account/second-factor"
+
+
+class Sent(TypedDict, total=False):
+    """What goes with an operation. `document` is the body. `is_counted`: the limit has counted it already,
+    with what it is a part of. `is_long`: it reads much. `is_brief`: of lines it gives only how many there are.
+    """
+
+    document: Mapping[str, object]
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    if_match: str | None
+    idempotency_key: str | None
+    is_counted: bool
+    is_long: bool
+    is_brief: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: Any
+    etag: str | None = None
+
+    @property
+    def is_good(self) -> bool:
+        return self.status < 400
+
+    def needed(self) -> Any:
+        """The body. Raises Problem for a refusal."""
+        if not self.is_good:
+            raise Problem(self.body["code"], self.body["message"], status=self.status)
+        return self.body
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who is signed in."""
+
+    browser: Browser
+    name: str
+    email: str
+    role: Role
+    installation: str
+    """What people call it."""
+    has_password: bool
+    """Or else the person comes in by single sign-on only."""
+    second_factor: str
+    """off, on or demanded."""
+    language: str | None
+    """What the person has chosen."""
+    new_rights: str | None
+    """What opens rights that this session does not have yet: sign-in or link."""
+    complete: Complete = NOTHING_ADDED
+    """The commands that pages name: a site admin types them on the machine of the server, and nobody else learns
+    where its files are.
+    """
+
+
+PERSON = web.RequestKey("person", Person)
+COUNTED = web.RequestKey("counted", list[str])
+"""The keys of the windows in which it was counted, until a write takes them over."""
+RETRY_AFTER = web.RequestKey("retry_after", str)
+"""How many seconds an operation that the page asked for is not to be asked again."""
+
+
+class Door:
+    def __init__(self, installation: Installation) -> None:
+        self._dispatcher = installation.dispatcher
+        self._access = installation.access
+        self.work = installation.dispatcher.work
+        self.abilities: Mapping[str, str] = installation.abilities
+        """Those in force, each with what it opens."""
+        self._trusted: Sequence[Network] = trusted_proxies(installation)
+
+    def browser(self, request: web.Request) -> Browser:
+        return browsers.read(request, self._trusted)
+
+    async def ask(
+        self, browser: Browser, operation: Operation, company_id: str | None = None, **sent: Unpack[Sent]
+    ) -> Answer:
+        """The answer of the operation to this person."""
+        request = browser.request
+        call = request[CALL] = Call(
+            operation=operation,
+            method="POST" if operation.writes else "GET",
+            target=request.path,
+            address=browser.address,
+            request_id=request[REQUEST_ID],
+            origin=browser.origin,
+            path=sent.get("path", {}),
+            query=sent.get("query", {}),
+            if_match=sent.get("if_match"),
+            idempotency_key=sent.get("idempotency_key"),
+            is_counted=sent.get("is_counted", False),
+            is_long=sent.get("is_long", False),
+            is_brief=sent.get("is_brief", False),
+            counted_before=request.pop(COUNTED, []) if operation.writes else (),
+            session=browser.secret,
+            asks_by_itself=browser.asks_by_itself,
+            company=company_id,
+            agent=request.headers.get("User-Agent", ""),
+        )
+        if "document" in sent:
+            document = dict(sent["document"])
+
+            async def load() -> Loaded:
+                return Loaded(document, {})
+
+            call.load_body = load
+        reply = await self._dispatcher.dispatch(call)
+        if call.counted is not None:
+            request[COUNTED] = [*request.get(COUNTED, []), call.counted[0]]
+        if wait := reply.headers.get("Retry-After"):
+            request[RETRY_AFTER] = wait
+        body = json.loads(reply.body, parse_float=Decimal) if reply.body else None
+        return Answer(reply.status, body, reply.headers.get("ETag"))
+
+    async def need(self, browser: Browser, operation: Operation, also: int = 200) -> Any:
+        """The body of a good answer; `also` is another good status. Raises Problem for a refusal."""
+        answer = await self.ask(browser, operation)
+        return answer.body if answer.status == also else answer.needed()
+
+    async def others(self, person: Person, company_id: int, most: int) -> list[Company]:
+        """The first companies by their names that the person may use, without this one."""
+        browser = person.browser
+        assert browser.secret is not None
+        caller = await self._access.session_caller(browser.secret, browser.address, browser.asks_by_itself)
+        return await self._access.others(caller, company_id, most)
+
+    def count_open(self, browser: Browser) -> None:
+        """Counts a request that asks for no operation. Raises Problem (429)."""
+        self._dispatcher.admission.count_visit("page", browser.address)
+
+    async def count_visit(self, browser: Browser, kind: str) -> None:
+        """Counts a request for a page that everybody may see: by the session of who is signed in, of others by the
+        address and this kind. Raises Problem (429).
+        """
+        admission = self._dispatcher.admission
+        if browser.secret is None or not await admission.count_session(browser.secret, browser.address):
+            admission.count_visit(kind, browser.address)
+
+    async def speak(self, request: web.Request) -> None:
+        """Has an open page in the language that whoever is signed in has chosen."""
+        browser = self.browser(request)
+        if browser.secret is not None:
+            found = await self.ask(browser, signed_in.get_profile)
+            if found.is_good:
+                _speak(found.body["language"])
+
+    async def find_person(self, request: web.Request) -> Person | None:
+        """Whoever is signed in, on a page that nobody needs to be for."""
+        browser = self.browser(request)
+        found = None if browser.secret is None else await self.ask(browser, signed_in.get_profile, is_counted=True)
+        if found is None or not found.is_good:
+            return None
+        person = _person(browser, found.body)
+        _speak(person.language)
+        return person
+
+    async def person(self, request: web.Request) -> Person:
+        """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back. Raises
+        Problem (429).
+        """
+        browser = self.browser(request)
+        if browser.secret is not None:
+            found = await self.ask(browser, signed_in.get_profile)
+            if found.status != 401:
+                person = request[PERSON] = _person(browser, found.needed())
+                _speak(person.language)
+                if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
+                    raise web.HTTPSeeOther(SECOND_FACTOR)
+                return person
+        self.count_open(browser)
+        if request.method in ("GET", "HEAD"):
+            raise web.HTTPSeeOther(to_sign_in(request.path_qs))
+        form = browsers.page_of_form(browser)
+        raise web.HTTPSeeOther(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
+
+
+def _person(browser: Browser, profile: Mapping[str, Any]) -> Person:
+    is_admin = has_role(profile["role"], "platform-admin")
+    return Person(browser, **profile, complete=browser.request.app[COMPLETE] if is_admin else NOTHING_ADDED)
+
+
+def to_sign_in(next_path: str) -> str:
+    """The address of the page for signing in, from which one goes on to that path."""
+    return f"{SIGN_IN}?next={quote(next_path, safe='')}" if next_path else SIGN_IN
+
+
+def _speak(chosen: str | None) -> None:
+    if chosen in language.OFFERED:
+        language.current.set(chosen)

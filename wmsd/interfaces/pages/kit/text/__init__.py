@@ -1,0 +1,1 @@
+"""Text in the language of the page: sentences, words, numbers, moments, measures."""

@@ -1,0 +1,132 @@
+"""What the doctor finds, in the language of the page.
+
+A finding is kept as the English sentences that its kind declares, with facts in their places. The declared
+sentence is fitted to what is kept, and its translation gets the facts. What fits none, such as a sentence of
+another version, is shown as it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Final
+
+from wmsd.interfaces.pages.kit.text.language import DEFAULT, current, found_text, told
+from wmsd.interfaces.pages.kit.text.sentence_patterns import Pattern
+
+if TYPE_CHECKING:
+    from wmsd.contract.findings import FindingKind
+
+A_SENTENCE: Final = "sentence"
+"""The name of a place in which a sentence stands that is told elsewhere too."""
+DEEPEST: Final = 5
+"""A text of ours may stand in another: so deep."""
+
+
+def sentence_of(found: Mapping[str, Any]) -> str:
+    """What is wrong with the installation."""
+    kind = _kind(found)
+    return found["sentence"] if kind is None else _told(found["sentence"], kind.says, kind.words)
+
+
+def remedy_of(found: Mapping[str, Any]) -> str:
+    kind = _kind(found)
+    return found["remedy"] if kind is None else _told(found["remedy"], kind.remedy, kind.words)
+
+
+def fact_of(text: str, words: Sequence[str]) -> str:
+    """What stands in a place of a sentence that is told elsewhere, such as that of an alert."""
+    return text if current.get() == DEFAULT else _fact("", text, words, 0)
+
+
+def of_file(sentence: str) -> str:
+    """What is wrong in a file. In the proof of a backup the file's name and a colon stand before it."""
+    if current.get() == DEFAULT:
+        return sentence
+    name, colon, rest = sentence.partition(": ")
+    if colon and (found := _of_file(rest)) is not None:
+        return f"{name}: {found}"
+    return _of_file(sentence) or told(sentence)
+
+
+def _of_file(sentence: str) -> str | None:
+    for declared, words in _file_sentences():
+        facts = facts_in(declared, sentence)
+        if facts is not None:
+            promise = facts.get("promise", "")
+            return _fitted(declared, facts, _words_of_promises().get(promise, words), 0)
+    return None
+
+
+def _told(text: str, declared: str, words: Sequence[str]) -> str:
+    facts = facts_in(declared, text)
+    return text if facts is None else _fitted(declared, facts, words, 0)
+
+
+def _fitted(declared: str, facts: Mapping[str, str], words: Sequence[str], depth: int) -> str:
+    values = {name: _fact(name, text, words, depth) for name, text in facts.items()}
+    return found_text(declared).format(*values.values(), **values)
+
+
+def _fact(name: str, text: str, words: Sequence[str], depth: int) -> str:
+    if name == A_SENTENCE:
+        return told(text)
+    for declared in words if depth < DEEPEST else ():
+        facts = facts_in(declared, text)
+        if facts is not None and _is_plain(declared, text):
+            return _fitted(declared, facts, words, depth + 1)
+    return text
+
+
+def facts_in(declared: str, text: str) -> Mapping[str, str] | None:
+    """The facts by their places, or None when another sentence was declared for the text."""
+    pattern, names = _pattern(declared)
+    values = ([] if text == declared else None) if not names else pattern.values_in(text)
+    if values is None:
+        return None
+    facts = dict(zip(names, values, strict=True))
+    return facts if declared.format_map(facts) == text else None
+
+
+def _is_plain(declared: str, text: str) -> bool:
+    """Whether it can be read in one way only. The code of an article may have words in it, which are not ours."""
+    pattern, _ = _pattern(declared)
+    return all(text.count(piece) == 1 for piece in pattern.pieces[1:-1])
+
+
+@cache
+def _pattern(declared: str) -> tuple[Pattern, tuple[str, ...]]:
+    parts = [(text, name) for text, name, _, _ in Formatter().parse(declared)]
+    names = tuple(name for _, name in parts if name is not None)
+    texts = [text for text, _ in parts]
+    return Pattern(tuple(texts if len(texts) > len(names) else [*texts, ""]), ""), names
+
+
+def _kind(found: Mapping[str, Any]) -> "FindingKind | None":
+    """None where nothing is to be translated: in English, and what another version has found."""
+    return None if current.get() == DEFAULT else _kinds().get(found["check"])
+
+
+@cache
+def _kinds() -> Mapping[str, "FindingKind"]:
+    from wmsd.maintenance.doctor.findings import KINDS  # imported here: a server only reads what was found
+
+    return {kind.name: kind for kind in KINDS}
+
+
+@cache
+def _words_of_promises() -> Mapping[str, Sequence[str]]:
+    """What stands in a sentence about a promise: the promise, and how it names records and values."""
+    from wmsd.maintenance.file_checks.company_checks import PROMISES
+
+    return {promise: (promise, *words) for promise, words in PROMISES.items()}
+
+
+@cache
+def _file_sentences() -> Sequence[tuple[str, Sequence[str]]]:
+    """With the texts of ours that may stand in their places."""
+    from wmsd.db.files.integrity import WORDS
+    from wmsd.maintenance.file_checks.company_checks import READINGS
+    from wmsd.maintenance.file_checks.sentences import MORE, SENTENCES
+
+    words = {"damage": WORDS, "unproved": READINGS}
+    return [*((SENTENCES[kind], words.get(kind, ())) for kind in SENTENCES), (MORE, ())]

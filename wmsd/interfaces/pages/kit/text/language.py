@@ -1,0 +1,168 @@
+"""The language of a page: what its person has chosen, or else what the browser asks for (RFC 9110, 12.5.4).
+
+English stands in the code and in the templates; the other languages in `catalogues/`, as gettext's PO files.
+Errors of operations are English sentences too: in a catalogue they have the context `error`, and `{}` where a
+value stands. What the doctor finds has the context `finding`, and the places of its declaration
+(`finding_sentences.py`).
+"""
+
+import gettext
+import io
+import re
+from collections.abc import Mapping
+from contextvars import ContextVar
+from functools import cache, partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.interfaces.http.negotiation import weights_in
+from wmsd.interfaces.pages.kit.text.sentence_patterns import PLACE, Patterns
+
+if TYPE_CHECKING:
+    from polib import POFile
+
+CATALOGUES: Final = files("wmsd.interfaces.pages") / "catalogues"
+DEFAULT: Final = "en"
+OFFERED: tuple[str, ...] = ("en", "ro")
+"""The languages whose catalogue is complete."""
+ERROR: Final = "error"
+FINDING: Final = "finding"
+LONGEST_TOLD: Final = 2000
+"""Characters of a sentence in which values are looked for."""
+PLACES: Final = re.compile(r"\{\w+\}")
+BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.]) (?=[A-Z])")
+current: ContextVar[str] = ContextVar("language", default=DEFAULT)
+"""Of the page that is made."""
+
+
+def of_browser(accept_language: str) -> str:
+    """The language of ours that the browser likes best."""
+    weights = weights_in(accept_language)
+    asked = sorted((name for name in weights if weights[name] > 0), key=lambda name: -weights[name])
+    return next((name[:2] for name in asked if name[:2] in OFFERED), DEFAULT)
+
+
+def translated(text: str) -> str:
+    """A text of ours in the language of the page."""
+    return text and _catalogue(current.get()).gettext(text)
+
+
+def counted(singular: str, plural: str, number: int) -> str:
+    """The text for so many. It has `%(num)s` where the number stands."""
+    return _catalogue(current.get()).ngettext(singular, plural, number)
+
+
+def found_text(declared: str) -> str:
+    """A declared text of what the doctor finds, in the language of the page. What is told elsewhere too stands in
+    the catalogues as an error does, with `{}` in its places, in their order.
+    """
+    catalogue = _catalogue(current.get())
+    found = catalogue.pgettext(FINDING, declared)
+    if found != declared:
+        return found
+    plain = PLACES.sub(PLACE, declared)
+    found = catalogue.pgettext(ERROR, plain)
+    return declared if found == plain else found
+
+
+def told(sentence: str) -> str:
+    """An error of an operation in the language of the page; in English when the catalogue lacks it.
+
+    Several sentences are told one by one where the catalogue has each: a value must not reach over them.
+    """
+    language = current.get()
+    if language == DEFAULT:
+        return sentence
+    found = _plain(language, sentence)
+    if found is not None or len(sentence) > LONGEST_TOLD:
+        return found or sentence
+    parts = BETWEEN_SENTENCES.split(sentence)
+    each_told = [_one_told(language, each) for each in parts]
+    if None not in each_told:
+        return " ".join(filter(None, each_told))
+    return _one_told(language, sentence) or sentence
+
+
+def _one_told(language: str, sentence: str) -> str | None:
+    return _plain(language, sentence) or _patterns(language).told(sentence, partial(_value, language))
+
+
+def _value(language: str, text: str) -> str:
+    """What stands in a sentence may be a word of ours, such as the name of a kind of record, or a sentence."""
+    return _plain(language, text) or _patterns(language).told(text, partial(_word, language)) or text
+
+
+def _word(language: str, text: str) -> str:
+    return _plain(language, text) or text
+
+
+def _plain(language: str, text: str) -> str | None:
+    """The translation of a text without values; None when the catalogue lacks it. A text with `{}` is never
+    looked up: one whose values are `{}` is spelled as its entry, whose translation still has its places.
+    """
+    if not text or PLACE in text:
+        return None
+    found = _catalogue(language).pgettext(ERROR, text)
+    return None if found == text else found
+
+
+@cache
+def _catalogue(language: str) -> gettext.NullTranslations:
+    if language == DEFAULT:
+        return gettext.NullTranslations()
+    return gettext.GNUTranslations(io.BytesIO(_entries(language).to_binary()))
+
+
+@cache
+def _patterns(language: str) -> Patterns:
+    entries = _entries(language)
+    return Patterns({each.msgid: each.msgstr for each in entries if each.msgctxt == ERROR and each.msgstr})
+
+
+@cache
+def _entries(language: str) -> "POFile":
+    """Of all catalogues of the language: `ro.po`, `ro-errors.po` and whatever else begins so."""
+    from polib import pofile  # imported when somebody reads another language than English
+
+    parts = sorted(
+        (part for part in CATALOGUES.iterdir() if part.name.startswith((f"{language}.", f"{language}-"))),
+        key=lambda part: part.name.removesuffix(".po"),  # the one of the language itself comes first
+    )
+    found, *others = [pofile(part.read_text(encoding="utf-8")) for part in parts]
+    for other in others:
+        found.extend(other)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """How numbers and dates are written (Unicode CLDR)."""
+
+    decimal: str
+    group: str
+    months: tuple[str, ...]
+
+    def date(self, text: str) -> str:
+        """Of one in ISO 8601, such as 2026-11-24."""
+        return f"{text[8:10]} {self.months[int(text[5:7]) - 1]} {text[:4]}"
+
+
+NARROW_BLANK: Final = "\u202f"
+FORMATS: Final[Mapping[str, Formats]] = {
+    "en": Formats(
+        ".",
+        NARROW_BLANK,
+        ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+    ),
+    "ro": Formats(
+        ",",
+        NARROW_BLANK,
+        ("ian.", "feb.", "mar.", "apr.", "mai", "iun.", "iul.", "aug.", "sept.", "oct.", "nov.", "dec."),
+    ),
+}
+
+
+def formats() -> Formats:
+    """Those of the language of the page."""
+    return FORMATS[current.get()]

@@ -1,0 +1,76 @@
+"""Moments as people write and read them. All of them are UTC."""
+
+from calendar import monthrange
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.interfaces.pages.kit.text.language import translated as _
+
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+
+def of_browser(text: str) -> str:
+    """A moment as a browser's field sends it, without an offset, as the API reads it. What is no moment stays as
+    it is: the operation says what is wrong.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return text if moment.tzinfo else moment.replace(tzinfo=UTC).isoformat()
+
+
+def for_browser(text: str) -> str:
+    """A moment of the API as a browser's field shows it: to the minute."""
+    return text[:16]
+
+
+def day(text: str, year: str) -> str:
+    """The day of a moment of the API, such as `2 November`; with its year unless it is of that year."""
+    of_month = f"{int(text[8:10])} {_(MONTHS[int(text[5:7]) - 1])}"
+    return of_month if text[:4] == year else f"{of_month} {text[:4]}"
+
+
+def span(first: str, last: str, year: str) -> str:
+    """From when to when, such as `between 3 and 20 November`, or `on 9 November`."""
+    from_day, to_day = day(first, year), day(last, year)
+    if from_day == to_day:
+        return _("on %(day)s") % {"day": to_day}
+    if first[:7] == last[:7]:
+        from_day = from_day.partition(" ")[0]
+    return _("between %(first)s and %(last)s") % {"first": from_day, "last": to_day}
+
+
+def month_before(moment: datetime) -> datetime:
+    """The same day and time of the month before, or its last day if it is shorter."""
+    last_of_month_before = moment.replace(day=1) - timedelta(days=1)
+    days = monthrange(last_of_month_before.year, last_of_month_before.month)[1]
+    return last_of_month_before.replace(day=min(moment.day, days))
+
+
+def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
+    """What one may go back to from a moment: what it is called, and the moment."""
+    if text <= not_before:
+        return []
+    moment, first = timestamps.from_text(text), timestamps.from_text(not_before)
+    steps = (
+        (_("A day before"), moment - timedelta(days=1)),
+        (_("A week before"), moment - timedelta(weeks=1)),
+        (_("A month before"), month_before(moment)),
+    )
+    later = [(name, timestamps.to_text(step)) for name, step in steps if step > first]
+    return [*later, (_("The beginning"), not_before)]
+
+
+def minutes(text: str) -> int:
+    """Since 1970, whole ones."""
+    return milliseconds(text) // 60_000
+
+
+def milliseconds(text: str) -> int:
+    """Since 1970."""
+    return (timestamps.from_text(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

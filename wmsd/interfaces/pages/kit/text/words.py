@@ -1,0 +1,106 @@
+"""Words for people, for what programs say by codes."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final
+
+from wmsd.contract.access import EVERYTHING, MODULES
+from wmsd.interfaces.pages.kit.text.language import counted, formats
+from wmsd.interfaces.pages.kit.text.language import translated as _
+
+STATUSES: Final = {
+    "CREAT": "Created",
+    "IN_LUCRU": "In work",
+    "INCARCAT": "Loaded",
+    "LIVRAT": "Delivered",
+    "ANULAT": "Cancelled",
+    "PARTIAL": "Partly received",
+    "RECEPTIONAT": "Received",
+    "FINALIZAT": "Finished",
+}
+"""Of documents."""
+WORDS: Final = {
+    **STATUSES,
+    "active": "active",
+    "revoked": "revoked",
+    "pending": "pending",
+    "held": "held",
+    "delivered": "delivered",
+    "exhausted": "exhausted",
+    "skipped": "skipped",
+    "refused": "refused",
+    "created": "made",
+    "moved": "moved",
+    "changed": "changed",
+    "CLIENT": "Client",
+    "FURNIZOR": "Supplier",
+    "TRANSPORTATOR": "Carrier",
+}
+
+
+CHOICES: Final = {
+    "decimal": "Decimal mark",
+    "delimiter": "Between cells",
+    "encoding": "Encoding",
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "windows-1250": "Windows-1250 (Central Europe)",
+    "windows-1252": "Windows-1252 (Western Europe)",
+    "iso-8859-2": "ISO 8859-2 (Central Europe)",
+}
+
+
+def choice(name: str) -> str:
+    """What can be said of a file, and its names for people."""
+    return _(CHOICES.get(name, name))
+
+
+def kind(name: str) -> str:
+    """The records of an import."""
+    return _(name.replace("-", " ").capitalize())
+
+
+def status(code: str) -> str:
+    """The word for a code of the API that has one."""
+    return _(WORDS[code]) if code in WORDS else code
+
+
+def yes_or_no(value: bool) -> str:
+    return _("yes") if value else _("no")
+
+
+def date(text: str) -> str:
+    """Of one of the API, such as 2026-11-24."""
+    return formats().date(text)
+
+
+def moment(text: str) -> str:
+    """A time of the API in short: it is UTC, and says so."""
+    return f"{formats().date(text)}, {text[11:16]} UTC"
+
+
+def instant(text: str) -> str:
+    """To the second: requests come thick and fast."""
+    return f"{formats().date(text)}, {text[11:19]} UTC"
+
+
+def figure(value: Decimal | int) -> str:
+    """A number in groups of three digits."""
+    whole, point, rest = f"{value:,}".partition(".")
+    written = formats()
+    return whole.replace(",", written.group) + (written.decimal + rest if point else "")
+
+
+def opens(name: str, abilities: Mapping[str, str]) -> str:
+    """What an ability or a module opens, where its name does not say it already. `abilities`: those in force."""
+    found = "everything" if name == EVERYTHING else abilities.get(name) or MODULES.get(name, "")
+    return "" if found == name else _(found)
+
+
+def days_left(days: int) -> str:
+    """Of something that expires soon."""
+    if days < 0:
+        return _("has expired")
+    if days == 0:
+        return _("expires within a day")
+    return counted("expires in %(num)s day", "expires in %(num)s days", days) % {"num": days}

@@ -1,0 +1,284 @@
+"""How the values of records are shown, as markup. Functions, because a list has hundreds of cells, and macros of a
+template take ten times as long. What shows a field is chosen once for all records. Whatever is not written here
+passes through `escape`.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from html import escape as escape_text
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+
+from wmsd.contract.access import EVERYTHING
+from wmsd.interfaces.pages.kit.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRING, Field, name_of
+from wmsd.interfaces.pages.kit.referred import Referred
+from wmsd.interfaces.pages.kit.resources import REFERRED, Resource
+from wmsd.interfaces.pages.kit.text import words
+from wmsd.interfaces.pages.kit.text.language import told
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.workplace import Workplace
+
+DASH: Final = "\N{EN DASH}"
+NOTHING: Final = f'<span class="zero">{DASH}</span>'
+ZERO: Final = '<span class="zero">0</span>'
+FIGURES: Final = ("number", "integer", "table")
+Show = Callable[[Any], str]
+"""The markup of a value of a field, which is not nothing."""
+
+
+def shown(field: Field, value: Any, referred: Referred, at: Workplace) -> Markup:
+    """The value of a field."""
+    return Markup(_or_dash(value, _show(field, referred, at)))  # noqa: S704 -- its parts are escaped
+
+
+def is_figure(field: Field) -> Markup:
+    """The attribute of a cell that holds a figure, or what was before and after, which may be long."""
+    return Markup(_is_figure(field))  # noqa: S704 -- a constant
+
+
+def rows(
+    resource: Resource,
+    fields: Iterable[Field],
+    records: Iterable[Mapping[str, Any]],
+    referred: Referred,
+    at: Workplace,
+) -> Markup:
+    """The rows of a list. The key leads to the record, or to what there is of it."""
+    if resource.one is not None:
+        begin = f"{at.address}/{resource.name}/"
+        return _body(fields, records, referred, at, resource.key, lambda record: f"{begin}{record['id']}")
+    if resource.leads_to is not None:
+        other, names = resource.leads_to
+        begin = f"{at.address}/{other}?"
+        narrow = partial(_narrowed, names=names, referred=referred)
+        return _body(fields, records, referred, at, resource.key, lambda record: f"{begin}{narrow(record)}")
+    return _body(fields, records, referred, at)
+
+
+def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referred) -> str:
+    """The filters of a list, as a form sends them: a record that is referred to by its code, where it is known."""
+    sent = {}
+    for name in names:
+        found = referred.get((name, record[name]))
+        if found is None:
+            sent[name] = record[name]
+        else:
+            sent[REFERRING[name].name] = found["code"]
+    return escape(urlencode(sent))
+
+
+def lines(
+    fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
+) -> Markup:
+    """The rows of a table inside a record, which lead nowhere. A phone shows the cells of each below each other,
+    with their headings.
+    """
+    return _body(fields, records, referred, at, has_headings=True)
+
+
+LeadsTo = Callable[[Mapping[str, Any]], str]
+"""The address that a record's key leads to, escaped."""
+
+
+class Column(NamedTuple):
+    name: str
+    begin: str
+    show: Show
+    leads_to: LeadsTo | None
+    of_record: Callable[[Mapping[str, Any]], str] | None
+    """The markup of what several fields tell together."""
+
+
+def _body(
+    fields: Iterable[Field],
+    records: Iterable[Mapping[str, Any]],
+    referred: Referred,
+    at: Workplace,
+    key: str = "",
+    leads_to: LeadsTo | None = None,
+    has_headings: bool = False,
+) -> Markup:
+    columns = [
+        Column(
+            each.name,
+            f"<td{_is_figure(each)}{_heading(each, place) if has_headings else ''}>",
+            _show(each, referred, at),
+            leads_to if each.name == key else None,
+            _document(referred) if each.kind == "document" else None,
+        )
+        for place, each in enumerate(fields)
+    ]
+    return Markup("\n".join(_row(columns, record) for record in records))  # noqa: S704 -- its parts are escaped
+
+
+def _row(columns: Iterable[Column], record: Mapping[str, Any]) -> str:
+    cells = []
+    for name, begin, show, leads_to, of_record in columns:
+        text = _or_dash(record.get(name), show) if of_record is None else of_record(record)
+        if leads_to is not None:
+            text = f'<a href="{leads_to(record)}">{text}</a>'
+        cells.append(f"{begin}{text}</td>")
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _or_dash(value: Any, show: Show) -> str:
+    return NOTHING if value is None or value == [] else show(value)
+
+
+def _is_figure(field: Field) -> str:
+    if field.kind == "changes":
+        return ' class="changes"'
+    return ' class="num"' if field.kind in FIGURES else ""
+
+
+def _heading(field: Field, place: int) -> str:
+    """What a row begins with needs none where it says itself what it is."""
+    says_itself = place == 0 and field.kind in ("reference", "status")
+    return "" if says_itself else f' data-heading="{escape(field.text)}"'
+
+
+def escape(value: Any) -> str:
+    """Of text, or of what becomes text: a `Markup` is escaped too."""
+    return escape_text(str(value))
+
+
+def _show(field: Field, referred: Referred, at: Workplace) -> Show:
+    if field.kind == "reference":
+        return _referring(field, referred, at)
+    if field.kind == "facts":
+        return _facts(field, referred, at)
+    if field.choices and field.kind == "text":
+        return _word
+    return BY_KIND.get(field.kind, escape)
+
+
+def _number(value: Any) -> str:
+    return ZERO if value == 0 else f"<span>{words.figure(value)}</span>"
+
+
+def _moment(value: str) -> str:
+    return f'<time datetime="{escape(value)}">{escape(words.moment(value))}</time>'
+
+
+def _status(value: str) -> str:
+    code = escape(value)
+    return f'<span class="chip {code}" title="{code}">{escape(words.status(value))}</span>'
+
+
+def _days_left(days: int) -> str:
+    """Of something that expires soon."""
+    return f'<b class="{"warn" if days > 0 else "bad"}">{escape(words.days_left(days))}</b>'
+
+
+def _list(value: Iterable[Any]) -> str:
+    return escape(", ".join(map(str, value)))
+
+
+def _abilities(value: Sequence[str]) -> str:
+    return escape(_("everything")) if EVERYTHING in value else _list(value)
+
+
+def _sentence(value: str) -> str:
+    return escape(told(value))
+
+
+def _sentences(value: Iterable[str]) -> str:
+    return "<br>".join(map(_sentence, value))
+
+
+def _changes(value: Mapping[str, Mapping[str, Any]]) -> str:
+    return "<br>".join(
+        f"{escape(name if '.' in name else name_of(name))}: {_plain(change['before'])} → {_plain(change['after'])}"
+        for name, change in value.items()
+    )
+
+
+def _plain(value: Any) -> str:
+    if value is None or value == []:
+        return DASH
+    if isinstance(value, bool):
+        return words.yes_or_no(value)
+    if isinstance(value, dict):
+        return _parts(value)
+    if isinstance(value, list) and isinstance(value[0], dict):
+        return "; ".join(map(_plain, value))
+    return _list(value) if isinstance(value, list) else escape(value)
+
+
+def _parts(value: Mapping[str, Any]) -> str:
+    """Of an address, or of a line of a document, in one line of text."""
+    return ", ".join(f"{escape(name_of(name))} {_plain(each)}" for name, each in value.items() if each is not None)
+
+
+def _referring(field: Field, referred: Referred, at: Workplace) -> Show:
+    if field.name not in REFERRED:
+        return escape
+    address = f"{at.address}/{REFERRED[field.name].name}/"
+
+    def show(value: Any) -> str:
+        found = referred.get((field.name, value))
+        if found is None:
+            return escape(value)
+        name = f' <span class="soft">{escape(found["name"])}</span>' if "name" in found else ""
+        return f'<a href="{escape(address)}{escape(value)}">{escape(found["code"])}</a>{name}'
+
+    return cache(show)
+
+
+def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:
+    """The document that has caused a record. One without a page, or which the person may not read, is told by the
+    name of its kind and its id.
+    """
+
+    def show(record: Mapping[str, Any]) -> str:
+        kind, document_id = record[DOCUMENT_TYPE], record[DOCUMENT_ID]
+        if kind is None:
+            return NOTHING
+        found = referred.get((kind, document_id))
+        if found is None:
+            return f"{escape(name_of(kind))} {escape(document_id)}"
+        return f'<a href="{escape(found["address"])}">{escape(found["text"])}</a>'
+
+    return show
+
+
+def _facts(field: Field, referred: Referred, at: Workplace) -> Show:
+    if not field.of:
+        return _as_json
+    parts = [(each.name, each.text, _show(each, referred, at)) for each in field.of]
+
+    def show(value: Mapping[str, Any]) -> str:
+        return "<br>".join(
+            f"{escape(text)}: {_or_dash(value[name], show_part)}"
+            for name, text, show_part in parts
+            if value.get(name) is not None
+        )
+
+    return show
+
+
+def _as_json(value: Mapping[str, Any]) -> str:
+    return f"<pre>{escape(json.dumps(value, indent=2, ensure_ascii=False, default=float))}</pre>"
+
+
+def _word(value: str) -> str:
+    return escape(words.status(value))
+
+
+BY_KIND: Final[Mapping[str, Callable[[Any], str]]] = {
+    "number": _number,
+    "flag": words.yes_or_no,
+    "moment": _moment,
+    "date": words.date,
+    "status": _status,
+    "days_left": _days_left,
+    "list": _list,
+    "abilities": _abilities,
+    "sentence": _sentence,
+    "sentences": _sentences,
+    "table": lambda value: str(value if isinstance(value, int) else len(value)),  # of a list, only how many
+    "changes": _changes,
+}

@@ -1,0 +1,176 @@
+"""Where a person at the pages works: in a company, or at the installation itself."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, Unpack
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem, forbidden, not_found
+from wmsd.contract.access import ABILITIES
+from wmsd.contract.context import Company
+from wmsd.contract.operation import Operation
+from wmsd.dispatch.permissions import Permissions
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
+from wmsd.interfaces.pages.kit.resources import RESOURCES, Act, Resource
+from wmsd.interfaces.pages.kit.session_door import Answer, Door, Person, Sent
+from wmsd.interfaces.pages.kit.text import words
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.tenants.accounts import profile_actions as signed_in
+
+MOST_OTHERS: Final = 20
+"""Companies that each page of a company names, so that one may go on to the same page there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace(ABC):
+    door: Door
+    person: Person
+    name: str
+    code: str
+
+    ALL: ClassVar[tuple[Resource, ...]]
+    """What there is, whoever asks."""
+
+    @property
+    @abstractmethod
+    def address(self) -> str:
+        """The address that those of its pages begin with."""
+
+    @property
+    @abstractmethod
+    def permissions(self) -> Permissions:
+        """What the person may use here. The operation asks for the same again."""
+
+    def may(self, operation: Operation) -> bool:
+        return self.permissions.objection(operation) is None
+
+    def check(self, operation: Operation) -> None:
+        """Before a form for the operation is shown. Raises Problem (403)."""
+        if objection := self.permissions.objection(operation):
+            raise forbidden(objection)
+
+    @abstractmethod
+    async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer: ...
+
+    @property
+    def resources(self) -> list[Resource]:
+        """What the person may read here."""
+        return [resource for resource in self.ALL if self.may(resource.listing)]
+
+    def offers(self, choice: str) -> bool:
+        """Whether a choice of a form is one here: not an ability that this installation does not have."""
+        return choice not in ABILITIES or choice in self.door.abilities
+
+    def opens(self, name: str) -> str:
+        """What an ability or a module opens here, where its name does not say it already."""
+        return words.opens(name, self.door.abilities)
+
+    def resource(self, name: str) -> Resource:
+        """Raises Problem (404)."""
+        for resource in self.ALL:
+            if resource.name == name:
+                return resource
+        raise not_found("page")
+
+    def acts(self, resource: Resource, record: Mapping[str, object] | None = None) -> list[Act]:
+        """What the person may do here with the record; without one, to make one."""
+        return [
+            act
+            for act in resource.acts
+            if act.makes_one == (record is None) and self.may(act.operation) and act.fits(record or {})
+        ]
+
+    async def need(self, operation: Operation, **sent: Unpack[Sent]) -> Any:
+        """The body of a good answer. Raises Problem for a refusal."""
+        return (await self.ask(operation, **sent)).needed()
+
+    async def id_of(self, resource: Resource, code: str) -> int | None:
+        """The id of the record with this code; None when there is none."""
+        found = await self.need(resource.listing, query={"code": code}, is_counted=True, is_brief=True)
+        return found["data"][0]["id"] if found["data"] else None
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyWorkplace(Workplace):
+    id: str
+    sandbox: bool
+    frozen_at: str | None
+    modules: frozenset[str]
+    abilities: frozenset[str]
+    others: Sequence[Company]
+    """The first other companies that the person may use."""
+    has_more: bool
+    """Whether there are others than these."""
+
+    ALL = RESOURCES
+
+    @property
+    def address(self) -> str:
+        return f"/companies/{self.id}"
+
+    @property
+    def permissions(self) -> Permissions:
+        return Permissions(self.person.role, self.abilities, self.door.abilities, self.modules)
+
+    async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
+        return await self.door.ask(self.person.browser, operation, self.id, **sent)
+
+
+@dataclass(frozen=True, slots=True)
+class AdminWorkplace(Workplace):
+    """Where people, companies and tokens are."""
+
+    ALL = ADMINISTRATION
+
+    @property
+    def address(self) -> str:
+        return "/admin"
+
+    @property
+    def permissions(self) -> Permissions:
+        return Permissions(self.person.role, frozenset(), self.door.abilities)
+
+    async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
+        return await self.door.ask(self.person.browser, operation, **sent)
+
+
+AT = web.RequestKey("at", Workplace)
+"""Where the page of the request is."""
+
+
+async def workplace(door: Door, request: web.Request) -> Workplace:
+    """The one of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
+    if "company" in request.match_info:
+        return await company_workplace(door, request)
+    at = request[AT] = AdminWorkplace(door, await door.person(request), name=_("Administration"), code="wmsd")
+    return at
+
+
+async def company_workplace(door: Door, request: web.Request) -> CompanyWorkplace:
+    """The company of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
+    at = request[AT] = await company_at(door, await door.person(request), request.match_info["company"])
+    return at
+
+
+async def company_at(door: Door, person: Person, company_id: str) -> CompanyWorkplace:
+    """The company with this id. Raises Problem (404)."""
+    answer = await door.ask(person.browser, signed_in.get_access, company_id=company_id)
+    if not answer.is_good and answer.body["code"] == "COMPANY_REQUIRED":
+        raise Problem("NOT_FOUND", "There is no such company, or you may not use it.")
+    found = answer.needed()
+    company = found["company"]
+    others = await door.others(person, company["id"], MOST_OTHERS + 1)
+    return CompanyWorkplace(
+        door=door,
+        person=person,
+        id=str(company["id"]),
+        name=company["name"],
+        code=company["code"],
+        sandbox=found["sandbox"],
+        frozen_at=found["frozen_at"],
+        modules=frozenset(found["modules"]),
+        abilities=frozenset(found["abilities"]),
+        others=others[:MOST_OTHERS],
+        has_more=len(others) > MOST_OTHERS,
+    )

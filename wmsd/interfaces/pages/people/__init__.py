@@ -1,0 +1,1 @@
+"""Pages on which people sign in, and look after themselves and others."""

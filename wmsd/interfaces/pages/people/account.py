@@ -1,0 +1,96 @@
+"""The person's own page: where they are signed in, and how to end that; and their password."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlencode
+
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.session_door import Answer, Door, Person
+from wmsd.interfaces.pages.kit.text import language
+from wmsd.interfaces.pages.people import browser_names as agent_words
+from wmsd.tenants.accounts import password_actions as choosing_password
+from wmsd.tenants.accounts import profile_actions as signed_in
+from wmsd.tenants.accounts.password_strength import SHORTEST
+from wmsd.tenants.accounts.schema import LANGUAGES, PasswordChanged
+
+ACCOUNT: Final = "/account"
+PASSWORD: Final = "/account/password"
+DONE: Final = "done"
+CHANGED: Final = "password"
+COUNT: Final = re.compile("[0-9]{1,6}")
+FIELDS: Final = (
+    ("current", "Your password of today", "password", "current-password"),
+    ("password", "New password, at least %(shortest)s characters", "password", "new-password"),
+    ("again", "The new password again", "password", "new-password"),
+)
+"""Their names, what they are called, their types, and what browsers fill them with."""
+
+
+class Account:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def show(self, request: web.Request) -> web.Response:
+        person = await self._door.person(request)
+        sessions = await self._door.need(person.browser, signed_in.list_sessions)
+        return page(
+            "account",
+            person=person,
+            current="account",
+            sessions=[{**each, "browser": agent_words.named(each["agent"])} for each in sessions["data"]],
+            languages={each: LANGUAGES[each] for each in language.OFFERED},
+            changed=_changed(request.query),
+        )
+
+    async def show_password(self, request: web.Request) -> web.Response:
+        return _password_page(await self._door.person(request))
+
+    async def change_password(self, request: web.Request) -> web.Response:
+        person = await self._door.person(request)
+        sent = await browsers.form(person.browser)
+        document = {name: sent.get(name, "") for name, *_ in FIELDS}
+        answer = await self._door.ask(person.browser, choosing_password.change_password, document=document)
+        if answer.is_good:
+            return go_to(f"{ACCOUNT}?{urlencode({DONE: CHANGED, **answer.body})}")
+        return _password_page(person, answer)
+
+    async def choose_language(self, request: web.Request) -> web.Response:
+        person = await self._door.person(request)
+        sent = await browsers.form(person.browser)
+        chosen = {"language": sent.get("language") or None}
+        (await self._door.ask(person.browser, signed_in.choose_language, document=chosen)).needed()
+        return go_to(ACCOUNT)
+
+    async def end(self, request: web.Request) -> web.Response:
+        """Ends the session that the form names, or all others."""
+        person = await self._door.person(request)
+        sent = await browsers.form(person.browser)
+        if sent.get("which") == "others":
+            await self._door.ask(person.browser, signed_in.end_other_sessions)
+        else:
+            await self._door.ask(person.browser, signed_in.end_session, path={"id": sent.get("which", "")})
+        return go_to(ACCOUNT)
+
+
+def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
+    """What has ended with the password of before, as the address says after a change."""
+    if query.get(DONE) != CHANGED:
+        return None
+    ended = {name: query.get(name, "") for name in PasswordChanged.model_fields}
+    return ended if all(map(COUNT.fullmatch, ended.values())) else None
+
+
+def _password_page(person: Person, refused: Answer | None = None) -> web.Response:
+    return page(
+        "password",
+        200 if refused is None else refused.status,
+        person=person,
+        current="account",
+        fields=FIELDS,
+        shortest=SHORTEST,
+        errors={} if refused is None else refused.body.get("errors", {}),
+        message=None if refused is None else refused.body["message"],
+    )

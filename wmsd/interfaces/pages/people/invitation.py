@@ -1,0 +1,57 @@
+"""The page behind the one-time link of an invitation: its user chooses a password."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.browser import Browser
+from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.session_door import SIGN_IN, Door
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.tenants.accounts import password_actions as choosing_password
+from wmsd.tenants.accounts.password_strength import SHORTEST
+
+FIELDS: Final = (
+    ("password", "Password, at least %(shortest)s characters", "password", "new-password"),
+    ("again", "The password again", "password", "new-password"),
+)
+"""As those of the first admin."""
+
+
+class Welcome:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def show(self, request: web.Request) -> web.Response:
+        return await self._form(self._door.browser(request), request.query.get("code", ""))
+
+    async def choose(self, request: web.Request) -> web.Response:
+        browser = self._door.browser(request)
+        sent = await browsers.form(browser, with_token=False)
+        document = {name: sent.get(name, "") for name in ("code", "password", "again")}
+        answer = await self._door.ask(browser, choosing_password.choose_password, document=document)
+        if answer.is_good:
+            return go_to(f"{SIGN_IN}?done=password")
+        if answer.status not in (404, 422):
+            answer.needed()
+        return await self._form(browser, document["code"], answer.status, answer.body)
+
+    async def _form(
+        self, browser: Browser, code: str, status: int = 200, refused: Mapping[str, Any] | None = None
+    ) -> web.Response:
+        answer = await self._door.ask(browser, choosing_password.get_invited, query={"code": code})
+        if answer.status == 404:
+            return page("spent", 404, why=answer.body["message"], is_demo=False, lacks_admin=False)
+        if answer.status == 422:  # there is no code in the address
+            answer.body["message"] = _("This link is not whole. Open it as you got it.")
+        return page(
+            "welcome",
+            status,
+            invited=answer.needed(),
+            code=code,
+            fields=FIELDS,
+            shortest=SHORTEST,
+            errors={} if refused is None else refused.get("errors", {}),
+            message=None if refused is None else refused["message"],
+        )

@@ -1,0 +1,77 @@
+"""Signing in through a provider: to it, and back.
+
+The way back is begun by the provider's site. Until a page of this site asks for the next one, the browser keeps
+the cookie of its new session to itself (SameSite=Strict). So the answer is a page that goes on by itself, and no
+redirection.
+"""
+
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.browser import own_path
+from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.session_door import HOME, SIGN_IN, Answer, Door, to_sign_in
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.tenants.sign_on import actions as sign_on
+from wmsd.tenants.sign_on.open_sign_ons import SECONDS
+
+TO_PROVIDER = f"{SIGN_IN}/{{provider:[a-z0-9-]+}}"
+BACK = f"{TO_PROVIDER}/back"
+SENT_BACK = ("state", "code", "iss", "error")
+"""Of what a provider sends, what is looked at."""
+NOT_BEGUN = (
+    "This browser has begun no sign-in that could end here, or it took more than ten minutes. Begin again at the "
+    "page for signing in."
+)
+
+
+class SigningOn:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def begin(self, request: web.Request) -> web.Response:
+        """Sends the browser to the provider. Another site can only lead to the page with the button."""
+        browser = self._door.browser(request)
+        next_path = own_path(request.query.get("next", ""), "")
+        if browsers.begins_elsewhere(browser):
+            self._door.count_open(browser)
+            return go_to(to_sign_in(next_path))
+        answer = await self._door.ask(
+            browser,
+            sign_on.begin_sign_on,
+            path={"provider": request.match_info["provider"]},
+            document={"next_path": next_path},
+        )
+        if not answer.is_good:
+            return _refused(answer)
+        done = go_to(answer.body["go_to"])
+        browsers.keep_sign_on(done, browser, answer.body["kept"], SECONDS)
+        return done
+
+    async def end(self, request: web.Request) -> web.Response:
+        """Begins a session for whoever has come back."""
+        browser = self._door.browser(request)
+        kept = browsers.kept_sign_on(browser)
+        if kept is None:
+            self._door.count_open(browser)
+            return page("not_let_in", 401, message=_(NOT_BEGUN))
+        sent = {name: value for name, value in requests.query(request).items() if name in SENT_BACK}
+        answer = await self._door.ask(
+            browser,
+            sign_on.finish_sign_on,
+            path={"provider": request.match_info["provider"]},
+            document={"kept": kept, **sent},
+        )
+        if answer.is_good:
+            done = page("signed_on", next_path=own_path(answer.body["next_path"], HOME))
+            done.headers["Referrer-Policy"] = "no-referrer"  # this address holds what the provider has sent
+            browsers.give(done, browser, answer.body["secret"])
+        else:
+            done = _refused(answer)
+        if answer.status != 429:  # nobody has looked at it
+            browsers.keep_sign_on(done, browser, "", 0)
+        return done
+
+
+def _refused(answer: Answer) -> web.Response:
+    return page("not_let_in", answer.status, message=answer.body["message"])

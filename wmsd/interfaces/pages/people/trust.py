@@ -1,0 +1,48 @@
+"""How a browser comes to trust a server with an authority of its own (`tls = "lan"`)."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from wmsd.base.problems import Problem
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.rendering import HEADERS, page
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
+TRUST = "/trust"
+DOWNLOAD = f"{TRUST}/wmsd-authority.crt"
+
+
+class Trust:
+    def __init__(self, installation: Installation) -> None:
+        self._data = installation.folder.path
+        self._is_on = installation.settings.server.tls == "lan"
+
+    async def show(self, request: web.Request) -> web.Response:
+        from wmsd.host.tls.authority import fingerprint
+
+        authority = await self._authority()
+        until = f"{authority.not_valid_after_utc:%Y-%m-%d}"
+        return page("trust", fingerprint=fingerprint(authority), until=until, download=DOWNLOAD)
+
+    async def download(self, request: web.Request) -> web.Response:
+        from cryptography.hazmat.primitives.serialization import Encoding
+
+        authority = await self._authority()
+        disposition = f'attachment; filename="{DOWNLOAD.rpartition("/")[2]}"'
+        return web.Response(
+            body=authority.public_bytes(Encoding.DER),
+            content_type="application/x-x509-ca-cert",
+            headers={**HEADERS, "Content-Disposition": disposition},
+        )
+
+    async def _authority(self) -> "Certificate":
+        """Raises Problem (404)."""
+        if self._is_on:
+            from wmsd.host.tls.lan_certificate import authority_of
+
+            if found := await asyncio.to_thread(authority_of, self._data):
+                return found
+        raise Problem("NOT_FOUND", "This server has no authority of its own: it is not served with --tls lan.")

@@ -1,0 +1,215 @@
+"""The records of a company: lists with filters, and each record by itself."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from wmsd.base.problems import Problem
+from wmsd.contract.access import has_role
+from wmsd.imports.actions import begin_upload
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit import filters
+from wmsd.interfaces.pages.kit.changes import changes_of
+from wmsd.interfaces.pages.kit.fields import Field, properties_of
+from wmsd.interfaces.pages.kit.referred import referred
+from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
+from wmsd.interfaces.pages.kit.session_door import Door
+from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace, workplace
+from wmsd.interfaces.pages.records.downloads import FOR_IMPORT, FORMAT, PLACE
+from wmsd.interfaces.pages.records.exports import EXPORTS
+from wmsd.interfaces.pages.records.related_records import records_under
+from wmsd.interfaces.pages.records.rules import rules_of
+from wmsd.interfaces.rest_v1.routes import ROUTES as V1
+from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+from wmsd.tenants.companies.company_administration import list_audit
+
+PER_PAGE: Final = 50
+LAST: Final = ("created_at", "updated_at")
+ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
+TRIED_AT: Final = {
+    route.operation.name: f"/try/{version}/{route.operation.name}"
+    for version, routes in (("v2", V2), ("v1", V1))
+    for route in routes
+}
+"""Where an operation is tried out."""
+
+
+class Browsing:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def first(self, request: web.Request) -> web.Response:
+        """Goes on to the first of what the person may read there."""
+        at = await workplace(self._door, request)
+        if not at.resources:
+            raise Problem("FORBIDDEN", f"You may read nothing of {at.name} yet. A site admin gives you abilities.")
+        return go_to(f"{at.address}/{at.resources[0].name}")
+
+    async def list(self, request: web.Request) -> web.Response:
+        at, resource = await self._at(request)
+        sent = await filters.read(at, resource, request.query)
+        orders = _orders(resource)
+        ordered = {"sort": resource.sort} if resource.sort.lstrip("-") in orders else {}
+        query = {**ordered, **sent.query, "per_page": str(PER_PAGE)}
+        answer = await at.ask(resource.listing, query=query, is_brief=True)
+        if not answer.is_good and answer.status != 422:
+            answer.needed()
+        errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **sent.errors}
+        body: Mapping[str, Any] = {"data": []} if errors else answer.body
+        is_filtered = any(request.query.get(each.name) for each in filters.filters_of(resource))
+        return page(
+            "list",
+            422 if errors else 200,
+            person=at.person,
+            at=at,
+            current=resource.name,
+            resource=resource,
+            done=_done(request, resource),
+            records=body["data"],
+            referred=await referred(at, resource.listed, body["data"]),
+            total=body.get("meta", {}).get("total"),
+            filters=filters.filters_of(resource),
+            given=request.query,
+            is_filtered=is_filtered,
+            hides_all=not errors and not body["data"] and is_filtered and await _has_any(at, resource),
+            import_at=_import_at(at, resource),
+            errors=errors,
+            orders=orders,
+            sort=query.get("sort"),
+            pages=_pages(request, body),
+            csv=csv_of(at, resource, request.query),
+            sorted_by=lambda order: _address(request.path, {**request.query, "sort": order}),
+        )
+
+    async def record(self, request: web.Request) -> web.Response:
+        at, resource = await self._at(request)
+        if resource.one is None:
+            raise Problem("NOT_FOUND", "There is no such page.")
+        record = await at.need(resource.one, path={"id": request.match_info["id"]})
+        fields = list(resource.fields.values())
+        route = ROUTE_OF.get(resource.one.name)
+        return page(
+            "record",
+            person=at.person,
+            at=at,
+            current=resource.name,
+            resource=resource,
+            done=_done(request, resource),
+            record=record,
+            referred=await referred(at, fields, [record]),
+            facts=sorted(
+                (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
+            ),
+            tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
+            under=await records_under(at, resource, record),
+            tried_at=TRIED_AT.get(resource.one.name),
+            audit_at=audit_of(at, resource, record),
+            rules=await rules_of(at, resource, record["id"]),
+            changes=await changes_of(at, resource, record["id"]),
+            path=None if route is None else route.path.replace("{id}", str(record["id"])),
+        )
+
+    async def _at(self, request: web.Request) -> tuple[Workplace, Resource]:
+        at = await workplace(self._door, request)
+        return at, at.resource(request.match_info["resource"])
+
+
+def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[str, str | None]:
+    """The addresses of the list as files: one for spreadsheets, and one that can be imported again by who may."""
+    path, exporting = f"{at.address}/{resource.name}.csv", EXPORTS.get(resource.name)
+    may_import = exporting is not None and resource in at.ALL and at.may(exporting)
+    return {
+        "plain": _address(path, query),
+        "for_import": _address(path, query, **{FORMAT: FOR_IMPORT}) if may_import else None,
+    }
+
+
+AUDIT_KEYS: Final = {"users": "email", "companies": "code", "operators": "code"}
+"""By what the audit names records of the installation."""
+
+
+def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> str | None:
+    """The address of what the audit tells of the record, for who may read it."""
+    if not has_role(at.person.role, list_audit.role or "platform-admin"):
+        return None
+    if isinstance(at, CompanyWorkplace):
+        of_record = {"record": f"{at.id}/{resource.audited}/{record['id']}"} if resource.audited else None
+    else:
+        of_record = {"subject": record[AUDIT_KEYS[resource.name]]} if resource.name in AUDIT_KEYS else None
+    return None if of_record is None else f"/admin/audit?{urlencode(of_record)}"
+
+
+async def _has_any(at: Workplace, resource: Resource) -> bool:
+    """Whether there is any record, without filters."""
+    found = await at.need(resource.listing, query={"per_page": "1"}, is_counted=True)
+    return bool(found["data"])
+
+
+def _import_at(at: Workplace, resource: Resource) -> str | None:
+    """Where a file with such records is imported, by who may."""
+    if resource not in RESOURCES or resource.name not in EXPORTS or not at.may(begin_upload):
+        return None
+    return f"{at.address}/imports/new?kind={resource.name}"
+
+
+def _done(request: web.Request, resource: Resource) -> str:
+    """What to say of the act that led here."""
+    outcome = request.query.get("done", "")
+    return next(filter(None, (act.told(outcome) for act in resource.acts)), "")
+
+
+def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> bool:
+    """What the heading does not say."""
+    return (
+        field.kind != "table"
+        and field.name not in ("id", "name", resource.key)
+        and record.get(field.name) not in (None, [])
+    )
+
+
+def _orders(resource: Resource) -> list[str]:
+    """The fields that a list can be ordered by."""
+    query = resource.listing.query
+    assert query is not None
+    sort = properties_of(query).get("sort", {})
+    return [order for order in sort.get("enum", ()) if not order.startswith("-")]
+
+
+def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
+    """The address of the list from its beginning, or from where the changes say."""
+    kept = {name: value for name, value in query.items() if value and name not in PLACE}
+    sent = urlencode({**kept, **changes})
+    return f"{path}?{sent}" if sent else path
+
+
+def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
+    """The addresses of the pages before and after this one, and which records it shows. `beyond`, of a page that
+    the list does not have: its number, and the number and the address of the last one.
+    """
+    if "meta" in body:
+        meta = body["meta"]
+        first = (meta["current_page"] - 1) * meta["per_page"] + 1
+        last = first + len(body["data"]) - 1
+        if not body["data"] and meta["current_page"] > 1:
+            last_page = max(1, -(-meta["total"] // meta["per_page"]))
+            beyond = meta["current_page"], last_page, _address(request.path, request.query, page=last_page)
+            return {"beyond": beyond, "first": None, "before": None, "after": None}
+        return {
+            "beyond": None,
+            "first": first,
+            "last": last,
+            "before": _address(request.path, request.query, page=meta["current_page"] - 1)
+            if meta["current_page"] > 1
+            else None,
+            "after": _address(request.path, request.query, page=meta["current_page"] + 1)
+            if last < meta["total"]
+            else None,
+        }
+    cursor = body.get("next_cursor")
+    return {
+        "beyond": None,
+        "first": None,
+        "before": _address(request.path, request.query) if request.query.get("cursor") else None,
+        "after": _address(request.path, request.query, cursor=cursor) if cursor else None,
+    }

@@ -1,0 +1,103 @@
+"""Lists as CSV files, in pieces: each is read when the one before it is with the browser, so a download holds one
+piece, and lets ordinary requests go first.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from wmsd.base.problems import Problem
+from wmsd.contract import csv_cells as cells
+from wmsd.db.sql.csv_lines import END, line
+from wmsd.dispatch.limits.costs import Payers
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.request_log import CALL
+from wmsd.interfaces.pages.kit import filters
+from wmsd.interfaces.pages.kit.rendering import HEADERS
+from wmsd.interfaces.pages.kit.resources import Resource
+from wmsd.interfaces.pages.kit.session_door import Door
+from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace, workplace
+from wmsd.interfaces.pages.records.exports import ListFile, for_import, for_spreadsheets
+
+FORMAT: Final = "format"
+FOR_IMPORT: Final = "import"
+PLACE: Final = ("page", "cursor")
+"""Parameters that say where in a list one is."""
+RECORDS_AT_ONCE: Final = 500
+PATIENCE_SECONDS: Final = 60.0
+"""How long a browser may take for a piece. One that takes longer would hold the place of others."""
+
+
+class Piece(NamedTuple):
+    text: bytes
+    seconds: float
+    """Of the processor."""
+
+
+class Downloading:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def csv(self, request: web.Request) -> web.StreamResponse:
+        """Every record of the list. What a spreadsheet would run as a formula is written so that it is text."""
+        at = await workplace(self._door, request)
+        resource = at.resource(request.match_info["resource"])
+        is_for_import = request.query.get(FORMAT) == FOR_IMPORT
+        file = for_import(resource) if is_for_import else for_spreadsheets(resource)
+        sent = await filters.read(at, resource, request.query)
+        if sent.errors:
+            raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
+        async with self._door.work.turn("download", _payers(at, request)) as turn:
+            pieces = _pieces(at, resource, file, sent.query)
+            first = await anext(pieces)
+            response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": _disposition(at, file)})
+            response.content_type, response.charset = "text/csv", "utf-8"
+            await response.prepare(request)
+            if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
+                return response
+            heading = f"{line([cells.write(name) for name in file.columns])}{END}".encode()
+            await _send(response, heading + first.text)
+            await turn.pay(first.seconds, len(first.text))
+            async for piece in pieces:
+                await _send(response, piece.text)
+                await turn.pay(piece.seconds, len(piece.text))
+        await response.write_eof()
+        return response
+
+
+async def _send(response: web.StreamResponse, text: bytes) -> None:
+    """Raises ConnectionResetError for a browser that takes nothing: its answer is broken off."""
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await response.write(text)
+    except TimeoutError:
+        raise ConnectionResetError("The browser took too long.") from None
+
+
+def _payers(at: Workplace, request: web.Request) -> Payers:
+    caller = request[CALL].caller
+    assert caller is not None
+    company = at.id if isinstance(at, CompanyWorkplace) else ""
+    return Payers(company, str(caller.actor.user_id), at.person.browser.address)
+
+
+def _disposition(at: Workplace, file: ListFile) -> str:
+    return f'attachment; filename="{file.name}-{at.code}-{datetime.now(UTC):%Y-%m-%d}.csv"'
+
+
+async def _pieces(
+    at: Workplace, resource: Resource, file: ListFile, query: Mapping[str, str]
+) -> AsyncIterator[Piece]:
+    """Raises Problem for a refusal, which may also come between two pieces: the session may end."""
+    walked = resource.walking.query
+    assert walked is not None
+    known = {name: value for name, value in query.items() if name in walked.model_fields and name not in PLACE}
+    asked, is_counted = {**known, "per_page": str(RECORDS_AT_ONCE)}, False
+    while True:
+        answer = await at.ask(file.walking, query=asked, is_counted=is_counted, is_long=True)
+        body = answer.needed()
+        yield Piece(body["data"][0]["text"].encode(), float(body["seconds"]))
+        if body["next_cursor"] is None:
+            return
+        asked, is_counted = {**asked, "cursor": body["next_cursor"]}, True

@@ -1,0 +1,214 @@
+"""The ledger in words: a sum that ends in the quantity, and a sentence for each kind of movement."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.interfaces.pages.kit.references import BY_MOVEMENT, Key, NamedDocument
+from wmsd.interfaces.pages.kit.text.language import counted
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.moments import day, span
+from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.warehouse.stock.schema import MovementKind
+
+MINUS: Final = "\N{MINUS SIGN}"
+CLOSE: Final = "\N{NO-BREAK SPACE}"
+"""Keeps a sign and its number in one line."""
+Number = Decimal | int
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How movements of a kind are told: in the list, in the sum, and in a sentence where the quantity rises, falls
+    or stays. `one` and `many` are the movements as subjects. `of_quarantine`: the quantity stays, and the sentence
+    is about what entered or left quarantine.
+    """
+
+    name: str
+    summed: str
+    rises: str
+    falls: str
+    stays: str
+    one: str = ""
+    many: str = ""
+    of_quarantine: bool = False
+
+
+BROUGHT: Final = "brought %(amount)s"
+BROUGHT_BACK: Final = "brought %(amount)s back"
+BROUGHT_NOTHING: Final = "brought nothing"
+ADDED: Final = "added %(amount)s"
+ADDED_NOTHING: Final = "added nothing"
+TOOK: Final = "took %(amount)s"
+TOOK_AWAY: Final = "took %(amount)s away"
+ENTERED: Final = "%(amount)s went into quarantine"
+LEFT: Final = "%(amount)s left quarantine"
+NONE_ENTERED: Final = "nothing went into quarantine"
+KINDS: Final[Mapping[MovementKind, Words]] = {
+    "count": Words(
+        *("Count", "%(amount)s counted", ADDED, TOOK_AWAY, ADDED_NOTHING),
+        *("A count", "%(num)s counts"),
+    ),
+    "receipt": Words(
+        *("Received", "%(amount)s received", BROUGHT, TOOK_AWAY, BROUGHT_NOTHING),
+        *("A receipt", "%(num)s receipts"),
+    ),
+    "loading": Words(
+        *("Shipped", "%(amount)s shipped", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
+        *("A loading", "%(num)s loadings"),
+    ),
+    "unloading": Words(
+        *("Unloaded", "%(amount)s unloaded again", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
+        *("An unloading", "%(num)s unloadings"),
+    ),
+    "return": Words(
+        *("Came back", "%(amount)s came back", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
+        *("A return", "%(num)s returns"),
+    ),
+    "adjustment": Words(
+        *("Adjusted", "%(amount)s adjusted", ADDED, TOOK_AWAY, ADDED_NOTHING),
+        *("An adjustment", "%(num)s adjustments"),
+    ),
+    "quarantine": Words(
+        *("Quarantined", "%(amount)s quarantined", ENTERED, LEFT, NONE_ENTERED), of_quarantine=True
+    ),
+    "release": Words(*("Released", "%(amount)s released", ENTERED, LEFT, NONE_ENTERED), of_quarantine=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A part of the sum, such as `+ 48 received`."""
+
+    text: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`subject`, the `documents` if they are named, what they did, and when and why."""
+
+    kind: MovementKind
+    subject: str
+    documents: Sequence[NamedDocument]
+    did: str
+    details: str
+    movements: int
+
+
+def signed(value: Number) -> str:
+    """With its sign, as `+ 48`."""
+    return f"+{CLOSE}{figure(value)}" if value >= 0 else f"{MINUS}{CLOSE}{figure(-value)}"
+
+
+def beginning(stock: Mapping[str, Any]) -> str:
+    """What the sum begins with."""
+    number, count = figure(stock["begins_with"]), stock["count"]
+    if count is None:
+        return _("%(number)s to begin with") % {"number": number}
+    return _("%(number)s counted on %(day)s") % {"number": number, "day": day(count["at"], stock["at"][:4])}
+
+
+def terms(stock: Mapping[str, Any]) -> list[Term]:
+    """What is added to the beginning. Together they are the quantity."""
+    return [
+        Term(
+            _(KINDS[group["kind"]].summed) % {"amount": signed(group["quantity"])},
+            "good" if group["quantity"] > 0 else "bad",
+        )
+        for group in stock["groups"]
+        if group["quantity"]
+    ]
+
+
+def count_sentence(stock: Mapping[str, Any]) -> Sentence:
+    count = stock["count"]
+    clauses = [_("on %(day)s") % {"day": day(count["at"], stock["at"][:4])}, _compared(count["difference"])]
+    found = _("found %(amount)s") % {"amount": figure(stock["begins_with"])}
+    return Sentence("count", _("A count"), (), found, _told([*clauses, *_by(count)], _reason(count)), 1)
+
+
+def _compared(difference: Number) -> str:
+    if not difference:
+        return _("as many as the ledger said")
+    if difference > 0:
+        return _("%(number)s more than the ledger said") % {"number": figure(difference)}
+    return _("%(number)s less than the ledger said") % {"number": figure(-difference)}
+
+
+def sentences(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> list[Sentence]:
+    """A sentence for each group."""
+    return [_sentence(group, named, stock["at"][:4]) for group in stock["groups"]]
+
+
+def _sentence(group: Mapping[str, Any], named: Mapping[Key, NamedDocument], year: str) -> Sentence:
+    words = KINDS[group["kind"]]
+    kind = BY_MOVEMENT.get(group["kind"])
+    documents = [named[kind.name, each] for each in group["document_ids"]] if kind is not None else []
+    clauses = [span(group["first_at"], group["last_at"], year), *_beside(group, words), *_by(group)]
+    details = _told(clauses, _reason(group), _destroyed(group))
+    return Sentence(
+        group["kind"], _subject(group, words), documents, _did(group, words), details, group["movements"]
+    )
+
+
+def _did(group: Mapping[str, Any], words: Words) -> str:
+    """The verb may depend on how many did it, or entered and left."""
+    amount = group["quarantined"] if words.of_quarantine else group["quantity"]
+    doing = group["documents"] or group["movements"]
+    number = abs(amount) if words.of_quarantine else doing
+    text = words.rises if amount > 0 else words.falls if amount else words.stays
+    whole = int(number) if number == int(number) else 2
+    did = counted(text, text, whole) % {"amount": figure(abs(amount))}
+    if not words.of_quarantine and group["movements"] > 1 and not group["documents"]:
+        return _("%(did)s in all") % {"did": did}
+    return did
+
+
+def _subject(group: Mapping[str, Any], words: Words) -> str:
+    """Who did it. What goes into quarantine does so by itself."""
+    kind, count = BY_MOVEMENT.get(group["kind"]), group["documents"]
+    if words.of_quarantine:
+        return ""
+    if kind is None or not count:
+        count = group["movements"]
+        return _(words.one) if count == 1 else counted(words.many, words.many, count) % {"num": figure(count)}
+    noun = kind.table.noun
+    if group["document_ids"]:
+        named = _(noun) if count == 1 else _(f"{noun}s")
+        return named[:1].upper() + named[1:]
+    return counted(f"%(num)s {noun}", f"%(num)s {noun}s", count) % {"num": figure(count)}
+
+
+def _beside(group: Mapping[str, Any], words: Words) -> list[str]:
+    """What else became of the goods."""
+    quarantined, lot = group["quarantined"], group["lot_number"]
+    clauses = [_("lot %(lot)s") % {"lot": lot}] if lot else []
+    if quarantined and not words.of_quarantine:
+        into, out = _("%(number)s of it into quarantine"), _("%(number)s of it out of quarantine")
+        clauses.append((into if quarantined > 0 else out) % {"number": figure(abs(quarantined))})
+    return clauses
+
+
+def _destroyed(group: Mapping[str, Any]) -> str:
+    if not group["destroyed"]:
+        return ""
+    return _("%(number)s more came and went to be destroyed") % {"number": figure(group["destroyed"])}
+
+
+def _by(told: Mapping[str, Any]) -> list[str]:
+    """By whom, where all have the same. A document tells it by itself."""
+    if told.get("documents") or not told["actor"]:
+        return []
+    return [_("by %(actor)s") % {"actor": told["actor"]}]
+
+
+def _reason(told: Mapping[str, Any]) -> str:
+    return "" if told.get("documents") else told["reason"] or ""
+
+
+def _told(clauses: Sequence[str], reason: str, more: str = "") -> str:
+    """The clauses in one sentence, with what else is told of the goods, and the reason at its end."""
+    whole = ", ".join(clauses) + (f"; {more}" if more else "")
+    return f"{whole}: {reason}." if reason else f"{whole}."

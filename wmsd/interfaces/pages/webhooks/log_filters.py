@@ -1,0 +1,57 @@
+"""The filters of a webhook's log, as a person sets them, and as the operations ask for them."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.moments import of_browser
+from wmsd.interfaces.pages.kit.told_of import records_of
+from wmsd.interfaces.pages.kit.workplace import Workplace
+
+NAMES: Final = ("status", "event", "record", "since", "until")
+MOMENTS: Final = ("since", "until")
+LONG_AGO: Final = "1970-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilters:
+    """`given` is what the person typed, `query` what the operation is asked for."""
+
+    given: dict[str, str]
+    query: dict[str, str]
+    errors: dict[str, list[str]] = field(default_factory=dict)
+
+    def range(self) -> dict[str, object]:
+        """The body that has all of them sent again."""
+        body: dict[str, object] = {"since": self.query.get("since", LONG_AGO)}
+        for name in ("status", "event"):
+            if name in self.query:
+                body[name] = self.query[name].split(",")
+        for name in ("record", "until"):
+            if name in self.query:
+                body[name] = self.query[name]
+        return body
+
+    @property
+    def may_be_sent_again(self) -> bool:
+        """Not what is still to be sent."""
+        return self.given.get("status") in (None, *CLOSED_STATUSES)
+
+
+async def read(at: Workplace, sent: Mapping[str, str]) -> LogFilters:
+    given = {name: sent[name].strip() for name in NAMES if sent.get(name, "").strip()}
+    found = LogFilters(given, dict(given))
+    for name in MOMENTS:
+        if name in given:
+            found.query[name] = of_browser(given[name])
+    if "record" in given:
+        records = await records_of(at, given["record"])
+        if records is None:
+            found.errors["record"] = [_("is neither the code of a document or an article, nor the id of a record")]
+            del found.query["record"]
+        else:
+            found.query["record"] = records
+    return found

@@ -1,0 +1,1 @@
+"""Pages of the day: Today, imports, requests."""

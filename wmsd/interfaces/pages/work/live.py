@@ -1,0 +1,77 @@
+"""The event stream of a browser: it says which companies have changed, and pages that show them look again.
+
+An open page is no use of a session: who does nothing is signed out in time, whatever is on the screen.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from wmsd.base.strict_json import dumps
+from wmsd.dispatch.limits.costs import Payers
+from wmsd.installation.live_changes import Listener, LiveChanges, list_changes
+from wmsd.interfaces.http import connections
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.request_log import CALL, REQUEST_ID
+from wmsd.interfaces.pages.kit.browser import Browser
+from wmsd.interfaces.pages.kit.rendering import HEADERS
+from wmsd.interfaces.pages.kit.session_door import Door
+
+LIVE: Final = "/live"
+STREAM: Final = "text/event-stream"
+BEAT_SECONDS: Final = 10.0
+"""The longest time without a message. A browser that has gone is noticed by then."""
+LEAST_SECONDS: Final = 1.0
+"""Between two messages, up to `AT_FULL_PACE` streams; beyond that it grows, because orders go first."""
+AT_FULL_PACE: Final = 100
+
+
+class Live:
+    def __init__(self, door: Door, changes: LiveChanges) -> None:
+        self._door = door
+        self._changes = changes
+
+    async def stream(self, request: web.Request) -> web.StreamResponse:
+        """204 ends the tries of a browser that is not signed in. Raises Problem (503) when its person has too many
+        streams, or all together: such a page is not live, and tries again later.
+        """
+        browser = replace(self._door.browser(request), asks_by_itself=True)
+        if browser.secret is None:
+            self._door.count_open(browser)
+            return web.Response(status=204)
+        position = self._changes.position
+        first = await self._door.ask(browser, list_changes, query={"after": str(position)})
+        if first.status == 401:
+            return web.Response(status=204)
+        first.needed()
+        if request.method == "HEAD":  # the head of the stream, which itself would take a place and never end
+            return web.Response(headers=HEADERS, content_type=STREAM)
+        caller = request[CALL].caller
+        assert caller is not None
+        assert caller.session_id is not None
+        async with self._door.work.turn("stream", Payers(person=str(caller.actor.user_id))):
+            with self._changes.listening(caller.session_id) as listener:
+                return await self._tell(browser, listener, position)
+
+    async def _tell(self, browser: Browser, listener: Listener, position: int) -> web.StreamResponse:
+        from aiohttp_sse import sse_response  # imported when somebody opens a page
+
+        headers = {**HEADERS, "X-Request-Id": browser.request[REQUEST_ID], "Server": "wmsd"}
+        connection = connections.of(browser.request)
+        if connection is not None:
+            connection.end()  # nothing is worked on: it gives way to others where connections are scarce
+        async with sse_response(browser.request, headers=headers, ping_interval=3600) as stream:
+            await stream.send(dumps({"companies": [], "many": False}))
+            while True:
+                await self._changes.pause(listener, max(LEAST_SECONDS, self._changes.streams / AT_FULL_PACE))
+                await self._changes.wait(listener, position, BEAT_SECONDS)
+                if self._changes.has_ended:
+                    return stream
+                listener.at_once.clear()
+                query = {"after": str(position)}
+                answer = await self._door.ask(browser, list_changes, query=query, is_counted=True)
+                if answer.status == 401:
+                    await stream.send("", event="over")
+                    return stream
+                if answer.is_good:  # or else, a moment later
+                    position = answer.body.pop("position")
+                    await stream.send(dumps(answer.body))

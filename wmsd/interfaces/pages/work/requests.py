@@ -1,0 +1,112 @@
+"""The last requests of a company, for those who connect to it: what was sent, what came back, and why not."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.session_door import Answer, Door
+from wmsd.interfaces.pages.kit.text.language import told
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
+from wmsd.interfaces.pages.work.refusal_words import in_words
+from wmsd.request_history import curl
+from wmsd.request_history.actions import get_request, list_requests
+from wmsd.request_history.history import READS_A_SECOND
+from wmsd.request_history.schema import LONGEST_ID, STATUSES
+
+PER_PAGE: Final = 50
+FILTERS: Final = ("status", "operation", "token", "code")
+ID: Final = "request_id"
+NOT_KEPT: Final = (
+    "There is no such request among those that are kept here for you. One whose token is wrong, that names no "
+    "company which its token may use, or whose address or method does not exist, belongs to no company and is not "
+    "kept: its answer says what to do. Members see the requests of their own tokens only."
+)
+
+
+class Requests:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def list(self, request: web.Request) -> web.Response:
+        """An id that somebody has typed leads to its request."""
+        at = await workplace(self._door, request)
+        typed = request.query.get(ID, "").strip()
+        if typed:
+            found = await at.ask(get_request, path={ID: typed[:LONGEST_ID]})
+            if found.is_good:
+                return go_to(f"{at.address}/requests/{quote(found.body['id'], safe='')}")
+            return _list(at, request, found, typed)
+        return _list(at, request, await at.ask(list_requests, query=_query(request.query)))
+
+    async def one(self, request: web.Request) -> web.Response:
+        at = await workplace(self._door, request)
+        found = await at.ask(get_request, path={ID: request.match_info[ID]})
+        if found.status == 404:
+            return _list(at, request, found, request.match_info[ID])
+        kept = found.needed()
+        return page(
+            "request",
+            person=at.person,
+            at=at,
+            current="requests",
+            request={**kept, "why": in_words(kept["why"]), "remedy": in_words(kept["remedy"])},
+            body=laid_out(kept["body"]),
+            answer=laid_out(kept["answer"]),
+            curl=curl.line(kept, at.person.browser.origin),
+            is_whole=curl.is_whole(kept),
+            was_not_read=curl.was_not_read(kept),
+        )
+
+
+def _query(given: Mapping[str, str]) -> dict[str, str]:
+    """What the operation is asked for."""
+    sent = {name: given[name].strip() for name in (*FILTERS, "cursor") if given.get(name, "").strip()}
+    return {**sent, "per_page": str(PER_PAGE)}
+
+
+def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -> web.Response:
+    """The list, or why there is none. `typed`: the id that was looked for in vain."""
+    body = found.body if found.is_good else {"data": [], "next_cursor": None}
+    given = {name: request.query[name] for name in FILTERS if request.query.get(name)}
+    message = None if found.is_good else _(NOT_KEPT) if found.status == 404 else told(found.body["message"])
+    after = body["next_cursor"]
+    return page(
+        "requests",
+        found.status,
+        person=at.person,
+        at=at,
+        current="requests",
+        requests=[{**each, "why": in_words(each["why"])} for each in body["data"]],
+        given=given,
+        typed=typed,
+        message=message,
+        errors={} if found.is_good else found.body.get("errors", {}),
+        statuses=STATUSES,
+        reads_a_second=READS_A_SECOND,
+        codes=sorted(STATUS_OF_CODE),
+        after=None if after is None else f"{at.address}/requests?{urlencode({**given, 'cursor': after})}",
+        with_filter=lambda name, value: f"{at.address}/requests?{urlencode({**given, name: value})}",
+    )
+
+
+def laid_out(text: str | None) -> str | None:
+    """JSON in lines. A text that is no whole JSON, or has a field twice, stays as it is."""
+    if text is None:
+        return None
+    try:
+        document = json.loads(text, object_pairs_hook=_object)
+    except (ValueError, RecursionError):
+        return text
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _object(fields: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(fields)
+    if len(found) < len(fields):
+        raise ValueError("a field is given twice")
+    return found

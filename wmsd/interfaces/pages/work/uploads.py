@@ -1,0 +1,156 @@
+"""Takes a file from a form, part by part, into a file on the disk: it is never held whole in memory."""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import field
+from pathlib import Path
+from typing import IO, Final, TypeVar
+
+from aiohttp import BodyPartReader
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.machine.disk import disk_of
+from wmsd.base.machine.private_files import new_private
+from wmsd.base.problems import Problem, unavailable
+from wmsd.imports.upload_jobs import NO_ROOM
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.connections import Stopping, waiting_for_body
+from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.browser import FORM_TOKEN, Browser
+
+Result = TypeVar("Result")
+FILE: Final = "file"
+MOST_PARTS: Final = 20
+LONGEST_FIELD: Final = 2000
+LONGEST_NAME: Final = 200
+BLOCK: Final = 64 * 1024
+WRITTEN_AT_ONCE: Final = 1024 * 1024
+
+
+@dataclass(slots=True)
+class Sent:
+    """The fields of a form, and what was sent of its file."""
+
+    fields: dict[str, str] = field(default_factory=dict)
+    file_name: str = ""
+    bytes: int = 0
+
+
+async def receive(browser: Browser, target: Path, most: int, too_large: str) -> Sent:
+    """The form of this origin and session; its file is written to `target`. `too_large`: what to say of more
+    than `most` bytes.
+
+    Raises Problem: 403, 415, 413, 408, 400, 503, and OSError.
+    """
+    browsers.check_origin(browser)
+    request = browser.request
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Problem("VALIDATION_FAILED", "Compressed forms are not accepted; send it as it is.", status=415)
+    if request.content_type == "application/x-www-form-urlencoded":
+        await browsers.form(browser)  # a form of another session is refused first
+    if request.content_type != "multipart/form-data":
+        raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
+    if (request.content_length or 0) > most + BLOCK:
+        raise _too_large(too_large)
+    is_whole = False
+    try:
+        sent = await _Receiving(request, browser, target, most, too_large).run()
+        is_whole = True
+    except (Problem, OSError):
+        raise
+    except Exception:  # whatever a reader of parts makes of what is none
+        raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None
+    finally:
+        if not is_whole:
+            await asyncio.to_thread(target.unlink, missing_ok=True)
+    return sent
+
+
+def _too_large(sentence: str) -> Problem:
+    return Problem("VALIDATION_FAILED", sentence, status=413)
+
+
+class _Receiving:
+    def __init__(self, request: web.Request, browser: Browser, target: Path, most: int, too_large: str) -> None:
+        self._request, self._browser, self._target, self._most = request, browser, target, most
+        self._sentence = too_large
+        self._until = asyncio.get_running_loop().time() + requests.BODY_SECONDS
+        self._sent = Sent()
+        self._is_own = False
+
+    async def run(self) -> Sent:
+        reader = await self._request.multipart()
+        for _ in range(MOST_PARTS):
+            part = await self._wait(reader.next())
+            if part is None:
+                break
+            if not isinstance(part, BodyPartReader) or not part.name:
+                raise ValueError("a part is no field")
+            if part.name == FILE:
+                await self._take_file(part)
+            else:
+                await self._take_field(part, part.name)
+        if not self._is_own:
+            browsers.check_token(self._browser, "")
+        return self._sent
+
+    async def _take_field(self, part: BodyPartReader, name: str) -> None:
+        content = b""
+        while chunk := await self._wait(part.read_chunk(BLOCK)):
+            content += chunk
+            if len(content) > LONGEST_FIELD:
+                raise ValueError("a field is too long")
+        text = content.decode()
+        if name == FORM_TOKEN:
+            browsers.check_token(self._browser, text)
+            self._is_own = True
+        else:
+            self._sent.fields[name] = text
+
+    async def _take_file(self, part: BodyPartReader) -> None:
+        """The token comes before the file, so nothing of another site's form is written."""
+        if not self._is_own:
+            browsers.check_token(self._browser, "")
+        self._sent.file_name = _name(part.filename)
+        with new_private(self._target) as file:
+            waiting: list[bytes] = []
+            held = 0
+            while chunk := await self._wait(part.read_chunk(BLOCK)):
+                self._sent.bytes += len(chunk)
+                if self._sent.bytes > self._most:
+                    raise _too_large(self._sentence)
+                waiting.append(chunk)
+                held += len(chunk)
+                if held >= WRITTEN_AT_ONCE:
+                    await asyncio.to_thread(self._write, file, waiting)
+                    waiting, held = [], 0
+            await asyncio.to_thread(self._write, file, waiting)
+
+    def _write(self, file: IO[bytes], chunks: list[bytes]) -> None:
+        """Looks at the disk first, since many files may arrive together. Raises Problem (503), and OSError."""
+        disk = disk_of(self._target.parent)
+        if disk.free < disk.refused_below + sum(map(len, chunks)):
+            raise unavailable(NO_ROOM, 30)
+        file.writelines(chunks)
+
+    async def _wait(self, reading: Awaitable[Result]) -> Result:
+        """What comes next. Raises Problem (408, 503)."""
+        try:
+            async with waiting_for_body(self._request, self._until):
+                found = await reading
+        except Stopping:
+            raise unavailable("The service stops; send the file again when it is back.") from None
+        except TimeoutError:
+            message = "The file did not arrive in time; send it again."
+            raise Problem("REQUEST_TIMEOUT", message, headers={"Connection": "close"}) from None
+        if isinstance(found, bytes | bytearray):
+            self._until += len(found) / requests.LEAST_BYTES_A_SECOND
+        return found
+
+
+def _name(sent: str | None) -> str:
+    """The last part of the name, of visible characters."""
+    last = (sent or "").replace("\\", "/").rpartition("/")[2]
+    shown = "".join(each for each in last if each.isprintable())
+    return shown[:LONGEST_NAME] or "file.csv"

@@ -1,0 +1,123 @@
+"""Finds what somebody looks for in the reference: operations, by their fields too, errors, events, abilities."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from itertools import islice
+from typing import Final
+
+from markupsafe import Markup
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.contract.access import MODULES
+from wmsd.interfaces.graphql.operation import run_graphql
+from wmsd.interfaces.graphql.over_http import ROUTES as GRAPHQL
+from wmsd.interfaces.graphql.root_fields import MUTATIONS, QUERIES
+from wmsd.interfaces.reference.operations import ADDRESS, Reference
+
+LONGEST: Final = 100
+MOST_WORDS: Final = 8
+MOST_SHOWN: Final = 8
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`text` is what is read of it, `words` what finds it too: the names of its fields."""
+
+    address: str
+    title: str
+    text: str
+    words: tuple[str, ...] = ()
+    places: tuple[tuple[str, str], ...] = ()
+    """The methods and paths of an operation."""
+
+    @cached_property
+    def _whole(self) -> str:
+        parts = (self.title, self.text, *self.words, *(part for place in self.places for part in place))
+        return " ".join(parts).lower()
+
+    @cached_property
+    def shown(self) -> Markup:
+        """What a list shows of it whatever was asked for. A search may find all entries, so it is made once."""
+        words = Markup(' data-words="{}"').format(" ".join(self.words)) if self.words else ""
+        places = [Markup('\n<code class="path"><b>{}</b> {}</code>').format(*each) for each in self.places]
+        text = Markup('\n<span class="soft small">{}</span>').format(self.text) if self.text else ""
+        link = Markup('<li data-entry{}>\n<a href="{}">{}</a>').format(words, self.address, self.title)
+        return link + Markup("").join(places) + text
+
+    def matches(self, asked: Iterable[str]) -> bool:
+        """Whether each word is in it."""
+        return all(word in self._whole for word in asked)
+
+    def fields(self, asked: Iterable[str]) -> list[str]:
+        """Its fields that have one of the words in them."""
+        return [*islice((name for name in self.words if any(word in name for word in asked)), MOST_SHOWN)]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    name: str
+    """In addresses of the page."""
+    title: str
+    address: str
+    entries: tuple[Entry, ...]
+
+    def found(self, asked: tuple[str, ...]) -> "Section":
+        return Section(
+            self.name, self.title, self.address, tuple(each for each in self.entries if each.matches(asked))
+        )
+
+
+def asked_for(query: str) -> tuple[str, ...]:
+    """The words of what somebody has typed."""
+    return tuple(query[:LONGEST].lower().split()[:MOST_WORDS])
+
+
+def contents(reference: Reference, events: Mapping[str, str]) -> tuple[Section, ...]:
+    """All that there is."""
+    groups = (
+        Section(
+            group.name,
+            group.title,
+            group.address,
+            tuple(
+                Entry(
+                    each.address,
+                    each.operation.summary,
+                    each.ability or "",
+                    each.words,
+                    tuple((place.method, place.path) for place in each.places),
+                )
+                for each in group.operations
+            ),
+        )
+        for group in reference.groups
+    )
+    errors, happened = f"{ADDRESS}/errors", f"{ADDRESS}/webhook-events"
+    access = f"{ADDRESS}/access"
+    return (
+        *groups,
+        _graphql(),
+        _section("errors", "Errors", errors, {code: str(status) for code, status in STATUS_OF_CODE.items()}),
+        _section("webhook-events", "Events", happened, events),
+        _section("abilities", "Abilities", access, {"*": "everything", **reference.abilities}),
+        _section("modules", "Modules", access, MODULES),
+    )
+
+
+def _graphql() -> Section:
+    """The one operation of GraphQL, which is found by its root fields too."""
+    address = f"{ADDRESS}/graphql"
+    fields = tuple(dict.fromkeys(each.name for each in (*QUERIES, *MUTATIONS)))
+    places = tuple((route.method, route.path) for route in GRAPHQL)
+    return Section("graphql", "GraphQL", address, (Entry(address, run_graphql.summary, "", fields, places),))
+
+
+def _section(name: str, title: str, address: str, told: Mapping[str, str]) -> Section:
+    entries = tuple(Entry(f"{address}#{anchor_of(each)}", each, says) for each, says in told.items())
+    return Section(name, title, address, entries)
+
+
+def anchor_of(name: str) -> str:
+    """The anchor of a code, an event, an ability or a module."""
+    return "everything" if name == "*" else name.lower().replace(":", "-")

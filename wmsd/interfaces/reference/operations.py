@@ -1,0 +1,244 @@
+"""What the reference tells of each operation: made once, from the routes and their descriptions."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.access import needed_ability
+from wmsd.contract.operation import Operation
+from wmsd.contract.route import Route
+from wmsd.contract.tags import TAGS
+from wmsd.events.outbox.events import EVENTS
+from wmsd.interfaces.openapi.schemas import Schema
+from wmsd.interfaces.reference.schema_rows import Row, Rows
+
+ADDRESS: Final = "/docs/api"
+JSON: Final = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of the API: its name in addresses, its routes, and what describes them."""
+
+    name: str
+    routes: Sequence[Route]
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an operation is served."""
+
+    version: str
+    route: Route
+
+    @property
+    def method(self) -> str:
+        return self.route.method
+
+    @property
+    def path(self) -> str:
+        return self.route.path
+
+    @property
+    def until(self) -> str:
+        """Until when it works, if it is to go away."""
+        deprecation = self.route.deprecation
+        return "" if deprecation is None else f"{deprecation.until:%Y-%m-%d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """An answer of an operation. `codes` are those that an error may have."""
+
+    status: str
+    description: str
+    codes: tuple[str, ...]
+    headers: tuple[str, ...]
+
+    @property
+    def is_error(self) -> bool:
+        return bool(self.codes)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    operation: Operation
+    places: tuple[Place, ...]
+    ability: str | None
+    """The one that is needed in this installation."""
+    modules: tuple[str, ...]
+    path: tuple[Row, ...]
+    query: tuple[Row, ...]
+    headers: tuple[Row, ...]
+    body: tuple[Row, ...]
+    answer: tuple[Row, ...]
+    statuses: tuple[Status, ...]
+    sent: Any
+    """The example of a body, or None."""
+    answered: Any
+    """The example of an answer, or None."""
+
+    @property
+    def name(self) -> str:
+        return self.operation.name
+
+    @property
+    def group(self) -> str:
+        return slug(self.operation.tag)
+
+    @property
+    def address(self) -> str:
+        return f"{ADDRESS}/{self.group}/{self.name}"
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(code for each in self.statuses for code in each.codes))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The names of all fields and parameters."""
+        rows = (*self.path, *self.query, *self.body, *self.answer)
+        return tuple(sorted({row.key for row in rows} - {""}))
+
+    def example_of(self, parameter: str) -> str:
+        """A value for a part of the path: that of the record in the example, if it has one."""
+        known = self.answered if isinstance(self.answered, dict) else {}
+        return str(known.get(parameter) or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    title: str
+    description: str
+    operations: tuple[Described, ...]
+
+    @property
+    def name(self) -> str:
+        return slug(self.title)
+
+    @property
+    def address(self) -> str:
+        return f"{ADDRESS}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What webhooks send. Events with the same data stand together."""
+
+    names: tuple[str, ...]
+    meanings: tuple[str, ...]
+    rows: tuple[Row, ...]
+    example: Any
+
+    @property
+    def anchor(self) -> str:
+        return self.names[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    groups: tuple[Group, ...]
+    events: tuple[Event, ...]
+    headers: Mapping[str, str]
+    """What each header of an answer tells."""
+    abilities: Mapping[str, str]
+    by_name: Mapping[str, Described]
+
+    @property
+    def operations(self) -> Iterable[Described]:
+        return self.by_name.values()
+
+    def emitting(self, event: str) -> list[Described]:
+        return [each for each in self.operations if event in each.operation.events]
+
+    def answering(self, code: str) -> list[Described]:
+        return [each for each in self.operations if code in each.codes]
+
+
+def slug(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+def reference_of(versions: Sequence[Version], abilities: Mapping[str, str]) -> Reference:
+    """The reference of an installation with these abilities. The last version describes the events."""
+    found: dict[str, Described] = {}
+    for version in versions:
+        rows = Rows(version.document["components"]["schemas"])
+        for route in version.routes:
+            known, place = found.get(route.operation.name), Place(version.name, route)
+            if known is None:
+                found[route.operation.name] = _described(place, version, rows, abilities)
+            else:
+                found[route.operation.name] = _also(known, place)
+    tags = dict.fromkeys(each.operation.tag for each in found.values())
+    groups = (
+        Group(tag, TAGS[tag].description, tuple(each for each in found.values() if each.operation.tag == tag))
+        for tag in sorted(tags)
+    )
+    headers = {
+        name: header["description"]
+        for version in versions
+        for name, header in version.document["components"]["headers"].items()
+    }
+    return Reference(tuple(groups), _events(versions[-1].document), headers, abilities, found)
+
+
+def _also(known: Described, place: Place) -> Described:
+    return replace(known, places=(*known.places, place))
+
+
+def _described(place: Place, version: Version, rows: Rows, abilities: Mapping[str, str]) -> Described:
+    declared = place.route.operation
+    told = version.document["paths"][place.path][place.method.lower()]
+    parameters = [(each["in"], rows.of_parameter(each)) for each in told["parameters"]]
+    body = told.get("requestBody", {}).get("content", {}).get(JSON, {})
+    good: Schema = next((each for status, each in told["responses"].items() if status.startswith("2")), {})
+    content = good.get("content", {}).get(JSON, {})
+    is_of_company = declared.scope == "company"
+    return Described(
+        operation=declared,
+        places=(place,),
+        ability=needed_ability(declared.ability, abilities),
+        modules=tuple(dict.fromkeys((declared.module or "api", "api"))) if is_of_company else (),
+        path=tuple(row for where, row in parameters if where == "path"),
+        query=tuple(row for where, row in parameters if where == "query"),
+        headers=tuple(row for where, row in parameters if where == "header"),
+        body=tuple(rows.of_object(body["schema"])) if body else (),
+        answer=tuple(rows.of_object(content["schema"])) if content else (),
+        statuses=tuple(_status(status, each) for status, each in told["responses"].items() if status.isdigit()),
+        sent=body.get("example"),
+        answered=content.get("example"),
+    )
+
+
+def _status(status: str, response: Schema) -> Status:
+    codes = response.get("content", {}).get(JSON, {}).get("examples", {})
+    return Status(status, response["description"], tuple(codes), tuple(response.get("headers", ())))
+
+
+def _events(document: Mapping[str, Any]) -> tuple[Event, ...]:
+    schemas = document["components"]["schemas"]
+    rows = Rows(schemas)
+    by_data: dict[str, list[str]] = {}
+    bodies = {}
+    for event, item in document["components"]["pathItems"].items():
+        content = item["post"]["requestBody"]["content"][JSON]
+        bodies[event] = content
+        envelope = rows.plain(content["schema"])
+        by_data.setdefault(envelope["properties"]["data"]["$ref"], []).append(event)
+    return tuple(
+        Event(
+            tuple(names),
+            tuple(EVENTS[name] for name in names),
+            tuple(rows.of_object(schemas[data.rpartition("/")[2]], "data.")),
+            bodies[names[0]]["example"],
+        )
+        for data, names in by_data.items()
+    )
+
+
+def pretty(example: Any) -> str:
+    return json.dumps(example, ensure_ascii=False, indent=2)

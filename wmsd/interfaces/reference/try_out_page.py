@@ -1,0 +1,278 @@
+"""The try-out of an operation: a form for its parameters and its body, and what came back."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.lazy_value import MadeOnce
+from wmsd.base.problems import not_found
+from wmsd.base.strict_json import printable
+from wmsd.dispatch import masking
+from wmsd.dispatch.idempotency import HEADER as KEY
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
+from wmsd.interfaces.pages.kit.form_repeats import SentOnce
+from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.session_door import Door, Person
+from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.workplace import AdminWorkplace, CompanyWorkplace, company_at
+from wmsd.interfaces.reference.operations import Described, Place, Reference, pretty
+from wmsd.interfaces.reference.pretty_json import laid_out
+from wmsd.interfaces.reference.schema_rows import Row
+from wmsd.interfaces.reference.try_out_call import COMPANY, Sender, Sent, Tried
+from wmsd.request_history import curl
+from wmsd.tenants.accounts.actions import list_companies
+
+MOST_COMPANIES: Final = 200
+"""Of more, the person types the number."""
+MOST_SHOWN: Final = 32 * 1024
+"""Bytes of an answer that are shown."""
+LONGEST_TOKEN: Final = 8000
+"""As long as a header can be."""
+LONGEST_HEADER: Final = 300
+LARGEST_BODY: Final = 64 * 1024
+LARGEST_FORM: Final = 4 * LARGEST_BODY
+"""In a form most signs of JSON have three bytes."""
+OWN_KEY: Final = "try-"
+"""What a key begins with that the form has made."""
+ONCE: Final = "form_key"
+Typed = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A field of the form: a parameter of the operation, and where it stands in the request."""
+
+    where: str
+    row: Row
+
+    @property
+    def name(self) -> str:
+        return f"{self.where}-{self.row.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is tried, by whom, and for which company."""
+
+    person: Person
+    described: Described
+    place: Place
+    at: CompanyWorkplace | None
+
+    @property
+    def inputs(self) -> list[Input]:
+        return list(inputs_of(self.described))
+
+    @property
+    def names_company(self) -> bool:
+        return any(row.name == COMPANY for row in self.described.headers)
+
+    @property
+    def needs_token(self) -> bool:
+        return self.described.operation.about_token
+
+    @property
+    def changes_data(self) -> bool:
+        return self.place.method != "GET"
+
+    @property
+    def address(self) -> str:
+        return f"/try/{self.place.version}/{self.described.name}"
+
+
+def inputs_of(described: Described) -> Iterator[Input]:
+    for where, rows in (("path", described.path), ("query", described.query), ("header", described.headers)):
+        yield from (Input(where, row) for row in rows if row.name != COMPANY)
+
+
+class Trying:
+    def __init__(self, door: Door, reference: MadeOnce[Reference], sender: Sender) -> None:
+        self._door = door
+        self._reference = reference
+        self._sender = sender
+        self._sent_once = SentOnce()
+
+    async def show(self, request: web.Request) -> web.Response:
+        subject = await self._subject(request, request.query.get("company", ""))
+        return await self._page(subject, first_typed(subject, request.query))
+
+    async def do(self, request: web.Request) -> web.Response:
+        browser = (await self._door.person(request)).browser
+        typed = await browsers.form(browser, largest=LARGEST_FORM)
+        token = typed.pop("token", "").strip()
+        subject = await self._subject(request, typed.get("company", ""))
+        errors = wrong(subject, typed, token)
+        if errors:
+            return await self._page(subject, typed, errors=errors, status=422)
+        sent = sent_of(subject, typed, token)
+        takes_key = KEY in sent.headers or not subject.changes_data
+        once = AdminWorkplace(self._door, subject.person, name="", code="")
+        with self._sent_once.of(once, None if takes_key else typed.get(ONCE)) as key:
+            tried = await self._sender.send(browser, sent)
+            key.is_done = tried.status < 400
+        return await self._page(subject, typed, sent=sent, tried=tried)
+
+    async def _subject(self, request: web.Request, company_id: str) -> Subject:
+        """Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
+        person = await self._door.person(request)
+        reference = await self._reference.get()
+        described, place = _place(reference, request.match_info["version"], request.match_info["operation"])
+        at = await company_at(self._door, person, company_id) if company_id else None
+        subject = Subject(person, described, place, at)
+        if at is None and subject.names_company and len(found := await companies_of(self._door, person)) == 1:
+            return replace(subject, at=await company_at(self._door, person, str(found[0]["id"])))
+        return subject
+
+    async def _page(
+        self,
+        subject: Subject,
+        typed: Typed,
+        *,
+        status: int = 200,
+        errors: Mapping[str, str] = {},
+        sent: Sent | None = None,
+        tried: Tried | None = None,
+    ) -> web.Response:
+        companies = await companies_of(self._door, subject.person)
+
+        def make() -> web.Response:
+            return page(
+                "reference/try",
+                status,
+                person=subject.person,
+                **({} if subject.at is None else {"at": subject.at}),
+                company=subject.at,
+                current="api",
+                subject=subject,
+                declared=subject.described.operation,
+                companies=companies if len(companies) <= MOST_COMPANIES else None,
+                typed=typed if tried is None else after(subject, typed, tried),
+                errors=errors,
+                focus=next(iter(errors), ""),
+                hidden={ONCE: secrets.token_urlsafe(16), FORM_TOKEN: subject.person.browser.form_token},
+                largest=LARGEST_BODY // 1024,
+                tried=tried,
+                **shown_of(subject, sent, tried),
+            )
+
+        return await made_beside(make, tried)
+
+
+async def made_beside(make: Callable[[], web.Response], tried: Tried | None) -> web.Response:
+    """The page; on a thread where it shows what was sent and what came, as both can be long."""
+    return make() if tried is None else await asyncio.to_thread(make)
+
+
+async def companies_of(door: Door, person: Person) -> Sequence[Mapping[str, Any]]:
+    answer = await door.ask(person.browser, list_companies, is_counted=True)
+    found: Sequence[Mapping[str, Any]] = answer.needed()["data"]
+    return found
+
+
+def _place(reference: Reference, version: str, name: str) -> tuple[Described, Place]:
+    """Raises Problem (404)."""
+    described = reference.by_name.get(name)
+    for place in described.places if described is not None else ():
+        if place.version == version and described is not None:
+            return described, place
+    raise not_found("operation")
+
+
+def first_typed(subject: Subject, given: Mapping[str, str]) -> Typed:
+    """What the form begins with: what the address names, and the example of a body."""
+    typed = {each.name: given[each.row.name] for each in subject.inputs if each.row.name in given}
+    for each in subject.inputs:
+        if each.row.name == KEY:
+            typed[each.name] = new_key()
+        elif each.where == "path" and each.name not in typed:
+            typed[each.name] = subject.described.example_of(each.row.name)
+    if subject.described.sent is not None:
+        typed["body"] = pretty(subject.described.sent)
+    return typed
+
+
+def new_key() -> str:
+    return f"{OWN_KEY}{secrets.token_urlsafe(12)}"
+
+
+def wrong(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
+    """What no request can be made of, by the name of the field."""
+    errors: dict[str, str] = {}
+    too_long = _("must be a text of at most %(number)s characters in one line") % {"number": LONGEST_HEADER}
+    if (typed.get("as") == "token" or subject.needs_token) and not token:
+        errors["token"] = _("is required")
+    if len(token) > LONGEST_TOKEN or not token.isprintable():
+        errors["token"] = _("is no token")
+    if len(typed.get("body", "").encode()) > LARGEST_BODY:
+        errors["body"] = _("is over %(size)s kB") % {"size": LARGEST_BODY // 1024}
+    for each in subject.inputs:
+        value = typed.get(each.name, "").strip()
+        if each.where == "path" and not value:
+            errors[each.name] = _("is required")
+        if each.where == "header" and (len(value) > LONGEST_HEADER or not value.isprintable()):
+            errors[each.name] = too_long
+    return errors
+
+
+def sent_of(subject: Subject, typed: Typed, token: str) -> Sent:
+    """The request. What is left empty is not sent."""
+    parts: dict[str, dict[str, str]] = {"path": {}, "query": {}, "header": {}}
+    for each in subject.inputs:
+        value = typed.get(each.name, "").strip()
+        if value:
+            parts[each.where][each.row.name] = value
+    if subject.at is not None and subject.names_company:
+        parts["header"][COMPANY] = subject.at.id
+    is_as_token = typed.get("as") == "token" or subject.needs_token
+    bearer = requests.bearer(token if token.lower().startswith("bearer ") else f"Bearer {token}")
+    body = typed.get("body", "").replace("\r\n", "\n") if subject.described.body else None
+    return Sent(
+        subject.place.route, parts["path"], parts["query"], parts["header"], body, bearer if is_as_token else None
+    )
+
+
+def after(subject: Subject, typed: Typed, tried: Tried) -> Typed:
+    """What the form holds then: secrets have to be typed again, and what was done has used up its key."""
+    kept = {**typed, "body": _masked(typed.get("body", ""), is_graphql=False)}
+    name = f"header-{KEY}"
+    if tried.status < 400 and kept.get(name, "").startswith(OWN_KEY):
+        kept[name] = new_key()
+    return kept
+
+
+def shown_of(subject: Subject, sent: Sent | None, tried: Tried | None, is_graphql: bool = False) -> dict[str, Any]:
+    """What came back, and the line that sends it again."""
+    if sent is None or tried is None:
+        return {"answer": "", "is_cut": False, "line": "", "kept_at": ""}
+    body = "" if sent.body is None else _masked(sent.body, is_graphql)
+    asked = {
+        "method": sent.route.method,
+        "path": sent.target_with_query,
+        "headers": sent.all_headers,
+        "body": body or None,
+        "body_bytes": len(body.encode()),
+    }
+    kept_at = "" if tried.kept_for is None else f"/companies/{tried.kept_for}/requests/{tried.request_id}"
+    return {
+        "answer": _answer(tried),
+        "is_cut": len(tried.body) > MOST_SHOWN,
+        "line": curl.line(asked, subject.person.browser.origin),
+        "kept_at": kept_at,
+    }
+
+
+def _masked(body: str, is_graphql: bool) -> str:
+    """Without secrets. The texts in a document are its own, and may be no secrets."""
+    return body if is_graphql else masking.body(printable(body), is_graphql=False)
+
+
+def _answer(tried: Tried) -> str:
+    """Its text. A long one is cut off, and stays as it was sent."""
+    text = tried.body[:MOST_SHOWN].decode("utf-8", "ignore")
+    return text if len(tried.body) > MOST_SHOWN else laid_out(text)

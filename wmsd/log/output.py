@@ -1,0 +1,225 @@
+"""The log, on standard error or in a file: one line of text, or one JSON object, for each record.
+
+It contains text that others sent. So characters that begin a line, control a terminal or change the reading
+direction are written as escapes.
+"""
+
+import io
+import json
+import logging
+import os
+import re
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import lru_cache
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from textwrap import indent
+from typing import Final, TextIO
+
+from wmsd.base import timestamps
+from wmsd.base.machine.regular_files import check_no_database
+from wmsd.contract.command_hints import NOTHING_ADDED, Complete
+from wmsd.log.line_writer import REQUESTS, GroupedLines, RequestLine
+from wmsd.settings import Log, SettingsError
+
+SHOWN: Final = {
+    "company_id": "company",
+    "user_id": "user",
+    "token_id": "token",
+    "address": "from",
+    "request_id": "request",
+}
+"""The extra fields of a record, and their names in a line of text."""
+EXTRA: Final = (*SHOWN, "status")
+UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, line ends, marks that change the reading direction, and single surrogates."""
+ENCODED: Final = json.JSONEncoder(ensure_ascii=False).encode
+"""`json.dumps` would make a new encoder for each line."""
+MEGABYTE: Final = 1_000_000
+REMEDY: Final = "Make the folder or mount its disk, let the user that runs wmsd write there, or correct {setting}."
+"""Where a folder of the settings cannot be written."""
+OTHERWISE: Final = "Choose another file, or standard error with ''."
+
+
+def escaped(text: str) -> str:
+    """The text on one line, without control characters."""
+    if text.isprintable():
+        return text
+    return UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+@lru_cache(maxsize=4)
+def _to_the_second(seconds: int, is_local: bool) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.astimezone().isoformat(" ") if is_local else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+class HumanFormatter(logging.Formatter):
+    def __init__(self, is_local: bool = False, complete: Complete = NOTHING_ADDED) -> None:
+        super().__init__()
+        self._is_local = is_local
+        self._complete = complete
+
+    def format(self, record: logging.LogRecord) -> str:
+        message = self._complete(record.getMessage())
+        text = self._line(record.created, record.levelname.lower(), message, vars(record))
+        return f"{text}\n{indent(_trace(self, record), '  ')}" if record.exc_info else text
+
+    def format_request(self, line: RequestLine) -> str:
+        return self._line(line.created, "info", line.message, line.fields)
+
+    def _line(self, created: float, level: str, message: str, fields: Mapping[str, object]) -> str:
+        text = f"{_to_the_second(int(created), self._is_local)} {level:7} {message}"
+        for name, shown in SHOWN.items():
+            if (value := fields.get(name)) not in (None, ""):
+                text += f" {shown}={value}"
+        return escaped(text)
+
+
+class JsonFormatter(logging.Formatter):
+    def __init__(self, is_local: bool = False, complete: Complete = NOTHING_ADDED) -> None:
+        super().__init__()
+        self._is_local = is_local
+        self._complete = complete
+
+    def format(self, record: logging.LogRecord) -> str:
+        message = self._complete(record.getMessage())
+        line = self._object(record.created, record.levelname.lower(), record.name, message, vars(record))
+        if record.exc_info:
+            line["trace"] = _trace(self, record)
+        return ENCODED(line)
+
+    def format_request(self, line: RequestLine) -> str:
+        shown = self._object(line.created, "info", REQUESTS.name, line.message, line.fields)
+        return ENCODED(shown)
+
+    def _object(
+        self, created: float, level: str, logger: str, message: str, fields: Mapping[str, object]
+    ) -> dict[str, object]:
+        line: dict[str, object] = {
+            "time": self._moment(datetime.fromtimestamp(created, UTC)),
+            "level": level,
+            "logger": logger,
+            "message": escaped(message),
+        }
+        for name in EXTRA:
+            if (value := fields.get(name)) not in (None, ""):
+                line[name] = escaped(value) if isinstance(value, str) else value
+        return line
+
+    def _moment(self, moment: datetime) -> str:
+        return (
+            moment.astimezone().isoformat(timespec="milliseconds")
+            if self._is_local
+            else timestamps.to_text(moment)
+        )
+
+
+def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    """The traceback, with its own line breaks."""
+    assert record.exc_info
+    return "\n".join(map(escaped, formatter.formatException(record.exc_info).split("\n")))
+
+
+class LogStream(GroupedLines, logging.StreamHandler[TextIO]):
+    """Standard error."""
+
+    def _write(self, text: str) -> None:
+        self.stream.write(text)
+        self.stream.flush()
+
+
+class LogFile(GroupedLines, RotatingFileHandler):
+    """A log file that is rotated when it is full. A line that cannot be written is lost, and nothing else."""
+
+    def __init__(self, path: Path, most_bytes: int, files_beside: int) -> None:
+        """Raises OSError and ValueError."""
+        super().__init__(path, maxBytes=most_bytes, backupCount=files_beside, encoding="utf-8", delay=True)
+        self._is_torn = False
+        """Whether the file may end in the middle of a line."""
+        self.stream = self._opened()
+
+    def _opened(self) -> io.TextIOWrapper:
+        """Opens the file for the owner and the group only, because it says who requested what."""
+        stream = open(  # noqa: SIM115  (the handler closes it)
+            self.baseFilename,
+            "a",
+            encoding=self.encoding,
+            errors=self.errors,
+            opener=lambda path, flags: os.open(path, flags, 0o640),
+        )
+        if self._is_torn:
+            stream.write("\n")
+        self._is_torn = False
+        return stream
+
+    def _write(self, text: str) -> None:
+        if self.shouldRollover():
+            self.doRollover()
+        assert self.stream is not None
+        self.stream.write(text)
+        self.stream.flush()
+
+    def shouldRollover(self, record: logging.LogRecord | None = None) -> bool:  # noqa: N802  (its name)
+        """Uses the present size: the library's own way formats each line twice. A file can be lines too long."""
+        if self.stream is None:
+            self.stream = self._opened()
+        return self.stream.seekable() and self.stream.tell() >= self.maxBytes
+
+    def doRollover(self) -> None:  # noqa: N802  (its name)
+        super().doRollover()
+        self.stream = self._opened()
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (its name)
+        self._has_failed()
+
+    def _has_failed(self) -> None:
+        """Opens the file anew for the next line. Otherwise the unwritten rest would be tried again before it."""
+        self._is_torn = True
+        stream, self.stream = self.stream, None
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.close()
+
+
+def configure(settings: Log, complete: Complete = NOTHING_ADDED) -> None:
+    """Sets up logging. `complete` completes the commands that messages suggest. Raises SettingsError when the file
+    cannot be written.
+    """
+    handler = _file(settings) if settings.file else LogStream(sys.stderr)
+    formatter = JsonFormatter if settings.format == "json" else HumanFormatter
+    handler.setFormatter(formatter(settings.local_time, complete))
+    logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
+    logging.raiseExceptions = False  # on a full disk, a traceback for each unwritten line helps nobody
+    for noisy in ("aiosqlite", "asyncio", "aiohttp.access"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def flush() -> None:
+    """Writes the lines of requests that wait."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+
+
+def _file(settings: Log) -> logging.Handler:
+    path = Path(settings.file)
+    remedy = REMEDY.format(setting="log.file")
+    if not path.parent.is_dir():
+        raise _unwritable(path, f"there is no folder {path.parent}", remedy)
+    if not os.access(path.parent, os.W_OK):
+        why = f"the folder {path.parent} cannot be written to, so a full file cannot be renamed"
+        raise _unwritable(path, why, remedy)
+    try:
+        if path.is_file() and os.access(path, os.R_OK):
+            check_no_database(path)
+        return LogFile(path, settings.file_megabytes * MEGABYTE, settings.files - 1)
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else None
+        raise _unwritable(path, (said or str(error)).lower()) from None
+
+
+def _unwritable(path: Path, why: str, remedy: str = OTHERWISE) -> SettingsError:
+    return SettingsError(f"log.file: {path} cannot be written: {why}. {remedy}")

@@ -1,0 +1,1 @@
+"""What keeps an installation: backups, moves of companies, the doctor, upgrades."""

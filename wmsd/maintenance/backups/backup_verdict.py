@@ -1,0 +1,92 @@
+"""Whether the installation has a backup that can be restored, in a sentence."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.schedule import LATE
+from wmsd.maintenance.backups.last_runs import BackupRecord
+from wmsd.maintenance.backups.present import (
+    is_hidden,
+    is_in_folder,
+    made_elsewhere,
+    made_there,
+    proven_there,
+)
+from wmsd.settings import Backup
+
+PROOF_LATE: Final = timedelta(days=2)
+REMEDY: Final = (
+    "Mend what stands in its way, or put it back if it was moved. Then run wmsd backup schedule --run --now, "
+    "which makes one, proves it and says what is wrong."
+)
+"""What to do where there is no backup to rely on, wherever that is told."""
+
+
+class Verdict(NamedTuple):
+    ok: bool
+    sentence: str
+
+    @property
+    def text(self) -> str:
+        """The sentence by itself."""
+        return f"{self.sentence[0].upper()}{self.sentence[1:].rstrip('.')}."
+
+
+def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
+    """Of the scheduled backups that are there: it looks at the disk, so call it on a thread. `now` is by the
+    box's clock.
+    """
+    if settings.every == "never":
+        return Verdict(True, "no backups are scheduled (backup.every)")
+    made, proven, failed = record.made, proven_there(settings, record), record.failed
+    if failed is not None:
+        return Verdict(False, f"the last backup failed at {_shown(failed.at, now)}: {failed.error}")
+    if made is None:
+        return Verdict(True, "no scheduled backup yet: a server that runs makes the first one soon")
+    if elsewhere := made_elsewhere(settings, record):
+        return Verdict(
+            False,
+            f"there is no backup yet in {settings.folder}, which backup.folder names now: the last one, "
+            f"{elsewhere.name}, was made in {elsewhere.parent}",
+        )
+    if made_there(settings, record) is None and is_hidden(Path(made.path)):
+        return Verdict(False, f"this user may not look into {Path(made.path).parent}, which has the backups")
+    if gone := what_is_gone(settings, record, now):
+        return Verdict(False, gone)
+    if now - timestamps.from_text(made.at) > LATE[settings.every]:
+        return Verdict(False, f"no backup since {_shown(made.at, now)}: see the log of the server")
+    if made.left_out:
+        return Verdict(False, f"the backup of {_shown(made.at, now)} lacks {', '.join(made.left_out)}")
+    if proven is None:
+        return Verdict(True, f"a backup of {_shown(made.at, now)}, not proven yet")
+    if proven.problems:
+        return Verdict(False, f"{proven.path} cannot be restored whole: {proven.problems[0]}")
+    if now - timestamps.from_text(proven.at) > PROOF_LATE:
+        return Verdict(False, f"no backup was proven since {_shown(proven.at, now)}: see the log of the server")
+    return Verdict(True, f"restorable, proven {_shown(proven.at, now)}, {proven.seconds:.0f} s")
+
+
+def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
+    """That the proven backup, or the last one, is gone. One that could not be restored anyway is no loss, nor is
+    one in a folder that the settings do not name any more.
+    """
+    last, proven = made_there(settings, record), record.proven
+    was_good = proven is not None and not proven.problems and is_in_folder(settings, proven)
+    if proven is not None and was_good and proven_there(settings, record) is None:
+        new = "" if last is None else f", and that of {_shown(last.at, now)} is not proven yet"
+        return f"the backup that was proven, {_missed(proven.path)}{new}"
+    if record.made is not None and last is None and made_elsewhere(settings, record) is None:
+        return f"the last backup, {_missed(record.made.path)}"
+    return None
+
+
+def _missed(path: str) -> str:
+    return f"{Path(path).name}, is not in {Path(path).parent} any more"
+
+
+def _shown(moment: str, now: datetime) -> str:
+    """`03:12` on the same day, else `2026-11-22 03:12`, by the clock of `now`."""
+    local = timestamps.from_text(moment).astimezone(now.tzinfo)
+    return f"{local:%H:%M}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"

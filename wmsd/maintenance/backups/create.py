@@ -1,0 +1,243 @@
+"""Makes a backup: one archive with a consistent copy of every file."""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd import __version__
+from wmsd.base import timestamps
+from wmsd.base.byte_sizes import size
+from wmsd.base.machine.disk import disk_of
+from wmsd.base.machine.private_files import new_private
+from wmsd.data_folder.file_swap import sync
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import Unanswered
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.file_owner import Owner
+from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.sqlite import bytes_on_disk, sqlite3
+from wmsd.maintenance.backups.archive import ArchiveWriter
+from wmsd.maintenance.backups.encryption import Sealed, sealed
+from wmsd.maintenance.backups.expected_size import expected_bytes
+from wmsd.maintenance.backups.file_figures import read_figures
+from wmsd.maintenance.backups.file_states import Source, State, StateLost
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.installations import note_whose
+from wmsd.maintenance.backups.manifest import KEYS, PLATFORM, BackedUpFile, LeftOut, Manifest
+from wmsd.maintenance.backups.mounted_folders import check_mounted, note_mounted
+from wmsd.maintenance.backups.platform_copy import KeyRows
+from wmsd.maintenance.backups.progress import Progress, Tell, silent
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.keys import recovery_phrases
+from wmsd.tenants.keys.recovery_phrases import KnownPhrase
+
+LOG = logging.getLogger("wmsd.backup")
+TRIES: Final = 5
+COPY: Final = ".platform-copy-"
+PIECE_BYTES: Final = 1024 * 1024
+
+
+class Made(NamedTuple):
+    path: Path
+    bytes: int
+    manifest: Manifest
+
+
+class Creation:
+    """One backup. What fails leaves nothing in the folder, and nothing is seen there before it is whole."""
+
+    def __init__(
+        self,
+        data: DataFolder,
+        source: Source,
+        folder: BackupFolder,
+        passphrase: str | None = None,
+        tell: Tell = silent,
+        by_schedule: bool = False,
+    ) -> None:
+        """`passphrase` encrypts the keys; without one they are sealed to the recovery phrases of the installation,
+        or left out where it has none. `tell` is called with every megabyte.
+        """
+        self._by_schedule = by_schedule
+        self._data = data
+        self._source = source
+        self._folder = folder
+        self._passphrase = passphrase
+        self._tell = tell
+        self._files = [data.platform_file, *data.companies.glob("*.db")]
+        self._all = sum(map(bytes_on_disk, self._files))
+        self._done = 0
+
+    def make(self, name: str | None = None) -> Made:
+        """Makes the archive of that name; without one, it is named by the moment. Raises StorageError,
+        sqlite3.Error and OSError.
+        """
+        check_mounted(self._data.path, self._folder)
+        with self._folder.locked():
+            began, began_at = time.monotonic(), datetime.now(UTC)
+            path = self._folder.new(name, began_at)
+            self._check_room()
+            unfinished = self._folder.unfinished(path.name)
+            try:
+                manifest = self._write(unfinished, began, began_at)
+                unfinished.rename(path)
+                sync(path.parent)
+            except OSError as error:
+                reason = (error.strerror or str(error)).lower()
+                raise StorageError(f"The backup {path} cannot be written: {reason}. None was made.") from error
+            finally:
+                unfinished.unlink(missing_ok=True)
+            self._note_mounted()
+            if name is None:
+                self._note_whose(manifest.installation)
+            return Made(path, path.stat().st_size, manifest)
+
+    def _note_mounted(self) -> None:
+        try:
+            note_mounted(self._data.path, self._folder)
+        except OSError as error:
+            LOG.warning("the backup is made; where its disk is mounted could not be noted: %s", error)
+
+    def _note_whose(self, installation: str) -> None:
+        try:
+            note_whose(self._folder.path, installation, self._data.path)
+        except OSError as error:
+            LOG.warning("the backup is made; whose it is could not be noted beside it: %s", error)
+
+    def _check_room(self) -> None:
+        needed = expected_bytes(self._files, self._folder.archives())
+        disk = disk_of(self._folder.path)
+        kept = disk.refused_below if self._folder.is_on_disk_of(self._data.path) else 0
+        if disk.free < needed + kept:
+            reserve = f"{size(kept)} of this disk are kept for the data, " if kept else ""
+            raise StorageError(
+                f"There is no room for a backup in {self._folder.path}: it will take about {size(needed)}, "
+                f"{reserve}and {size(disk.free)} are free. Make room, or choose another folder."
+            )
+
+    def _write(self, unfinished: Path, began: float, began_at: datetime) -> Manifest:
+        with new_private(unfinished) as file:
+            archive = ArchiveWriter(file, began_at)
+            platform, installation, codes, keys, phrases = self._add_platform(archive)
+            added = [
+                self._add_company(archive, Owner(installation, company_id, code))
+                for company_id, code in codes.items()
+            ]
+            manifest = Manifest(
+                wmsd=__version__,
+                installation=installation,
+                by_schedule=self._by_schedule,
+                began_at=timestamps.to_text(began_at),
+                seconds=round(time.monotonic() - began, 3),
+                **self._add_keys(archive, keys, phrases),
+                files=[platform, *(each for each in added if isinstance(each, BackedUpFile))],
+                left_out=[each for each in added if isinstance(each, LeftOut)],
+            )
+            archive.finish(manifest)
+            file.flush()
+            os.fsync(file.fileno())
+        return manifest
+
+    def _add_platform(
+        self, archive: ArchiveWriter
+    ) -> tuple[BackedUpFile, str, dict[int, str], KeyRows | None, list[KnownPhrase]]:
+        """Also what platform.db says: the id of the installation, the companies' codes by their ids, the keys, and
+        the recovery phrases in use.
+        """
+        copy = self._data.path / f"{COPY}{os.getpid()}.db"  # where the server may write, whoever runs this
+        for remains in self._data.path.glob(f"{COPY}*"):
+            remains.unlink()
+        try:
+            keys = self._source.copy_platform(copy)
+            with closing(pin(copy)) as state:
+                figures = state.read(read_figures)
+                installation, codes, phrases = state.read(
+                    lambda tx: (companies.installation(tx), companies.codes(tx), recovery_phrases.in_use(tx))
+                )
+            size = copy.stat().st_size
+            at, sha256 = archive.add(PLATFORM, size, self._told(PLATFORM, _pieces(copy)))
+        finally:
+            for suffix in ("", "-wal", "-shm"):
+                copy.with_name(copy.name + suffix).unlink(missing_ok=True)
+        file = BackedUpFile(path=PLATFORM, at=at, bytes=size, sha256=sha256, figures=figures)
+        return file, installation, codes, keys, phrases
+
+    def _add_keys(
+        self, archive: ArchiveWriter, keys: KeyRows | None, phrases: list[KnownPhrase]
+    ) -> dict[str, Any]:
+        """What the manifest says of the keys."""
+        if keys is None:
+            return {"keys": "sealed"}
+        return add_secrets(archive, KEYS, sealed(keys, self._passphrase, phrases))
+
+    def _add_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile | LeftOut:
+        """A company whose file cannot be read is left out: the others are saved all the same."""
+        for _ in range(TRIES):
+            done = self._done
+            try:
+                return self._try_company(archive, owner)
+            except Unanswered:
+                raise  # without the server there is nothing to copy
+            except (StorageError, sqlite3.Error) as error:
+                self._done, reason = done, " ".join(str(error).split())
+                if not isinstance(error, StateLost):
+                    break
+        return LeftOut(company_id=owner.company_id, code=owner.code, reason=reason)
+
+    def _try_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile:
+        return add_company(archive, self._source, self._data, owner, self._told)
+
+    def _told(self, name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        self._tell(Progress(name, self._done, self._all))
+        for piece in pieces:
+            yield piece
+            self._done += len(piece)
+            self._tell(Progress(name, self._done, self._all))
+
+
+def add_secrets(archive: ArchiveWriter, name: str, secrets: Sealed | None) -> dict[str, Any]:
+    """What the manifest says of them."""
+    if secrets is None:
+        return {"keys": "left out"}
+    at = archive.add(name, len(secrets.content), [secrets.content]).at
+    return {"keys": "encrypted", "keys_at": at, "phrases": secrets.phrases}
+
+
+def add_company(
+    archive: ArchiveWriter,
+    source: Source,
+    data: DataFolder,
+    owner: Owner,
+    told: Callable[[str, Iterable[bytes]], Iterable[bytes]] = lambda _, pieces: pieces,
+) -> BackedUpFile:
+    """Adds the present state of a company's file. Raises StateLost, StorageError, sqlite3.Error and OSError."""
+    name = f"companies/{owner.company_id}.db"
+    with source.state(data.path / name, owner) as state:
+        figures = state.figures()
+        at, sha256 = archive.add(name, state.bytes.bytes, ended(told(owner.code, state.bytes), state))
+        return BackedUpFile(
+            path=name,
+            company_id=owner.company_id,
+            code=owner.code,
+            at=at,
+            bytes=state.bytes.bytes,
+            sha256=sha256,
+            figures=figures,
+        )
+
+
+def ended(pieces: Iterable[bytes], state: State) -> Iterator[bytes]:
+    """The pieces of a state that was held until the last of them was read. Raises StateLost."""
+    yield from pieces
+    state.end()
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece

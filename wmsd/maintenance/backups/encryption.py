@@ -1,0 +1,85 @@
+"""What is secret in an archive: encrypted with a passphrase, or sealed to recovery phrases.
+
+A person gives a text, typed or in a file, and need not say which of the two it is: the words of a recovery phrase
+carry a checksum, so hardly any passphrase is taken for one.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.plurals import first_few
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups.manifest import Manifest, SealedTo
+from wmsd.maintenance.keys.passphrases import NotOpened, decrypted, encrypted
+from wmsd.maintenance.keys.recovery_phrase import Phrase, opened_with, phrase_in, sealed_to
+from wmsd.tenants.keys.recovery_phrases import KnownPhrase
+
+FORM: Final = b"age-encryption.org/v1\n"
+
+
+class Sealed(NamedTuple):
+    content: bytes
+    phrases: list[SealedTo]
+    """Empty where a passphrase has encrypted it."""
+
+
+def sealed(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]) -> Sealed | None:
+    """`given`: a passphrase or a recovery phrase that somebody named for this archive, or the settings. It goes
+    before the recovery phrases of the installation. None when there is neither.
+    """
+    if given is not None:
+        phrase = phrase_in(given)
+        if phrase is None:
+            return Sealed(encrypted(secrets, given), [])
+        known = [each for each in phrases if each.recipient == phrase.recipient]
+        phrases = known or [KnownPhrase(phrase.recipient, "")]
+    if not phrases:
+        return None
+    told = [
+        SealedTo(fingerprint=each.fingerprint, created_at=each.created_at or None, checked_at=each.checked_at)
+        for each in phrases
+    ]
+    return Sealed(sealed_to(secrets, [each.recipient for each in phrases]), told)
+
+
+def opened(content: bytes, manifest: Manifest, given: str) -> Any:
+    """`given`: a passphrase or a recovery phrase. Raises NotOpened when it is not the right one."""
+    if not manifest.phrases:
+        return decrypted(content, given)
+    phrase = Phrase(given)
+    names = [each.fingerprint for each in manifest.phrases]
+    if phrase.fingerprint not in names:
+        raise NotOpened(
+            f"What is secret in this archive is sealed to the recovery phrase {' or '.join(names)}, and these "
+            f"words are the recovery phrase {phrase.fingerprint}. Look for the other one."
+        )
+    return opened_with(content, phrase)
+
+
+def may_open(manifest: Manifest, given: str) -> bool:
+    """Whether it is worth a try: the passphrase in the settings is none of the recovery phrases of an archive."""
+    return not manifest.phrases or phrase_in(given) is not None
+
+
+def check_form(content: bytes) -> None:
+    """What can be said without a passphrase or phrase. Raises StorageError when it is damaged."""
+    if not content.startswith(FORM):
+        raise StorageError("What is secret in this archive is damaged: it does not begin as a file of age does.")
+
+
+def said_of(manifest: Manifest) -> str:
+    """How the keys are protected in this archive, in words that go on a sentence: "The keys are …"."""
+    if manifest.keys == "sealed":
+        return "sealed with the key file, of which you need a copy too"
+    if manifest.keys == "left out":
+        anew = "tokens, sessions and credentials of webhooks" if manifest.company is None else "they"
+        return f"left out: after a restore {anew} must be made anew"
+    if not manifest.phrases:
+        return "encrypted with the passphrase"
+    return f"sealed to the recovery phrase {' and to '.join(first_few(map(_said, manifest.phrases)))}"
+
+
+def _said(phrase: SealedTo) -> str:
+    if phrase.checked_at is None:
+        return f"{phrase.fingerprint}, which nobody had checked"
+    return f"{phrase.fingerprint}, last checked at {phrase.checked_at}"

@@ -1,0 +1,71 @@
+"""How large an archive will be, before it is made."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from isal import igzip
+
+from wmsd.base.machine.regular_files import check_regular
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.raw_files import unopened
+from wmsd.db.engine.sqlite import log_bytes
+from wmsd.maintenance.backups.archive import LEVEL, read_manifest
+
+MARGIN: Final = 1.1
+PIECES: Final = 64
+PIECE_BYTES: Final = 256 * 1024
+SHARE: Final = 0.5
+"""Of files that cannot be read."""
+
+
+def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
+    """By the last archive, or by compressing some of the files where there is none."""
+    return round(sum(map(_content_bytes, files)) * _share(files, archives) * MARGIN)
+
+
+def _content_bytes(file: Path) -> int:
+    """A log holds newer states of the file's own pages, so it adds nothing unless most is still in it."""
+    return max(_bytes_of(file), log_bytes(file))
+
+
+def _bytes_of(file: Path) -> int:
+    with suppress(OSError):
+        return file.stat().st_size
+    return 0
+
+
+def _share(files: Sequence[Path], archives: Sequence[Path]) -> float:
+    for archive in reversed(archives):
+        with suppress(StorageError, OSError):
+            return archive.stat().st_size / max(1, read_manifest(archive).bytes)
+    return _share_of(_some_of(files))
+
+
+def _share_of(pieces: Iterable[bytes]) -> float:
+    before = after = 0
+    for piece in pieces:
+        before += len(piece)
+        after += len(igzip.compress(piece, LEVEL))
+    return after / before if before else SHARE
+
+
+def _some_of(files: Sequence[Path]) -> Iterator[bytes]:
+    """Pieces from places that are evenly spread over all files that this process has not opened."""
+    step = max(PIECE_BYTES, sum(map(_bytes_of, files)) // PIECES)
+    at = 0
+    for file in files:
+        size = _bytes_of(file)
+        with suppress(OSError), unopened(file.resolve()) as is_unopened:
+            if is_unopened:
+                yield from _pieces(file, range(at, size, step))
+        at = (at - size) % step
+
+
+def _pieces(file: Path, places: Iterable[int]) -> Iterator[bytes]:
+    check_regular(file)
+    with file.open("rb") as opened:
+        for place in places:
+            opened.seek(place)
+            yield opened.read(PIECE_BYTES)

@@ -1,0 +1,104 @@
+"""Tells whose the archives of a folder are that several installations may share.
+
+A file beside the archives says from which data folder each installation came. Earlier versions wrote none.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wmsd.base.machine.folder_lock import changing
+from wmsd.base.machine.json_file import write_kept_json
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.platform_facts import installation_of
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.last_runs import read_record
+
+FILE: Final = ".installations.json"
+USUAL_DATA: Final = "data"
+"""The name of the default data folder."""
+MOST_READ: Final = 100
+MOST_NEIGHBOURS: Final = 100
+
+
+class _Kept(BaseModel):
+    """The data folders by installation."""
+
+    model_config = ConfigDict(extra="ignore", defer_build=True)
+
+    folders: dict[str, str] = {}
+
+
+def note_whose(folder: Path, installation: str, data: Path) -> None:
+    """Call it when a backup was made in the folder. Raises OSError."""
+    with changing(folder):
+        kept = _kept(folder).folders
+        if kept.get(installation) != str(data.resolve()):
+            write_kept_json(folder / FILE, _Kept(folders={**kept, installation: str(data.resolve())}))
+
+
+def is_anothers(installation: str, data: Path, folder: Path) -> bool:
+    """Whether a data folder other than `data`, which is there, has this installation."""
+    noted = _kept(folder).folders.get(installation)
+    if noted is not None and (Path(noted) == data.resolve() or _has_data(Path(noted))):
+        return Path(noted) != data.resolve()
+    return any(own_installation(each) == installation for each in _neighbours(data, folder))
+
+
+def may_be_lost_data(data: Path, folder: Path) -> bool:
+    """Whether the archives of `folder`, which the settings do not name, may be all that is left of `data`: they
+    were made there, or nothing says where, and both folders have the names that they had by default.
+    """
+    kept = _kept(folder).folders
+    return any(
+        kept[each] == str(data.resolve())
+        if each in kept
+        else data.name == USUAL_DATA and not is_anothers(each, data, folder)
+        for each in set(installations_in(folder))
+    )
+
+
+def has_backup_of(installation: str, folder: Path) -> bool:
+    return any(each == installation for each in installations_in(folder))
+
+
+def installations_in(folder: Path) -> Iterator[str]:
+    """Those that have made the archives, as far as these can be read, the newest first."""
+    for path in BackupFolder(folder).archives()[: -MOST_READ - 1 : -1]:
+        with suppress(StorageError, OSError):
+            yield read_manifest(path).installation
+
+
+def own_installation(data: Path) -> str | None:
+    """The id of the installation; None where there are no data, or they cannot be read."""
+    made = read_record(data).made
+    return installation_of(DataFolder(data)) if made is None else made.installation
+
+
+def _neighbours(data: Path, folder: Path) -> Iterator[Path]:
+    """Other data folders, beside this one and beside the folder of the backups."""
+    for place in {data.absolute().parent, folder.absolute().parent}:
+        try:
+            beside = sorted(place.iterdir())[:MOST_NEIGHBOURS]
+        except OSError:
+            continue
+        yield from (each for each in beside if each.resolve() != data.resolve() and _has_data(each))
+
+
+def _has_data(folder: Path) -> bool:
+    try:
+        return DataFolder(folder).platform_file.exists()
+    except OSError:
+        return False
+
+
+def _kept(folder: Path) -> _Kept:
+    try:
+        return _Kept.model_validate_json((folder / FILE).read_bytes())
+    except (OSError, ValidationError):
+        return _Kept()

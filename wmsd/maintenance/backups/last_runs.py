@@ -1,0 +1,120 @@
+"""What came of the last scheduled backup and of the last proof: a file in the data folder, for health and
+status.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wmsd.base.machine.folder_lock import changing
+from wmsd.base.machine.json_file import write_kept_json
+
+FILE: Final = "backup.json"
+MOST_NOTED: Final = 100
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+class MadeBackup(Part):
+    at: str
+    path: str
+    bytes: int
+    seconds: float
+    installation: str
+    directory: str | None = None
+    """Where the first schedule ran that made a backup in this folder: by default, earlier versions made them in
+    ./backups. Older records have none.
+    """
+    left_out: list[str] = []
+    """The codes of companies whose files could not be read."""
+
+
+class ProvenBackup(Part):
+    at: str
+    path: str
+    """The archive: the proof says nothing of any other."""
+    seconds: float
+    directory: str | None = None
+    """As that of the backup."""
+    problems: list[str] = []
+    keys: str = ""
+    """How the keys are protected in it, in words. Older records do not say it."""
+
+
+class FailedBackup(Part):
+    at: str
+    error: str
+
+
+class OtherServer(Part):
+    """Another server that makes scheduled backups of this installation into the same folder."""
+
+    archive: str
+    """The last one that came between two own backups."""
+    turns: int
+    """How many times in a row one did."""
+
+
+class BackupRecord(Part):
+    """`failed` is None when the last attempt went well."""
+
+    made: MadeBackup | None = None
+    proven: ProvenBackup | None = None
+    failed: FailedBackup | None = None
+    sound: list[str] = []
+    """When the archives were made that were proven without a problem: the newest proofs last."""
+    faulty: list[str] = []
+    """When those were made of which the proof found problems."""
+
+    other_server: OtherServer | None = None
+    """None when no archive of another server came between the last two own backups."""
+
+    def with_proof(self, proven: ProvenBackup) -> "BackupRecord":
+        return self.model_copy(update={"proven": proven})
+
+    def with_finding(self, made_at: str, is_whole: bool | None) -> "BackupRecord":
+        """Whether the archive that was made then can be restored whole. None: that was not found out."""
+        if is_whole is None:
+            return self
+        return self.with_sound(made_at) if is_whole else self.with_faulty(made_at)
+
+    def with_sound(self, made_at: str) -> "BackupRecord":
+        """Also this archive is sound."""
+        faulty = [each for each in self.faulty if each != made_at]
+        return self.model_copy(update={"sound": _with(self.sound, made_at), "faulty": faulty})
+
+    def with_faulty(self, made_at: str) -> "BackupRecord":
+        """This archive cannot be restored whole, whatever was found before."""
+        sound = [each for each in self.sound if each != made_at]
+        return self.model_copy(update={"sound": sound, "faulty": _with(self.faulty, made_at)})
+
+
+def _with(moments: list[str], moment: str) -> list[str]:
+    return [*(each for each in moments if each != moment), moment][-MOST_NOTED:]
+
+
+def read_record(data: Path) -> BackupRecord:
+    """An empty record when there is none that can be read."""
+    try:
+        return BackupRecord.model_validate_json((data / FILE).read_bytes())
+    except (OSError, ValidationError):
+        return BackupRecord()
+
+
+def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) -> BackupRecord:
+    """The record as it is now, changed and written: commands and the schedule may note something at once. Raises
+    OSError.
+    """
+    with changing(data):
+        record = change(read_record(data))
+        write_record(data, record)
+    return record
+
+
+def write_record(data: Path, record: BackupRecord) -> None:
+    """In the place of what is there. Raises OSError."""
+    write_kept_json(data / FILE, record)

@@ -1,0 +1,55 @@
+"""Whether another server makes scheduled backups of this installation into the same folder.
+
+Then two machines serve copies of the same data, and each takes changes that the other does not have.
+
+A single archive between two own ones may be of a machine that the data have left or come back from. Two in turn
+are not.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.last_runs import BackupRecord, OtherServer
+
+TURNS: Final = 2
+"""So many times in a row the other one must have come between two own backups."""
+SAYS: Final = (
+    "Another server makes scheduled backups of this installation too, such as {archive}. Two machines serve "
+    "copies of the same data, and each takes changes that the other does not have."
+)
+REMEDY: Final = (
+    "Stop the server that should not run any more, and find out which changes only that one has. A copy for "
+    "practice needs a backup.folder of its own."
+)
+
+
+def told_other(record: BackupRecord) -> OtherServer | None:
+    """None while nothing shows it for sure."""
+    other = record.other_server
+    return other if other is not None and other.turns >= TURNS else None
+
+
+def between(folder: BackupFolder, record: BackupRecord, previous: Path | None, made: Path) -> OtherServer | None:
+    """What is known after the backup `made`; `previous` is the own one before. Raises OSError."""
+    if previous is None or previous.parent.resolve() != made.parent.resolve() or record.made is None:
+        return None
+    found = [
+        path
+        for path in folder.archives()
+        if previous.name < path.name < made.name and _is_of(path, record.made.installation)
+    ]
+    if not found:
+        return None
+    turns = 0 if record.other_server is None else record.other_server.turns
+    return OtherServer(archive=str(found[-1].absolute()), turns=turns + 1)
+
+
+def _is_of(path: Path, installation: str) -> bool:
+    with suppress(StorageError, OSError):
+        manifest = read_manifest(path)
+        return manifest.installation == installation and manifest.by_schedule
+    return False

@@ -1,0 +1,405 @@
+"""Restores a backup: everything, or one company. What is replaced is kept.
+
+First every file is unpacked beside the data, compared with the manifest, and examined unless a proof has done
+that with these very bytes. Only then are the files put in their places, all or none (`file_swap.py`), and
+those that were there are moved to `replaced-<moment>`.
+"""
+
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.machine.private_files import new_private_folder
+from wmsd.base.machine.scratch_folders import in_use
+from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out, leap
+from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.file_swap import Rename, finish, is_begun, replaced_folder, swap, with_sides
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.new_epoch import Missing, begin_epoch
+from wmsd.data_folder.numbers import NOTHING_KNOWN, numbers_of
+from wmsd.data_folder.platform_loss import UNKNOWN
+from wmsd.db import migrations
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.high_water_mark import HighWaterMark
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.last_runs import read_record
+from wmsd.maintenance.backups.later_backups import LaterBackups
+from wmsd.maintenance.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest, brings_back
+from wmsd.maintenance.backups.platform_copy import KeyRows, put_keys, put_phrases, read_keys
+from wmsd.maintenance.backups.progress import Progress, Tell, silent
+from wmsd.maintenance.backups.unpack import compare, secrets_of, unpack
+from wmsd.maintenance.backups.verify import examined
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.keys import recovery_phrases
+from wmsd.tenants.keys.recovery_phrases import KnownPhrase
+from wmsd.tenants.recovery.restore_note import note_restore
+
+UNPACKED: Final = ".restoring"
+
+
+class Installed(NamedTuple):
+    """What the platform.db in the data folder says, if it can be read."""
+
+    installation: str
+    codes: dict[int, str]
+    keys: KeyRows
+    marks: dict[int, HighWaterMark]
+    phrases: list[KnownPhrase]
+    """The recovery phrases, the oldest first."""
+
+
+class Restored(NamedTuple):
+    manifest: Manifest
+    files: list[BackedUpFile]
+    replaced: Path | None
+    """Where the files are that were there before; None when there were none."""
+    missing: dict[str, Missing]
+    """By the companies' codes: what they had written after the backup, as far as that can be read."""
+    not_in_backup: list[str]
+    """The files of companies that are not in the backup. They were moved away too."""
+    shut_out: ShutOut
+    """Whom the replaced platform.db had shut out since."""
+    keys: str
+    """Where the keys come from: a key of `KEYS_FROM`."""
+    access_unknown_after: str | None
+    """The moment after which nobody knows whom somebody shut out; None where all is known."""
+
+
+class Restore:
+    """Everything in an archive, into a data folder that nobody uses meanwhile."""
+
+    def __init__(
+        self,
+        archive: Path,
+        data: DataFolder,
+        passphrase: str | None = None,
+        anyway: bool = False,
+        new_keys: bool = False,
+        nothing_after: bool = False,
+    ) -> None:
+        """`anyway`: also with what the examination finds wrong. `new_keys`: without those that are encrypted in
+        it. `nothing_after`: nothing was written after it was made. Raises StorageError when it is no backup.
+        """
+        self.archive = archive
+        self.manifest = read_manifest(archive)
+        self._data = data
+        self._passphrase = passphrase
+        self.tell: Tell = silent
+        self._anyway = anyway
+        self._new_keys = new_keys
+        self.nothing_after = nothing_after
+        self._opened: Any = None
+        """The keys in the backup, where they were opened already."""
+        self.replaced = replaced_folder()
+        """The folder in the data folder for what is replaced."""
+        self._done = 0
+
+    def _check_is_backup(self, known: Installed | None) -> None:
+        """Raises StorageError for the archive of one company that is not there: nothing can be put back to it."""
+        if self.manifest.company is None:
+            return
+        if known is None and self._data.platform_file.exists():
+            raise self._without_platform()
+        here = known.codes if known is not None and known.installation == self.manifest.installation else {}
+        if not any(file.company_id in here for file in self.manifest.files):
+            codes = ", ".join(file.code for file in self.manifest.files if file.code)
+            raise StorageError(
+                f"{self.archive} is the archive of one company, {codes}, which is not in this installation now. "
+                f"Nothing was changed. {brings_back(self.archive)}"
+            )
+
+    def _without_platform(self) -> StorageError:
+        has_it = self.manifest.file(PLATFORM) is not None
+        backup = shlex.quote(str(self.archive)) if has_it else UNKNOWN
+        return StorageError(
+            f"{self._data.platform_file} cannot be read, and a company needs it. Restore platform.db first, which "
+            f"leaves the companies' files as they are: wmsd backup restore {backup} --only-platform"
+        )
+
+    def check_everything(self) -> Installed | None:
+        """What is in the folder now. Raises StorageError when this backup cannot take its place."""
+        known = installed(self._data)
+        self._check_is_backup(known)
+        if known is not None and known.installation != self.manifest.installation:
+            raise StorageError(
+                f"{self.archive} is a backup of another installation than the one in {self._data.path}. Nothing "
+                "was changed. Restore it into an empty folder (--data)."
+            )
+        if self.manifest.file(PLATFORM) is None:
+            raise StorageError(
+                f"{self.archive} has no {PLATFORM}: it can only restore a company (--company CODE)."
+            )
+        self._check(self.manifest.files)
+        self._check_keys(known)
+        return known
+
+    def _check_keys(self, known: Installed | None) -> None:
+        """Raises StorageError where the keys would be lost although the archive has them."""
+        if not self._lacks_secret(known):
+            return
+        anew = "--new-keys makes them anew: then everybody signs in again, and integrators need new tokens."
+        if self.manifest.phrases:
+            names = " or ".join(each.fingerprint for each in self.manifest.phrases)
+            raise StorageError(
+                f"The keys of the installation are in {self.archive}, sealed to the recovery phrase {names}. "
+                "Nothing was changed. Type its words at a terminal, or name a file that has them: "
+                f"--passphrase-file FILE. If the phrase is lost, {anew}"
+            )
+        raise StorageError(
+            f"The keys of the installation are in {self.archive}, encrypted with a passphrase. Nothing was "
+            f"changed. Name the file that has it: --passphrase-file FILE. If it is lost, {anew}"
+        )
+
+    @property
+    def lacks_secret(self) -> bool:
+        """Whether it needs the passphrase or the recovery phrase of the backup, and has none yet."""
+        return self._lacks_secret(installed(self._data))
+
+    def _lacks_secret(self, known: Installed | None) -> bool:
+        has_own = known is not None and known.keys["secrets"]
+        return self.manifest.keys == "encrypted" and not (has_own or self._new_keys or self._passphrase)
+
+    def open_with(self, secret: str) -> None:
+        """Opens the keys with this passphrase or recovery phrase. Raises NotOpened, and StorageError."""
+        self._opened = secrets_of(self.archive, self.manifest, KEYS, secret)
+        self._passphrase = secret
+
+    @property
+    def as_of(self) -> datetime:
+        """The moment of which it has everything."""
+        return timestamps.from_text(self.manifest.began_at)
+
+    @property
+    def puts_aside(self) -> bool:
+        """Whether there is something that it replaces."""
+        return any((self._data.path / file.path).exists() for file in self.manifest.files) or bool(self._strays())
+
+    def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
+        """By company, how many events came after the backup, as far as the file and `platform.db` tell."""
+        known = installed(self._data)
+        found: dict[str, int] = {}
+        for file in files:
+            mark = None if known is None else known.marks.get(file.company_id or 0)
+            if not file.code:
+                continue
+            numbers = numbers_of(self._data.path / file.path, mark)
+            later = numbers.newest_event - (file.figures.last_event or 0)
+            if later > 0:
+                found[file.code] = later
+        return found
+
+    def everything(self) -> Restored:
+        """Raises StorageError with nothing changed, and OSError."""
+        known = self.check_everything()
+        with self._unpacked_into() as folder:
+            for file in self.manifest.files:
+                self._unpack(file, folder)
+            later = LaterBackups(self.archive, self.manifest)
+            missing = {
+                file.code or file.path: lost
+                for file in self.manifest.files
+                if file.company_id is not None
+                and (lost := self._begin_epoch(folder / file.path, file, known, later))
+            }
+            keys = self._keys(known, folder / PLATFORM)
+            shut_out = ShutOut({}, [], [])
+            if known is not None:
+                shut_out = keep_shut_out(folder / PLATFORM, self._data.platform_file)
+            elif not self.nothing_after:
+                leap(folder / PLATFORM)
+            unknown_after = self._note_restore(folder / PLATFORM, known, shut_out, keys)
+            strays = self._strays()
+            renames = [
+                *(each for path in strays for each in self._aside(path)),
+                *(each for file in self.manifest.files for each in self._put(file)),
+            ]
+            swap(self._data.path, renames)
+        replaced = self._replaced_folder()
+        return Restored(
+            self.manifest,
+            self.manifest.files,
+            replaced if replaced.exists() else None,
+            missing,
+            strays,
+            shut_out,
+            keys,
+            unknown_after,
+        )
+
+    def company_file(self, code: str) -> BackedUpFile:
+        """The file of that company. Raises StorageError when it cannot be restored into this installation."""
+        file = self.manifest.file_of(code)
+        if file is None:
+            there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"
+            raise StorageError(f"{self.archive} has no company {code}. It has {there}.")
+        known = installed(self._data)
+        if known is None:
+            raise self._without_platform()
+        self._check_is_backup(known)
+        if known.installation != self.manifest.installation:
+            raise StorageError(
+                f"{self.archive} is a backup of another installation than the one in {self._data.path}."
+            )
+        if file.company_id not in known.codes:
+            other = next((each for each, own in known.codes.items() if own == code), None)
+            namesake = "" if other is None else f"The one that has its code now (id {other}) is another company. "
+            raise StorageError(
+                f"There is no company {code} (id {file.company_id}) in this installation now. {namesake}"
+                "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup "
+                "into an empty folder (--data), and take it from there with `wmsd company export`."
+            )
+        self._check([file])
+        return file
+
+    @contextmanager
+    def company_unpacked(self, file: BackedUpFile) -> Iterator[str]:
+        """Its path in the data folder, examined and ready to be put in its place."""
+        with self._unpacked_into() as folder:
+            self._unpack(file, folder)
+            yield str((folder / file.path).relative_to(self._data.path))
+
+    def _replaced_folder(self) -> Path:
+        return self._data.path / self.replaced
+
+    def _check(self, files: list[BackedUpFile]) -> None:
+        """Raises StorageError for files from newer programs, and when there is no room."""
+        for file in files:
+            kind = migrations.PLATFORM if file.company_id is None else migrations.COMPANY
+            newest = len(kind.scripts())
+            if file.figures.schema_version > newest:
+                raise StorageError(
+                    f"{self.archive} was made by wmsd {self.manifest.wmsd}, and {file.path} in it has schema "
+                    f"{file.figures.schema_version}; this program knows schemas up to {newest}. Nothing was "
+                    "changed. Restore it with that version, or a newer one."
+                )
+        check_room(self._data.path, sum(file.bytes for file in files), self.archive)
+
+    @contextmanager
+    def _unpacked_into(self) -> Iterator[Path]:
+        """A folder beside the data. What a killed restore has left in it is removed first."""
+        folder = self._data.path / UNPACKED
+        finish(self._data.path)  # what an earlier restore has unpacked may be needed yet
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            new_private_folder(folder)
+            new_private_folder(folder / "companies")
+            with in_use(folder):
+                yield folder
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise StorageError(f"{self._data.path} cannot be written: {reason}. Nothing was changed.") from error
+        finally:
+            if not is_begun(self._data.path):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _unpack(self, file: BackedUpFile, folder: Path) -> None:
+        name, target = file.code or PLATFORM, folder / file.path
+        total = sum(each.bytes for each in self.manifest.files)
+        self.tell(Progress(name, self._done, total))
+        try:
+            unpack(self.archive, file, target)
+        except StorageError as error:
+            raise StorageError(
+                f"{error} {name} cannot be taken out of it. Nothing was changed. wmsd backup verify names all "
+                "that cannot; restore the other companies one by one (--company), or restore another backup."
+            ) from None
+        wrong = [f"{name}: {each}." for each in compare(file, target)]
+        if wrong:
+            raise StorageError(f"{self.archive} is damaged. {' '.join(wrong)} Nothing was changed.")
+        is_sound = self.manifest.began_at in read_record(self._data.path).sound
+        found = [] if is_sound or self._anyway else examined(self.manifest, file, target)
+        if found:
+            raise StorageError(
+                f"{name} in {self.archive} is not right: {' '.join(found)} Nothing was changed. Restore another "
+                "backup, or this one with --anyway."
+            )
+        self._done += file.bytes
+        self.tell(Progress(name, self._done, total))
+
+    def _keys(self, known: Installed | None, platform: Path) -> str:
+        """Puts the keys into the restored platform.db: those of the replaced one where they can be read, for a key
+        that was changed since the backup must not come back. Raises StorageError for a wrong passphrase.
+        """
+        if known is not None and known.keys["secrets"]:
+            put_keys(platform, known.keys)
+            if known.phrases:
+                put_phrases(platform, known.phrases)
+            return "replaced"
+        if self.manifest.keys == "encrypted" and self._passphrase is not None:
+            if self._opened is None:
+                self.open_with(self._passphrase)
+            put_keys(platform, self._opened)
+            return "backup"
+        if self.manifest.keys == "encrypted":
+            return "renewed"
+        return "sealed" if self.manifest.keys == "sealed" else "anew"
+
+    def _begin_epoch(
+        self, restored: Path, file: BackedUpFile, known: Installed | None, later: LaterBackups
+    ) -> Missing | None:
+        mark = None if known is None else known.marks.get(file.company_id or 0)
+        numbers = later.raised(numbers_of(self._data.path / file.path, mark), file.company_id)
+        if numbers == NOTHING_KNOWN and self.nothing_after:
+            numbers = numbers._replace(is_complete=True)
+        return begin_epoch(restored, "restore", numbers, self.as_of)
+
+    def _note_restore(self, platform: Path, known: Installed | None, shut_out: ShutOut, keys: str) -> str | None:
+        """Has the list of the day after made, where the restore can lack something. Returns the moment after which
+        nobody knows whom somebody shut out; None where all is known.
+        """
+        if known is not None and shut_out.is_known:
+            return note_restore(platform, self._data.platform_file, self.manifest.began_at)
+        if known is None and self.nothing_after:
+            return None if keys in ("backup", "sealed") else note_restore(platform, None, None)
+        return note_restore(platform, None, self.manifest.began_at)
+
+    def _strays(self) -> list[str]:
+        """The companies' files that the backup does not know. One that it could not read stays where it is."""
+        known = {file.path for file in self.manifest.files}
+        known |= {f"companies/{each.company_id}.db" for each in self.manifest.left_out}
+        there = [f"companies/{path.name}" for path in sorted(self._data.companies.glob("*.db"))]
+        return [name for name in there if name not in known]
+
+    def _aside(self, name: str) -> list[Rename]:
+        return with_sides(self._data.path, name, f"{self.replaced}/{name}")
+
+    def _put(self, file: BackedUpFile) -> list[Rename]:
+        return [*self._aside(file.path), Rename(f"{UNPACKED}/{file.path}", file.path)]
+
+
+def put_company(
+    data: Path, file: str, unpacked: str, replaced: str, as_of: str, mark: HighWaterMark | None
+) -> Missing | None:
+    """Puts an unpacked file, of the moment `as_of`, in the place of a company's, which nobody has open. All others
+    are paths in the data folder, `replaced` of a folder. Raises StorageError, sqlite3.Error and OSError.
+    """
+    known = numbers_of(data / file, mark)
+    missing = begin_epoch(data / unpacked, "restore", known, timestamps.from_text(as_of))
+    swap(data, [*with_sides(data, file, f"{replaced}/{file}"), Rename(unpacked, file)])
+    return missing
+
+
+def installed(data: DataFolder) -> Installed | None:
+    """Raises nothing: a file that cannot be read says nothing."""
+    if not data.platform_file.exists():
+        return None
+    try:
+        with closing(pin(data.platform_file)) as state:
+            return state.read(
+                lambda tx: Installed(
+                    companies.installation(tx),
+                    companies.codes(tx),
+                    read_keys(tx),
+                    companies.marks(tx),
+                    recovery_phrases.every(tx)[::-1],
+                )
+            )
+    except (StorageError, sqlite3.Error):
+        return None

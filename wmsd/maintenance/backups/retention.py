@@ -1,0 +1,46 @@
+"""Which scheduled backups are deleted, of those of one installation.
+
+A backup that cannot be restored whole replaces none that can: otherwise a damage that nobody sees for weeks would
+take the last good copy with it.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from wmsd.base.schedule import Keep, kept
+from wmsd.maintenance.backups.folder import is_of_future, moment_of
+from wmsd.maintenance.backups.last_runs import BackupRecord
+from wmsd.maintenance.backups.manifest import Manifest
+
+
+def superseded(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep, now: datetime) -> list[Path]:
+    """Those that others replace, the oldest first. Whatever `keep` says, the newest stays, the last one that was
+    made, the last one that was proven, and the newest with each company that others could not save. Those of the
+    future replace none, and stay.
+    """
+    moments = {
+        path: moment.astimezone()
+        for path in own
+        if (moment := moment_of(path)) is not None and not is_of_future(path, now)
+    }
+    faulty = {moment for path, moment in moments.items() if _is_faulty(own[path], record)}
+    stay = kept(list(moments.values()), keep, faulty)
+    last_copies = set(_last_copies(own, record))
+    return sorted(path for path, moment in moments.items() if moment not in stay and path not in last_copies)
+
+
+def _is_faulty(manifest: Manifest, record: BackupRecord) -> bool:
+    return bool(manifest.left_out) or manifest.began_at in record.faulty
+
+
+def _last_copies(own: Mapping[Path, Manifest], record: BackupRecord) -> Iterator[Path]:
+    """The newest proof counts, not the newest name: the clock may have been set back."""
+    proven = record.proven if record.proven and not record.proven.problems else None
+    noted = {Path(each.path).name for each in (record.made, proven) if each}
+    yield from (path for path in own if path.name in noted)
+    by_moment = {manifest.began_at: path for path, manifest in own.items()}
+    yield from [by_moment[each] for each in reversed(record.sound) if each in by_moment][:1]
+    whole_first = sorted(sorted(own, reverse=True), key=lambda path: own[path].began_at in record.faulty)
+    for company_id in {each.company_id for manifest in own.values() for each in manifest.left_out}:
+        yield from [path for path in whole_first if own[path].has_company(company_id)][:1]

@@ -1,0 +1,180 @@
+"""The scheduled work on backups: one is made, the newest is proven, old ones are deleted, a command follows."""
+
+import logging
+import os
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.create import Made
+from wmsd.maintenance.backups.encryption import said_of
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.last_runs import (
+    BackupRecord,
+    FailedBackup,
+    MadeBackup,
+    ProvenBackup,
+    change_record,
+    read_record,
+)
+from wmsd.maintenance.backups.manifest import Manifest
+from wmsd.maintenance.backups.other_server import SAYS, between, told_other
+from wmsd.maintenance.backups.present import here, made_there
+from wmsd.maintenance.backups.progress import Tell, silent
+from wmsd.maintenance.backups.retention import superseded
+from wmsd.maintenance.backups.schedule import is_backup_due, is_proof_due_now
+from wmsd.maintenance.backups.verify import Proof, prove
+from wmsd.settings import Backup
+
+LOG = logging.getLogger("wmsd.backup")
+AFTER_SECONDS: Final = 3600.0
+ARCHIVE: Final = "ARCHIVE"
+"""The variable in which the command afterwards finds the path."""
+
+
+class Scheduled:
+    """`make` makes a backup in the folder of the settings. `now`: also when none is due, and it is proven. `tell`
+    gets how far a proof has come.
+    """
+
+    def __init__(
+        self,
+        settings: Backup,
+        data: DataFolder,
+        make: Callable[[], Made],
+        passphrase: Callable[[], str | None],
+        now: bool = False,
+        tell: Tell = silent,
+    ) -> None:
+        self._settings = settings
+        self._data = data
+        self._folder = BackupFolder(Path(settings.folder))
+        self._make = make
+        self._passphrase = passphrase
+        self._now = now
+        self._progress = tell
+
+    def run(self) -> BackupRecord:
+        """Does what is due, and writes down what came of it. Nothing is raised: what failed is in the record."""
+        failed = None
+        try:
+            self._do()
+        except (StorageError, sqlite3.Error, OSError) as error:
+            sentence = " ".join(str(error).split())
+            LOG.error("the scheduled backup failed: %s", sentence)
+            failed = FailedBackup(at=_now(), error=sentence)
+        return self._noted(lambda record: record.model_copy(update={"failed": failed}))
+
+    def _noted(self, change: Callable[[BackupRecord], BackupRecord]) -> BackupRecord:
+        return change_record(self._data.path, change)
+
+    def _do(self) -> None:
+        made, record = None, read_record(self._data.path)
+        if self._now or is_backup_due(self._settings, record):
+            before = record.made
+            made = self._make()
+            noted = _as_made(made, record.made)
+            other = between(self._folder, record, None if before is None else Path(before.path), made.path)
+            record = self._noted(lambda known: known.model_copy(update={"made": noted, "other_server": other}))
+            if (found := told_other(record)) is not None:
+                LOG.error("%s", SAYS.format(archive=found.archive))
+            LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
+        last = made_there(self._settings, record)
+        if last is not None and (self._now or is_proof_due_now(self._settings, record)):
+            self._prove(Path(last.path))
+        self._delete_old(read_record(self._data.path))
+        if made is not None:
+            self._follow(made)
+
+    def _prove(self, archive: Path) -> None:
+        proof: Proof = prove(archive, self._data.path, self._passphrase(), self._progress)
+        for problem in proof.problems:
+            LOG.error("%s cannot be restored whole: %s", archive, problem)
+        if not proof.problems:
+            LOG.info("%s can be restored: proven in %.1f s", archive, proof.seconds)
+        self._noted(partial(with_last_proof, proven=proven_now(archive, proof, here()), proof=proof))
+
+    def _delete_old(self, record: BackupRecord) -> None:
+        """Only scheduled backups of this installation."""
+        installation = None if record.made is None else record.made.installation
+        own = {
+            path: manifest for path in self._folder.archives() if (manifest := _of_schedule(installation, path))
+        }
+        for path in superseded(own, record, self._settings.keep, datetime.now(UTC)):
+            path.unlink()
+            LOG.info("backup %s is deleted: newer ones are kept", path)
+
+    def _follow(self, made: Made) -> None:
+        """Runs the command of the settings. Raises StorageError when it fails."""
+        if not self._settings.after:
+            return
+        command = ["/bin/sh", "-c", self._settings.after]
+        try:
+            done = subprocess.run(  # noqa: S603  (the site admin's own command)
+                command,
+                env={**os.environ, ARCHIVE: str(made.path.resolve())},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=AFTER_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise StorageError(
+                f"The command after the backup (backup.after) took over {AFTER_SECONDS:.0f} s."
+            ) from None
+        if done.returncode:
+            last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            raise StorageError(f"The command after the backup (backup.after) ended with {done.returncode}: {last}")
+
+
+def with_last_proof(record: BackupRecord, proven: ProvenBackup, proof: Proof) -> BackupRecord:
+    """With a proof of the last scheduled backup."""
+    return record.with_proof(proven).with_finding(proof.manifest.began_at, proof.is_whole)
+
+
+def proven_now(archive: Path, proof: Proof, directory: str | None) -> ProvenBackup:
+    return ProvenBackup(
+        at=_now(),
+        path=str(archive.absolute()),
+        seconds=round(proof.seconds, 1),
+        directory=directory,
+        problems=proof.problems,
+        keys=said_of(proof.manifest),
+    )
+
+
+def _of_schedule(installation: str | None, archive: Path) -> Manifest | None:
+    """The manifest of an archive that a schedule of this installation made. One that cannot be read is nobody's,
+    and not deleted.
+    """
+    try:
+        manifest = read_manifest(archive)
+    except StorageError:
+        return None
+    return manifest if manifest.installation == installation and manifest.by_schedule else None
+
+
+def _as_made(made: Made, before: MadeBackup | None) -> MadeBackup:
+    folder = made.path.absolute().parent
+    is_first = before is None or Path(before.path).parent != folder
+    return MadeBackup(
+        at=made.manifest.began_at,
+        path=str(made.path.absolute()),
+        bytes=made.bytes,
+        seconds=made.manifest.seconds,
+        installation=made.manifest.installation,
+        directory=here() if before is None or is_first else before.directory,
+        left_out=[each.code for each in made.manifest.left_out],
+    )
+
+
+def _now() -> str:
+    return timestamps.to_text(datetime.now(UTC))

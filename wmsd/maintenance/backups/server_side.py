@@ -1,0 +1,159 @@
+"""The server's side of a backup: it holds a state of each file while a command copies the bytes.
+
+So the copying and the compressing take nothing from the server's process, and the command needs no connection of
+its own to a file that the server has alone. The command asks with these verbs (see `lending.py`), one state at a
+time: `hold`, `figures`, `copy_platform`, `release`.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd import __version__
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import Loan, Session, Verb
+from wmsd.data_folder.new_epoch import Missing
+from wmsd.db.engine.database import LOOK_AT_LOG_SECONDS, MOST_LOG_BYTES, Database
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.held_states import Pinned
+from wmsd.db.engine.sqlite import log_bytes
+from wmsd.db.files.company_files import CompanyFiles
+from wmsd.maintenance.backups.file_figures import read_figures
+from wmsd.maintenance.backups.platform_copy import KeyRows, copy_platform
+
+LOG = logging.getLogger("wmsd.backup")
+LONG_SECONDS: Final = 600.0
+HELD: Final = "held"
+
+
+class Held(NamedTuple):
+    state: Pinned
+    database: Database
+    ends: AsyncExitStack
+
+
+class ToPut(NamedTuple):
+    """What a command asks to put in place (see `put_company`)."""
+
+    company_id: int
+    file: str
+    unpacked: str
+    replaced: str
+    as_of: str
+    version: str = __version__
+
+
+class Holder:
+    def __init__(self, folder: DataFolder, platform: Database, files: CompanyFiles) -> None:
+        self._folder = folder
+        self._platform = platform
+        self._files = files
+
+    @property
+    def verbs(self) -> Mapping[str, Verb]:
+        return {
+            "hold": self._hold,
+            "figures": self._figures,
+            "copy_platform": self._copy_platform,
+            "release": self._release,
+            "put_company": self._put_company,
+            "end_company": self._end_company,
+        }
+
+    async def _hold(self, session: Session, company_id: Any) -> dict[str, Any]:
+        """Holds the file of a company, or platform.db for null, until `release` or the end of the session."""
+        if HELD in session.kept:
+            await self._release(session, None)
+        async with AsyncExitStack() as ends:
+            if company_id is None:
+                database = self._platform
+            else:
+                database = await ends.enter_async_context(self._files.visiting(int(company_id)))
+            state = await ends.enter_async_context(database.pinned())
+            await ends.enter_async_context(_watched(state))
+            session.kept[HELD] = Held(state, database, ends.pop_all())
+        session.ends.push_async_callback(self._release, session, None)
+        file, log_bytes, name_page = state.extent
+        return {"file": list(file), "log_bytes": log_bytes, "name_page": name_page}
+
+    async def _figures(self, session: Session, argument: Any) -> dict[str, Any]:
+        held: Held = session.kept[HELD]
+        figures = await held.database.read_pinned(held.state, read_figures)
+        return figures.model_dump()
+
+    async def _copy_platform(self, session: Session, path: Any) -> KeyRows | None:
+        held: Held = session.kept[HELD]
+        return await asyncio.to_thread(copy_platform, held.state, Path(path))
+
+    async def _release(self, session: Session, argument: Any) -> bool:
+        """Whether the state was held until now."""
+        held: Held | None = session.kept.pop(HELD, None)
+        if held is None:
+            return False
+        was_held = held.state.is_held
+        await held.ends.aclose()
+        return was_held
+
+    async def _end_company(self, session: Session, company_id: Any) -> None:
+        """Closes the file of a company that is being deleted. It stays closed as long as the command is there."""
+        file = self._files.file(int(company_id))
+        await file.end()
+
+        async def begin_again() -> None:
+            file.begin_again()
+
+        session.ends.push_async_callback(begin_again)
+
+    async def _put_company(self, session: Session, argument: Any) -> dict[str, Any] | None:
+        """Puts an unpacked file in the place of a company's. `argument` has the fields of `ToPut`."""
+        from wmsd.maintenance.backups.restore import put_company  # imported here: a start does not need it
+
+        asked = ToPut(**argument)
+        if asked.version != __version__:
+            raise StorageError(
+                f"The server that runs is wmsd {__version__}, and this command {asked.version}. Use the same one."
+            )
+        file, mark = self._files.file(asked.company_id), self._files.marks.get(asked.company_id)
+        put = partial(
+            put_company, self._folder.path, asked.file, asked.unpacked, asked.replaced, asked.as_of, mark
+        )
+        missing = await file.replace(put)
+        LOG.warning(
+            "the file of company %d was restored; the one before is in %s", asked.company_id, asked.replaced
+        )
+        return None if missing is None else missing._asdict()
+
+
+@asynccontextmanager
+async def _watched(state: Pinned) -> AsyncIterator[None]:
+    """Releases the state when the log of its file grows too long because of it."""
+
+    async def watch() -> None:
+        most = log_bytes(state.path) + MOST_LOG_BYTES
+        while log_bytes(state.path) <= most:  # noqa: ASYNC110  (nothing tells of it)
+            await asyncio.sleep(LOOK_AT_LOG_SECONDS)
+        await asyncio.to_thread(state.close)
+
+    watching = asyncio.ensure_future(watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
+
+
+def put(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Missing | None:
+    """The command's side of `put_company`: the server does it where one runs. Otherwise nobody else may use the
+    folder. Raises StorageError, sqlite3.Error and OSError.
+    """
+    from wmsd.maintenance.backups.restore import installed, put_company  # for the same reason
+
+    if loan is None:
+        known = installed(folder)
+        mark = None if known is None else known.marks.get(asked.company_id)
+        return put_company(folder.path, asked.file, asked.unpacked, asked.replaced, asked.as_of, mark)
+    said = loan.ask("put_company", asked._asdict(), LONG_SECONDS)
+    return None if said is None else Missing(**said)

@@ -1,0 +1,94 @@
+"""Takes files out of an archive, and holds them against the manifest."""
+
+import hashlib
+import os
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd.base.machine.private_files import new_private
+from wmsd.db import migrations
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.migrations import MAGIC
+from wmsd.maintenance.backups.archive import opened_entry
+from wmsd.maintenance.backups.encryption import check_form, opened
+from wmsd.maintenance.backups.file_figures import differences, read_figures
+from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
+
+MOST_SECRETS_BYTES: Final = 10_000_000
+
+
+class NotWritten(StorageError):
+    """What was taken out of an archive could not be written, which says nothing of the archive."""
+
+
+def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
+    """Writes the file to `target`, which must not exist, and to the disk. Raises StorageError when it is not what
+    the manifest says, or has a schema that no migrations made, NotWritten, and FileExistsError; nothing is left of
+    it then.
+    """
+    digest = hashlib.sha256()
+    try:
+        with opened_entry(archive, file.at) as entry, new_private(target) as out:
+            if (entry.name, entry.size) != (file.path, file.bytes):
+                raise StorageError(
+                    f"{archive} is damaged: it has {entry.name!r} of {entry.size} bytes where {file.path} of "
+                    f"{file.bytes} bytes should be."
+                )
+            for number, piece in enumerate(entry.pieces()):
+                if number == 0 and not piece.startswith(MAGIC):  # seen before it fills the disk
+                    raise StorageError(f"{archive} is damaged: {file.path} in it is no file of SQLite.")
+                digest.update(piece)
+                out.write(piece)
+            out.flush()
+            os.fsync(out.fileno())
+        if digest.hexdigest() != file.sha256:
+            raise StorageError(f"{archive} is damaged: {file.path} does not have the sum that its manifest says.")
+        with suppress(sqlite3.Error):  # it is damaged: whatever is done with it next says how
+            migrations.check_schema(target, migrations.PLATFORM if file.company_id is None else migrations.COMPANY)
+    except migrations.ForeignSchema as error:
+        target.unlink(missing_ok=True)
+        raise StorageError(
+            f"{file.path} in {archive} has a schema that wmsd did not make ({error.found} added, changed or "
+            "missing). Nothing was changed. Use an archive that nobody has changed: even --anyway does not let "
+            "this one in, because a foreign trigger would run by itself."
+        ) from None
+    except FileExistsError:
+        raise
+    except BaseException as error:
+        target.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            reason = (error.strerror or str(error)).lower()
+            raise NotWritten(f"{file.path} of {archive} cannot be unpacked to {target}: {reason}.") from None
+        raise
+
+
+def compare(file: BackedUpFile, unpacked: Path) -> list[str]:
+    """How the unpacked file differs from what was counted when it was backed up. It is not migrated for that.
+    Raises sqlite3.Error and StorageError.
+    """
+    with closing(pin(unpacked)) as state:
+        return differences(file.figures, state.read(read_figures))
+
+
+def secrets_of(archive: Path, manifest: Manifest, name: str, given: str) -> Any:
+    """The encrypted keys, or the credentials of a company's webhooks. `given`: the passphrase or the recovery
+    phrase. Raises StorageError, also when there are none.
+    """
+    return opened(_sealed(archive, manifest, name), manifest, given)
+
+
+def check_secrets(archive: Path, manifest: Manifest, name: str) -> None:
+    """That they are there, and whole as far as that can be seen without opening them. Raises StorageError."""
+    check_form(_sealed(archive, manifest, name))
+
+
+def _sealed(archive: Path, manifest: Manifest, name: str) -> bytes:
+    if manifest.keys_at is None:
+        raise StorageError(f"There is nothing encrypted in {archive}: it was made without a passphrase.")
+    with opened_entry(archive, manifest.keys_at) as entry:
+        if entry.name != name or entry.size > MOST_SECRETS_BYTES:
+            raise StorageError(f"{archive} is damaged: it has {entry.name!r} where {name} should be.")
+        return b"".join(entry.pieces())

@@ -1,0 +1,145 @@
+"""Proves a backup: takes it apart, and examines what comes out as `wmsd doctor` would."""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.base.machine.private_files import new_private_folder
+from wmsd.data_folder.disk_room import check_room
+from wmsd.db import migrations
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.file_owner import Owner
+from wmsd.db.files.integrity import UNREADABLE, opened_to_examine
+from wmsd.maintenance.backups.archive import NotRead, read_manifest
+from wmsd.maintenance.backups.encryption import may_open
+from wmsd.maintenance.backups.manifest import CREDENTIALS, KEYS, PLATFORM, BackedUpFile, Manifest
+from wmsd.maintenance.backups.progress import Progress, Tell
+from wmsd.maintenance.backups.unpack import NotWritten, check_secrets, compare, secrets_of, unpack
+from wmsd.maintenance.keys.passphrases import NotOpened
+
+SCRATCH: Final = ".proving"
+
+
+class Proof(NamedTuple):
+    """`problems` are sentences; there are none when the backup can be restored. `has_opened`: whether the
+    passphrase opened what is secret in it. With another one, or on a machine that is too slow, it may be whole all
+    the same.
+    """
+
+    manifest: Manifest
+    seconds: float
+    problems: list[str]
+    has_opened: bool = True
+    are_keys_opened: bool = False
+    """Whether what is secret in it was opened too. Without a passphrase or phrase it was only looked at."""
+
+    @property
+    def is_whole(self) -> bool | None:
+        """None where nothing is wrong but that what is secret was not opened."""
+        if not self.problems:
+            return True
+        return None if not self.has_opened and len(self.problems) == 1 else False
+
+
+def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -> Proof:
+    """Unpacks each file into a scratch folder, examines it, and compares its figures with the manifest. One file
+    at a time: the disk needs room for the largest. Raises StorageError when the archive has no manifest or cannot
+    be read, or the disk no room, and OSError: then nothing was found out of it.
+    """
+    began = time.monotonic()
+    manifest = read_manifest(archive)
+    check_room(scratch_in, max((file.bytes for file in manifest.files), default=0), archive)
+    problems = [f"{each.code} is not in it: {each.reason}" for each in manifest.left_out]
+    if manifest.file(PLATFORM) is None and manifest.company is None:
+        problems.append(f"{PLATFORM} is not in it.")
+    if passphrase is not None and not may_open(manifest, passphrase):
+        passphrase = None
+    not_opened = _why_not_opened(archive, manifest, passphrase)
+    done = 0
+    with scratch_folder(scratch_in) as scratch:
+        for file in manifest.files:
+            tell(Progress(file.code or PLATFORM, done, manifest.bytes))
+            problems += _problems_of(archive, manifest, file, scratch / "file.db")
+            done += file.bytes
+            for remains in scratch.iterdir():
+                remains.unlink()
+        tell(Progress("", done, manifest.bytes))
+    if not_opened is not None:
+        problems.append(str(not_opened))
+    are_opened = manifest.keys == "encrypted" and passphrase is not None and not_opened is None
+    is_known = not isinstance(not_opened, NotOpened)
+    return Proof(manifest, time.monotonic() - began, problems, is_known, are_opened)
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """An empty folder, which is removed at the end. What a killed one has left is removed first. Raises
+    StorageError when another process uses it.
+    """
+    path = parent / SCRATCH
+    with suppress(FileExistsError):
+        new_private_folder(path)
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StorageError(f"Another backup is being proven in {parent}. Wait for its end.") from None
+        for remains in path.iterdir():
+            remains.unlink()
+        yield path
+        shutil.rmtree(path, ignore_errors=True)
+    finally:
+        os.close(opened)
+
+
+def _why_not_opened(archive: Path, manifest: Manifest, passphrase: str | None) -> StorageError | None:
+    """Why what is secret in it cannot be had: NotOpened, or that it is damaged. Raises NotRead."""
+    if manifest.keys != "encrypted":
+        return None
+    name = KEYS if manifest.company is None else CREDENTIALS
+    try:
+        if passphrase is None:
+            check_secrets(archive, manifest, name)
+        else:
+            secrets_of(archive, manifest, name, passphrase)
+    except NotRead:
+        raise
+    except StorageError as error:
+        return error
+    return None
+
+
+def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
+    name = file.code or PLATFORM
+    try:
+        unpack(archive, file, target)
+        found = [f"{name}: {difference}." for difference in compare(file, target)]
+        return found + [f"{name}: {finding}" for finding in examined(manifest, file, target)]
+    except (NotRead, NotWritten):
+        raise
+    except (StorageError, *UNREADABLE) as error:
+        if isinstance(error, OSError) and not isinstance(error, StorageError):
+            raise
+        return [f"{name}: {' '.join(str(error).split())}"]
+
+
+def examined(manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
+    """What doctor finds in an unpacked file, in sentences. It migrates the file, as a restore would."""
+    from wmsd.maintenance.file_checks.company_checks import (  # imported here: a start does not need it
+        examine,
+        examine_file,
+    )
+    from wmsd.maintenance.file_checks.sentences import sentences
+
+    if file.company_id is None:
+        with opened_to_examine(target, migrations.PLATFORM) as tx:
+            return sentences(examine_file(tx))
+    owner = Owner(manifest.installation, file.company_id, file.code or "")
+    with opened_to_examine(target, migrations.COMPANY, owner) as tx:
+        return sentences(examine(tx))

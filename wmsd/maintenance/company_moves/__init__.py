@@ -1,0 +1,1 @@
+"""A company that leaves or comes: its export, its import, its move, its end."""

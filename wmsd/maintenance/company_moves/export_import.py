@@ -1,0 +1,315 @@
+"""One company as one file: for another installation, or as a practice twin in this one.
+
+The file is an archive like a backup, with one company in it, and what platform.db says of that company.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from wmsd import __version__
+from wmsd.base import timestamps
+from wmsd.base.machine.private_files import new_private, new_private_folder
+from wmsd.base.machine.scratch_folders import in_use
+from wmsd.contract.context import Company
+from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.file_swap import sync
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.new_epoch import begin_epoch
+from wmsd.data_folder.numbers import NOTHING_KNOWN
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.file_owner import Owner
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.migrations import COMPANY
+from wmsd.events.webhooks.company_moves import (
+    Credentials,
+    seal_credentials,
+    skip_queued,
+    switch_all_off,
+    unsealed_credentials,
+)
+from wmsd.installation.open_installation import Installation
+from wmsd.maintenance.backups.archive import ArchiveWriter, read_manifest
+from wmsd.maintenance.backups.create import add_company, add_secrets, ended
+from wmsd.maintenance.backups.encryption import sealed
+from wmsd.maintenance.backups.file_states import Source
+from wmsd.maintenance.backups.manifest import CREDENTIALS, BackedUpFile, CompanyRecord, Manifest
+from wmsd.maintenance.backups.unpack import compare, secrets_of, unpack
+from wmsd.maintenance.backups.verify import examined
+from wmsd.tenants.companies import actions as companies
+from wmsd.tenants.companies import store
+from wmsd.tenants.companies.schema import CompanyChanges, NewCompany
+from wmsd.tenants.keys import recovery_phrases
+from wmsd.tenants.keys.recovery_phrases import KnownPhrase
+
+UNPACKED: Final = ".taking-over"
+
+
+class Subject(NamedTuple):
+    """A company that is to be exported or copied."""
+
+    owner: Owner
+    record: CompanyRecord
+    credentials: Credentials
+    """Empty when they do not go along."""
+    phrases: list[KnownPhrase]
+    """The recovery phrases in use, to which they are sealed where no passphrase is given."""
+    is_frozen: bool
+    """Whether nothing is written to it, so that nothing comes after its archive."""
+
+
+class Adopted(NamedTuple):
+    """A company that has come."""
+
+    id: int
+    code: str
+    webhooks: int
+    """How many are switched off now."""
+    has_credentials: bool
+
+
+async def subject(installation: Installation, code: str, has_passphrase: bool) -> Subject:
+    """Raises Problem when there is no such company, and what reading its file raises."""
+    company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
+    return await subject_of(installation, company, has_passphrase)
+
+
+async def subject_of(installation: Installation, company: Company, has_passphrase: bool) -> Subject:
+    """Raises what reading its file raises. Without a passphrase the credentials are sealed to the recovery
+    phrases, or do not go along where there is none.
+    """
+    credentials: Credentials = []
+    phrases = await installation.platform.read(recovery_phrases.in_use)
+    if has_passphrase or phrases:
+        database = await installation.files.get(company.id)
+        credentials = await database.read(unsealed_credentials)
+    return Subject(
+        installation.files.owner(company.id), _record(company), credentials, phrases, company.frozen_at is not None
+    )
+
+
+def _record(company: Company) -> CompanyRecord:
+    return CompanyRecord(
+        name=company.name,
+        operator_code=None if company.operator is None else company.operator.code,
+        sandbox=company.sandbox,
+        modules=sorted(company.modules),
+        requests_per_minute=company.requests_per_minute,
+        graphql_per_minute=company.graphql_per_minute,
+        quota_megabytes=company.quota_megabytes,
+    )
+
+
+def export_company(
+    data: DataFolder,
+    source: Source,
+    subject: Subject,
+    path: Path,
+    passphrase: str | None,
+    beside: Mapping[str, bytes] = MappingProxyType({}),
+    is_deleted: bool = False,
+) -> Manifest:
+    """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by
+    name. `is_deleted`: the company is being deleted. Raises StorageError, sqlite3.Error and OSError.
+    """
+    check_free(path)
+    began, began_at = time.monotonic(), datetime.now(UTC)
+    unfinished = path.with_name(f".unfinished-{path.name}")
+    unfinished.unlink(missing_ok=True)
+    try:
+        with new_private(unfinished) as file:
+            archive = ArchiveWriter(file, began_at)
+            added = add_company(archive, source, data, subject.owner)
+            for name, content in beside.items():
+                archive.add(name, len(content), [content])
+            secrets = sealed(subject.credentials, passphrase, subject.phrases)
+            manifest = Manifest(
+                wmsd=__version__,
+                installation=subject.owner.installation,
+                began_at=timestamps.to_text(began_at),
+                seconds=round(time.monotonic() - began, 3),
+                **add_secrets(archive, CREDENTIALS, secrets),
+                files=[added],
+                company=subject.record,
+                is_final=is_deleted or subject.is_frozen,
+            )
+            archive.finish(manifest)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(path)
+        sync(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return manifest
+
+
+def check_free(path: Path) -> None:
+    """Raises StorageError when an export would replace a file."""
+    if path.exists():
+        raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
+
+
+class Arrival(NamedTuple):
+    """A company in an archive, unpacked and examined."""
+
+    file: Path
+    record: CompanyRecord
+    origin: Owner
+    credentials: Credentials | None
+    """None when they are not in the archive, or there is no passphrase for them."""
+    came: companies.CameFrom
+    as_of: datetime | None = None
+    """When it was exported; None of a copy."""
+    is_final: bool = True
+    """Whether nothing was written to the company where it comes from afterwards, or to a copy."""
+
+    @property
+    def code(self) -> str:
+        return self.origin.code
+
+
+@contextmanager
+def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator[Arrival]:
+    """Raises StorageError when the archive has no single company, or what is in it is not right."""
+    manifest = read_manifest(archive)
+    if manifest.company is None or len(manifest.files) != 1 or manifest.files[0].code is None:
+        raise StorageError(
+            f"{archive} is no export of a company. `wmsd company export` makes one; a backup is restored by "
+            "`wmsd backup restore`."
+        )
+    [file] = manifest.files
+    _check_schema(archive, manifest, file)
+    check_room(data.path, file.bytes, archive)
+    credentials: Credentials | None = None
+    if manifest.keys_at is not None and passphrase is not None:
+        credentials = secrets_of(archive, manifest, CREDENTIALS, passphrase)
+    with scratch(data) as folder:
+        unpacked = folder / "company.db"
+        unpack(archive, file, unpacked)
+        wrong = [*compare(file, unpacked), *examined(manifest, file, unpacked)]
+        if wrong:
+            raise StorageError(f"{file.code} in {archive} is not right: {' '.join(wrong)} Nothing was changed.")
+        origin = Owner(manifest.installation, file.company_id or 0, file.code or "")
+        details = {"file": archive.name, "origin": named(origin)}
+        came = companies.CameFrom("company.import", details)
+        as_of = timestamps.from_text(manifest.began_at)
+        yield Arrival(unpacked, manifest.company, origin, credentials, came, as_of, manifest.is_final)
+
+
+def named(origin: Owner) -> str:
+    """A company of any installation, whatever its code."""
+    return f"{origin.installation}/{origin.company_id}"
+
+
+async def here_already(installation: Installation, origin: Owner) -> list[str]:
+    """The codes of the same company here: itself, where the archive was made here, and what was imported of it
+    before.
+    """
+
+    def look(tx: Transaction) -> list[str]:
+        codes = [each.code for each in store.companies(tx) if installation.files.owner(each.id)[:2] == origin[:2]]
+        return [*codes, *store.came_from(tx, named(origin))]
+
+    return await installation.platform.read(look)
+
+
+class HadOperator(NamedTuple):
+    """The operator that a company had where it comes from."""
+
+    code: str
+    is_here: bool
+    """Whether there is one of this code."""
+    is_same: bool
+    """Whether it is that one, because the company was here."""
+
+
+async def had_operator(installation: Installation, arrival: Arrival) -> HadOperator | None:
+    code = arrival.record.operator_code
+    if code is None:
+        return None
+    known = await installation.platform.read(store.operators)
+    is_here = any(each.code == code for each in known)
+    return HadOperator(code, is_here, is_here and arrival.origin.installation == installation.files.installation)
+
+
+def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None:
+    newest = len(COMPANY.scripts())
+    if file.figures.schema_version > newest:
+        raise StorageError(
+            f"{archive} was made by wmsd {manifest.wmsd}, with schema {file.figures.schema_version}; this program "
+            f"knows schemas up to {newest}. Nothing was changed. Import it with that version, or a newer one."
+        )
+
+
+@contextmanager
+def scratch(data: DataFolder, what: str = "") -> Iterator[Path]:
+    """A folder in the data folder, removed at the end. `what` tells those of a process apart."""
+    folder = data.path / f"{UNPACKED}-{what and f'{what}-'}{os.getpid()}"
+    shutil.rmtree(folder, ignore_errors=True)
+    new_private_folder(folder)
+    try:
+        with in_use(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def copied(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arrival]:
+    """A copy of a company of this installation. Its credentials are sealed with the same keys, and so go along."""
+    with scratch(data) as folder:
+        target = folder / "company.db"
+        with source.state(data.companies / f"{subject.owner.company_id}.db", subject.owner) as state:
+            check_room(data.path, state.bytes.bytes)
+            with new_private(target) as file:
+                for piece in ended(state.bytes, state):
+                    file.write(piece)
+        came = companies.CameFrom("company.clone", {"copy_of": subject.owner.code})
+        yield Arrival(target, subject.record, subject.owner, None, came)
+
+
+async def adopt(
+    installation: Installation, arrival: Arrival, code: str, record: CompanyRecord, is_copy: bool
+) -> Adopted:
+    """Makes a company of what has arrived, under a new id and with a new epoch. Its webhooks are off. Raises
+    Problem, StorageError and sqlite3.Error.
+    """
+    known = NOTHING_KNOWN._replace(is_complete=arrival.is_final)
+    begin_epoch(arrival.file, "copy" if is_copy else "import", known, arrival.as_of, is_copy)
+    database = Database(arrival.file, installation.clock, installation.ids, provision=installation.files.provision)
+    try:
+        webhooks = await database.write(lambda tx: _settle(tx, arrival.credentials, is_copy))
+    finally:
+        await database.close()
+    fields = record.model_dump()
+    new = NewCompany(code=code, **{name: fields[name] for name in NewCompany.model_fields if name != "code"})
+    limits = {
+        name: fields[name]
+        for name in CompanyChanges.model_fields
+        if name in fields and name not in ("name", "sandbox")
+    }
+
+    def make(tx: Transaction) -> int:
+        company_id = companies.create_company(
+            tx, new, lambda id, code: installation.files.adopt(id, code, arrival.file), arrival.came
+        )
+        store.change_company(tx, company_id, CompanyChanges(**limits).model_dump())
+        return company_id
+
+    company_id = await installation.platform.write(make)
+    return Adopted(company_id, code, webhooks, arrival.credentials is not None or is_copy)
+
+
+def _settle(tx: Transaction, credentials: Credentials | None, is_copy: bool) -> int:
+    if credentials is not None:
+        seal_credentials(tx, credentials)
+    if is_copy:
+        skip_queued(tx)
+    return switch_all_off(tx)

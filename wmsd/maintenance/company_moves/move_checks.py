@@ -1,0 +1,127 @@
+"""A company that moves: what its export leaves behind, and whether all of that is at its new home."""
+
+import json
+from typing import Final, NamedTuple
+
+from wmsd.contract.context import Company
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import Installation
+from wmsd.tenants.companies import actions, store
+
+USERS: Final = """
+    SELECT users.email, users.role, users.abilities,
+        users.id IN (SELECT user_id FROM user_companies WHERE company_id = :company)
+    FROM users WHERE users.disabled_at IS NULL ORDER BY users.email
+"""
+TOKENS: Final = """
+    SELECT count(*) FROM tokens JOIN users ON users.id = tokens.user_id
+    WHERE tokens.revoked_at IS NULL AND tokens.expires_at > :now AND users.disabled_at IS NULL
+        AND (tokens.company_ids IS NULL
+            OR EXISTS (SELECT 1 FROM json_each(tokens.company_ids) WHERE value = :company))
+        AND (users.role = 'platform-admin'
+            OR users.id IN (SELECT user_id FROM user_companies WHERE company_id = :company))
+"""
+SITES: Final = """
+    SELECT warehouse_code, name FROM sites WHERE company_id = :company AND token_hash IS NOT NULL
+    ORDER BY warehouse_code
+"""
+REQUESTS: Final = "SELECT coalesce(max(requests), 0) FROM request_counts WHERE company_id = :company"
+LAST_EVENT: Final = "SELECT id FROM events ORDER BY sequence DESC LIMIT 1"
+IS_KNOWN: Final = "SELECT count(*) FROM events WHERE id = ?"
+WEBHOOKS: Final = "SELECT id, name FROM webhook_subscriptions WHERE active ORDER BY id"
+COUNT: Final = "SELECT count(*) FROM {}"
+LISTED: Final = {
+    "articles": "/api/articles",
+    "sales_orders": "/api/sales-orders",
+    "purchase_orders": "/api/purchase-orders",
+    "receptions": "/api/receptions",
+    "returns": "/api/returns",
+}
+"""The tables whose records the API counts too, and the address of the list."""
+COUNTED: Final = (*LISTED, "clients", "partners", "warehouses", "stock_movements", "packaging_movements")
+
+
+class User(NamedTuple):
+    email: str
+    role: str
+    abilities: list[str]
+    """Of a member; the others may do what their role says."""
+    has_company: bool
+    """Whether the company was given to the user. A platform admin may use every company."""
+
+    @property
+    def may_use(self) -> bool:
+        return self.has_company or self.role == "platform-admin"
+
+
+class Site(NamedTuple):
+    warehouse: str
+    name: str
+
+
+class Belongings(NamedTuple):
+    """What the installation has for the company: no export holds it."""
+
+    users: list[User]
+    tokens: int
+    """How many open the company now."""
+    sites: list[Site]
+    requests: int
+    """How many requests of programs have named the company."""
+
+
+class Content(NamedTuple):
+    """What the company's file holds, as far as a move is checked by it."""
+
+    last_event: str | None
+    counts: dict[str, int]
+    """By table."""
+    webhooks: dict[int, str]
+    """Those that are on: their names, by id."""
+
+
+class Standing(NamedTuple):
+    """The company in one of the two installations."""
+
+    company: Company
+    belongings: Belongings
+    content: Content
+    knows_event: bool
+    """Whether it has the event that was asked for."""
+
+
+def belongings(tx: Transaction, company_id: int) -> Belongings:
+    values = {"company": company_id, "now": tx.timestamp}
+    return Belongings(
+        [
+            User(email, role, json.loads(abilities) if role == "member" else [], bool(has))
+            for email, role, abilities, has in tx.rows(USERS, values)
+        ],
+        tx.value(TOKENS, values),
+        [Site(*row) for row in tx.rows(SITES, values)],
+        tx.value(REQUESTS, values),
+    )
+
+
+def content(tx: Transaction) -> Content:
+    """Counts whole tables, and so belongs on a thread."""
+    counts = {table: tx.value(COUNT.format(table)) for table in COUNTED}
+    return Content(tx.value(LAST_EVENT), counts, dict(tx.rows(WEBHOOKS)))
+
+
+async def standing(installation: Installation, code: str, event: str | None = None) -> Standing:
+    """`event`: the id of one that the company should have. Raises Problem (404, 503)."""
+    company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
+    database = await installation.files.get(company.id)
+
+    def read(tx: Transaction) -> tuple[Content, bool]:
+        return content(tx), event is None or bool(tx.value(IS_KNOWN, (event,)))
+
+    found, knows_event = await database.read_long(read)
+    held = await installation.platform.read(lambda tx: belongings(tx, company.id))
+    return Standing(company, held, found, knows_event)
+
+
+async def came_here(installation: Installation, origin: str) -> list[str]:
+    """The codes of what was imported of this company, the last import last."""
+    return await installation.platform.read(lambda tx: store.came_from(tx, origin))

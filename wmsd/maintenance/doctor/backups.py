@@ -1,0 +1,78 @@
+"""Whether there is a backup to rely on, and whether the next ones will be good for something."""
+
+from pathlib import Path
+from typing import Final
+
+from wmsd.contract.findings import FindingKind, Found
+from wmsd.maintenance.backups import other_server
+from wmsd.maintenance.backups.backup_verdict import REMEDY, verdict
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.last_runs import read_record
+from wmsd.maintenance.backups.mounted_folders import NOT_THERE, STAYING, missing_mount
+from wmsd.maintenance.doctor.settings_files import is_for_server
+from wmsd.maintenance.doctor.situation import Situation
+from wmsd.maintenance.keys.key_protection import (
+    CHECK,
+    CREATE,
+    LOST,
+    LOST_ON_PURPOSE,
+    NOT_CHECKED,
+    protection,
+)
+from wmsd.settings import INSIDE
+from wmsd.tenants.one_time_links import demo_link
+
+NO_BACKUP: Final = FindingKind(
+    "no-backup",
+    "warning",
+    "There is no backup to rely on. {sentence}",
+    REMEDY,
+)
+NOT_MOUNTED: Final = FindingKind(
+    "backup-disk-missing",
+    "wrong",
+    NOT_THERE,
+    f"Mount it: no backup is made until then. {STAYING}",
+)
+IN_DATA: Final = FindingKind(
+    "backups-in-data",
+    "warning",
+    "The folder of the backups, {file}, is in the data folder: what takes the data takes the backups too.",
+    "Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
+)
+TWO_SERVERS: Final = FindingKind("two-servers", "wrong", other_server.SAYS, other_server.REMEDY)
+KEYS_LOST: Final = FindingKind("keys-not-in-backups", "warning", LOST, CREATE)
+KEYS_DECLINED: Final = FindingKind("recovery-phrase-declined", "warning", LOST_ON_PURPOSE, CREATE)
+PHRASE_NOT_CHECKED: Final = FindingKind("recovery-phrase-not-checked", "warning", NOT_CHECKED, CHECK)
+OF_KEYS: Final = {each.says: each for each in (KEYS_LOST, KEYS_DECLINED, PHRASE_NOT_CHECKED)}
+KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA, TWO_SERVERS, *OF_KEYS.values())
+
+
+def look(at: Situation) -> Found:
+    record = read_record(at.data)
+    judged = verdict(at.settings.backup, record, at.now.astimezone())
+    if not judged.ok:
+        yield NO_BACKUP.of(sentence=judged.text)
+    if (other := other_server.told_other(record)) is not None:
+        yield TWO_SERVERS.of(archive=other.archive)
+    if at.keys is not None:
+        keys = protection(at.keys, at.settings.backup, record.made is not None)
+        if keys.sentence:
+            yield OF_KEYS[keys.pattern].of(None, **keys.facts)
+    yield from look_before_start(at)
+
+
+def _is_demo(at: Situation, folder: Path) -> bool:
+    """Whether only a demo is here, whose backups are in its data folder so that one folder is the whole of it."""
+    return folder == at.data.resolve() / INSIDE and set((at.codes or {}).values()) == {demo_link.CODE}
+
+
+def look_before_start(at: Situation) -> Found:
+    """At the folder that the settings name."""
+    if not is_for_server(at):
+        return
+    folder = at.backups.resolve()
+    if folder.is_relative_to(at.data.resolve()) and not _is_demo(at, folder):
+        yield IN_DATA.of(at.backups)
+    if mount := missing_mount(at.data, BackupFolder(at.backups)):
+        yield NOT_MOUNTED.of(folder, mount=mount)

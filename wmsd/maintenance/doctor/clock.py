@@ -1,0 +1,85 @@
+"""Whether the clock can be right."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.contract.findings import FindingKind, Found
+from wmsd.data_folder import clock_verdict, clock_watch
+from wmsd.db.engine.high_water_mark import FAR_AHEAD, ahead
+from wmsd.maintenance.doctor.situation import Situation
+
+EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
+"""No wmsd is older than this."""
+LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
+
+YEAR_WRONG: Final = FindingKind(
+    "clock-wrong",
+    "wrong",
+    "The clock of this machine says {now}, which cannot be.",
+    "Set the clock, best by NTP (timedatectl set-ntp true). Until then tokens and sessions are refused as "
+    "expired, or last too long.",
+)
+FROM_FUTURE: Final = FindingKind(
+    "clock-behind",
+    "warning",
+    "{file} was last changed at {changed}, and the clock of this machine says {now}.",
+    "Look whether the clock is right. When it is, the file was written while it was wrong, or on another machine: "
+    "then nothing needs to be done.",
+)
+CHANGES_FROM_FUTURE: Final = FindingKind(
+    "changes-ahead",
+    "warning",
+    "The last change of company {code} is of {changed}, and the clock of this machine says {now}.",
+    "Look whether the clock is right. When it is, the change was written while it was wrong. Nothing is lost and "
+    "nothing needs to be done: until then later changes of this company show an updated_at just after it, in "
+    "their right order; all other moments are those of the clock.",
+)
+DOUBTED: Final = FindingKind(
+    "clock-doubted",
+    "warning",
+    "{sentence}",
+    "Look whether the clock is right. When it is, run wmsd clock confirm.",
+)
+CLOCK_OFF: Final = FindingKind(
+    "clock-off",
+    "wrong",
+    clock_verdict.SAYS,
+    clock_verdict.REMEDY,
+    words=(
+        *(clock_verdict.SET, clock_verdict.BEHIND, clock_verdict.EXPIRED),
+        *(clock_verdict.FORWARD, clock_verdict.BACK),
+    ),
+)
+KINDS: Final = (YEAR_WRONG, CLOCK_OFF, FROM_FUTURE, CHANGES_FROM_FUTURE, DOUBTED)
+
+
+def look(at: Situation) -> Found:
+    now = timestamps.to_text(at.now)
+    if not EARLIEST <= at.now < LATEST:
+        yield YEAR_WRONG.of(now=now)
+    elif at.wrong_clock is not None:
+        yield CLOCK_OFF.of(**at.wrong_clock._asdict())
+    for path in at.files:
+        changed = _changed(path)
+        if changed is not None and changed > at.now + FAR_AHEAD:
+            yield FROM_FUTURE.of(path, changed=timestamps.to_text(changed), now=now)
+    for company_id, changed_at in ahead(at.marks, at.now).items():
+        code = (at.codes or {}).get(company_id, str(company_id))
+        yield CHANGES_FROM_FUTURE.of(code=code, changed=changed_at, now=now)
+    yield from _doubt(at)
+
+
+def _doubt(at: Situation) -> Found:
+    if at.clock is None or at.clock.doubted_since is None:
+        return
+    sentence = clock_watch.sentence(at.clock.doubted_since, at.clock.step)
+    yield DOUBTED.of(sentence=f"{sentence[0].upper()}{sentence[1:]}.")
+
+
+def _changed(path: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,196 @@
+"""Whether the disks have room, keep what they are given, and are quick enough."""
+
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.machine.disk import MOST_REFUSED
+from wmsd.contract.findings import REASONS, FindingKind, Found, reason_of
+from wmsd.db.engine.sqlite import bytes_on_disk
+from wmsd.maintenance.doctor.file_systems import FileSystem
+from wmsd.maintenance.doctor.situation import Situation
+
+NETWORKED: Final = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "gluster", "fuse", "virtiofs", "vboxsf", "davfs")
+"""How the names begin of types whose locks and shared memory SQLite cannot rely on."""
+LOCAL: Final = ("fuseblk",)
+"""Such as NTFS on a disk of this machine."""
+LAYERED: Final = ("overlay", "aufs")
+IN_MEMORY: Final = ("tmpfs", "ramfs", "devtmpfs")
+LEAST_FREE_FILES: Final = 1000
+SYNCS: Final = 9
+SLOWEST_SYNC_SECONDS: Final = 0.05
+A_PAGE: Final = b"\0" * 4096
+MEGABYTE: Final = 1_000_000
+
+DISK_FULL: Final = FindingKind(
+    "disk-full",
+    "wrong",
+    "The disk of {file} is nearly full: {free} MB are free.",
+    "Make room: requests that create something are refused when it goes on. wmsd needs {least} MB.",
+)
+DISK_LOW: Final = FindingKind(
+    "disk-low",
+    "warning",
+    "The disk of {file} has less room than the data takes: {free} MB are free, and the data has {data} MB.",
+    "Make room, or use a larger disk: an upgrade and the restore of a backup need room for a second copy.",
+)
+BACKUPS_LOW: Final = FindingKind(
+    "backup-disk-low",
+    "warning",
+    "The disk of the backups in {file} is nearly full: {free} MB are free.",
+    "Make room there, keep fewer (backup.keep_daily, backup.keep_weekly), or name another backup.folder.",
+)
+FEW_FILES: Final = FindingKind(
+    "disk-out-of-files",
+    "wrong",
+    "The disk of {file} has room for only {free} more files, however small.",
+    "Delete folders with many small files on that disk; df -i shows how many are left.",
+)
+DISK_READ_ONLY: Final = FindingKind(
+    "disk-read-only",
+    "warning",
+    "The disk of {file} is mounted read-only.",
+    "For a copy that is good. Otherwise look in the log of the system whether the disk fails, and mount it for "
+    "writing.",
+)
+ON_NETWORK: Final = FindingKind(
+    "disk-on-network",
+    "wrong",
+    "{file} is on a file system of the network or of another machine ({type}).",
+    "Move the data to a disk of this machine: SQLite's log and locks do not work there, and files get damaged. "
+    "Backups may stand there.",
+)
+ON_LAYERS: Final = FindingKind(
+    "disk-in-container",
+    "warning",
+    "{file} is in the layers of a container ({type}).",
+    "Put the data folder on a volume: what is in the layers is gone when the container is made anew.",
+)
+ONLY_IN_MEMORY: Final = FindingKind(
+    "disk-in-memory",
+    "warning",
+    "{file} is in memory ({type}).",
+    "Put the data folder on a disk: what is in memory is gone when the machine stops.",
+)
+SLOW_SYNC: Final = FindingKind(
+    "disk-slow",
+    "warning",
+    "The disk of {file} takes {milliseconds} ms to confirm a write.",
+    "Use a quicker disk: each change waits for it. Memory cards and disks of the network are often slow.",
+)
+TEMPORARY_UNUSABLE: Final = FindingKind(
+    "temporary-unusable",
+    "wrong",
+    "No file can be made in the temporary folder {file}: {reason}.",
+    "Give this user the permission, or name another folder in TMPDIR. Imports need it.",
+    words=REASONS,
+)
+TEMPORARY_LOW: Final = FindingKind(
+    "temporary-low",
+    "warning",
+    "The temporary folder {file} is nearly full: {free} MB are free.",
+    "Make room there, or name another folder in TMPDIR: a large import is refused without it.",
+)
+TEMPORARY_REFUSES: Final = FindingKind(
+    "temporary-noexec",
+    "warning",
+    "The temporary folder {file} runs no programs (noexec), and wmsd unpacks itself there.",
+    "Name another folder in TMPDIR, also for the service, before you start the server again.",
+)
+TEMPORARY_ON_NETWORK: Final = FindingKind(
+    "temporary-on-network",
+    "warning",
+    "The temporary folder {file} is on a file system of the network or of another machine ({type}).",
+    "Name a folder of this machine in TMPDIR: imports are slow there, or fail.",
+)
+KINDS: Final = (
+    *(DISK_FULL, DISK_LOW, BACKUPS_LOW, FEW_FILES, DISK_READ_ONLY, ON_NETWORK, ON_LAYERS, ONLY_IN_MEMORY),
+    *(SLOW_SYNC, TEMPORARY_UNUSABLE, TEMPORARY_LOW, TEMPORARY_REFUSES, TEMPORARY_ON_NETWORK),
+)
+
+
+def look(at: Situation) -> Found:
+    data, on = at.data, at.file_system_of(at.data)
+    yield from _room(at, on)
+    if on.free_files is not None and on.free_files < LEAST_FREE_FILES:
+        yield FEW_FILES.of(data, free=on.free_files)
+    if on.is_read_only:
+        yield DISK_READ_ONLY.of(data)
+    for types, kind in ((LAYERED, ON_LAYERS), (IN_MEMORY, ONLY_IN_MEMORY)):
+        if on.type in types:
+            yield kind.of(data, type=on.type)
+    if is_networked(on.type):
+        yield ON_NETWORK.of(data, type=on.type)
+    yield from _backups(at)
+    yield from _temporary(at)
+
+
+def look_at_speed(at: Situation) -> Found:
+    seconds = sync_seconds(at.data)
+    if seconds is not None and seconds > SLOWEST_SYNC_SECONDS:
+        yield SLOW_SYNC.of(at.data, milliseconds=round(seconds * 1000))
+
+
+def is_networked(type_name: str) -> bool:
+    return type_name.startswith(NETWORKED) and type_name not in LOCAL
+
+
+def _room(at: Situation, on: FileSystem) -> Found:
+    stored = sum(map(bytes_on_disk, at.files))
+    free = on.free // MEGABYTE
+    if on.free < MOST_REFUSED:
+        yield DISK_FULL.of(at.data, free=free, least=MOST_REFUSED // MEGABYTE)
+    elif on.free < stored + MOST_REFUSED:
+        yield DISK_LOW.of(at.data, free=free, data=stored // MEGABYTE)
+
+
+def _backups(at: Situation) -> Found:
+    on = at.file_system_of(at.backups)
+    if at.settings.backup.every != "never" and on.free < MOST_REFUSED:
+        yield BACKUPS_LOW.of(at.backups, free=on.free // MEGABYTE)
+
+
+def _temporary(at: Situation) -> Found:
+    folder = at.temporary
+    try:
+        on = at.file_system_of(folder)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(A_PAGE)
+    except OSError as error:
+        yield TEMPORARY_UNUSABLE.of(folder, reason=reason_of(error))
+        return
+    if on.free < MOST_REFUSED:
+        yield TEMPORARY_LOW.of(folder, free=on.free // MEGABYTE)
+    if on.refuses_programs and at.is_packed:
+        yield TEMPORARY_REFUSES.of(folder)
+    if is_networked(on.type):
+        yield TEMPORARY_ON_NETWORK.of(folder, type=on.type)
+
+
+def sync_seconds(folder: Path) -> float | None:
+    """How long the disk takes to confirm a page, the median of some. None where nothing may be written."""
+    if not os.access(folder, os.W_OK) or not folder.stat().st_mode & 0o200:
+        return None
+    taken: list[float] = []
+    with suppress(OSError), _unnamed(folder) as opened:
+        for _ in range(SYNCS):
+            began = time.perf_counter()
+            os.pwrite(opened, A_PAGE, 0)
+            os.fsync(opened)
+            taken.append(time.perf_counter() - began)
+    return statistics.median(taken) if taken else None
+
+
+@contextmanager
+def _unnamed(folder: Path) -> Iterator[int]:
+    """A file without a name: nobody sees it, and it is gone when it is closed. Raises OSError."""
+    opened = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        yield opened
+    finally:
+        os.close(opened)

@@ -1,0 +1,186 @@
+"""Examines every file of an installation by itself: damage in one does not stop the others."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from wmsd.base import timestamps
+from wmsd.base.clock_trust import Known
+from wmsd.base.dataclass import dataclass
+from wmsd.data_folder import clock_verdict, clock_watch
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.file_owner import Owner, WrongOwner
+from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.files.company_file import Borrow
+from wmsd.db.files.integrity import UNREADABLE, missing_end, opened_to_examine
+from wmsd.db.files.read_only_copy import opened_without_writing
+from wmsd.db.migrations import COMPANY, PLATFORM, FileKind, only_by_a_server
+from wmsd.maintenance.doctor.swapped_companies import swapped_with
+from wmsd.maintenance.file_checks.company_checks import (
+    IS_NEWEST,
+    LAST_CHANGE,
+    Difference,
+    Findings,
+    examine,
+    examine_file,
+)
+from wmsd.maintenance.keys import key_protection
+from wmsd.maintenance.keys.key_protection import KnownKeys
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.recovery.store import Recovery, recovery
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The findings of a file, or the reason in `error` why it cannot be examined."""
+
+    name: str
+    company: str | None
+    """The company's code; None for `platform.db`, and where the code cannot be read."""
+    file: Path
+    findings: Findings | None = None
+    error: str | None = None
+
+    @property
+    def is_right(self) -> bool:
+        return self.findings is not None and self.findings.are_none
+
+
+def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
+    """Whether the file is an older copy of what stood in its place."""
+    with suppress(*UNREADABLE):
+        if mark is not None and (found := read_mark(tx)).last_change < mark.last_change:
+            yield Difference(
+                IS_NEWEST,
+                LAST_CHANGE.format(found=found.last_event, noted=mark.last_event),
+                timestamps.from_microseconds(mark.last_change),
+                timestamps.from_microseconds(found.last_change),
+            )
+
+
+class Examination:
+    """Examines one data folder. It needs only the files, not an opened installation, and writes nothing.
+
+    `borrow` gets a file from the server that has it, if one runs.
+    """
+
+    def __init__(self, folder: DataFolder, borrow: Borrow | None = None) -> None:
+        self._folder = folder
+        self._borrow = borrow
+        self._installation: str | None = None
+        """The id that its files have; None as long as it is not known."""
+        self.marks: dict[int, HighWaterMark] = {}
+        """How far they had come, as far as that is known."""
+        self.codes: dict[int, str] | None = None
+        """What `companies` has found."""
+
+    @property
+    def is_beside_a_server(self) -> bool:
+        return self._borrow is not None
+
+    def platform(self) -> Report:
+        path = self._folder.platform_file
+        return self._report(path.name, None, path, PLATFORM, examine_file)
+
+    def companies(self) -> dict[int, str] | None:
+        """The companies' codes by id; None when `platform.db` cannot be read."""
+        self._installation = self._of_platform(companies.installation)
+        self.marks = self._of_platform(companies.marks) or {}
+        self.codes = self._of_platform(companies.codes)
+        return self.codes
+
+    def keys(self) -> KnownKeys | None:
+        """What `platform.db` says of the keys; None when it cannot be read."""
+        return self._of_platform(key_protection.read)
+
+    def clock(self) -> Known | None:
+        """The stored state of the clock; None when there is none or `platform.db` cannot be read."""
+        return self._of_platform(clock_watch.known)
+
+    def wrong_clock(self, now: datetime) -> clock_verdict.WrongClock | None:
+        """What shows that the clock is wrong. None also where `platform.db` cannot be read."""
+        return self._of_platform(lambda tx: clock_verdict.stored(tx, now))
+
+    def recovery(self) -> Recovery | None:
+        """The list of the day after; None when `platform.db` cannot be read."""
+        return self._of_platform(recovery)
+
+    def _of_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
+        try:
+            self._get(self._folder.platform_file)
+            with self._opened(self._folder.platform_file, PLATFORM, None) as tx:
+                return read(tx)
+        except (StorageError, *UNREADABLE):
+            return None
+
+    def _get(self, path: Path) -> None:
+        if self._borrow is not None:
+            self._borrow(path)
+
+    @contextmanager
+    def _opened(self, path: Path, kind: FileKind, owner: Owner | None) -> Iterator[Transaction]:
+        if self._borrow is None:
+            with opened_without_writing(path, kind, owner) as tx:
+                yield tx
+            return
+        with opened_to_examine(path, kind, owner, only_by_a_server) as tx:
+            yield tx
+
+    def files(self) -> list[int]:
+        """The ids of the companies that have a file."""
+        stems = [path.stem for path in self._folder.companies.glob("*.db")]
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
+
+    def unknown(self, code: str) -> Report:
+        path = self._folder.platform_file
+        return Report(code, code, path, error=f"{path} cannot be read, so which file is {code}'s is not known.")
+
+    def company(self, company_id: int, code: str | None = None) -> Report:
+        path = self._folder.companies / f"{company_id}.db"
+        name = code or f"company {company_id}"
+        owner = None if self._installation is None else Owner(self._installation, company_id, name)
+        mark = self.marks.get(company_id)
+
+        def look(tx: Transaction) -> Findings:
+            findings = examine(tx)
+            findings.differences += _older(tx, mark)
+            return findings
+
+        return self._report(name, code, path, COMPANY, look, owner)
+
+    def _report(
+        self,
+        name: str,
+        company: str | None,
+        path: Path,
+        kind: FileKind,
+        look: Callable[[Transaction], Findings],
+        owner: Owner | None = None,
+    ) -> Report:
+        try:
+            self._get(path)
+            missing = missing_end(path)
+            with self._opened(path, kind, owner) as tx:
+                findings = look(tx)
+            findings.damages[:0] = missing
+            return Report(name, company, path, findings)
+        except WrongOwner as error:
+            other = None if owner is None else swapped_with(self._folder.companies, owner.company_id)
+            if other is None:
+                return Report(name, company, path, error=" ".join(str(error).split()))
+            return Report(
+                name,
+                company,
+                path,
+                error=f"{path} is the file of {other.code}: the two stand in each other's place.",
+            )
+        except StorageError as error:
+            return Report(name, company, path, error=" ".join(str(error).split()))
+        except UNREADABLE as error:
+            return Report(name, company, path, error=f"{path} cannot be examined: {error}.")

@@ -1,0 +1,109 @@
+"""Every kind of finding about an installation, and the looks that find them."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from wmsd.contract.findings import REASONS, Finding, FindingKind, Found, reason_of
+from wmsd.maintenance.doctor import (
+    backups,
+    certificates,
+    clock,
+    disk,
+    leftovers,
+    network,
+    permissions,
+    recovery,
+)
+from wmsd.maintenance.doctor import (
+    folder_files as folder,
+)
+from wmsd.maintenance.doctor import (
+    settings_files as named_files,
+)
+from wmsd.maintenance.doctor import (
+    settings_mistakes as mistakes,
+)
+from wmsd.maintenance.doctor import (
+    write_ahead_logs as logs,
+)
+from wmsd.maintenance.doctor.situation import Situation
+
+
+class Group(NamedTuple):
+    """Kinds of findings that belong together. `measures` takes longer, and is left out where it must be quick."""
+
+    title: str
+    kinds: Sequence[FindingKind]
+    look: Callable[[Situation], Found]
+    measures: Callable[[Situation], Found] | None = None
+
+
+GROUPS: Final = (
+    Group("The data folder", folder.KINDS, folder.look),
+    Group("Logs of the files", logs.KINDS, logs.look),
+    Group("Permissions", permissions.KINDS, permissions.look),
+    Group("Leftovers", leftovers.KINDS, leftovers.look),
+    Group("Disks", disk.KINDS, disk.look, disk.look_at_speed),
+    Group("Backups", backups.KINDS, backups.look),
+    Group("The day after a restore", recovery.KINDS, recovery.look),
+    Group("Clock", clock.KINDS, clock.look),
+    Group("Settings", mistakes.KINDS, mistakes.look),
+    Group("Files of the settings", named_files.KINDS, named_files.look),
+    Group("Address and proxy", network.KINDS, network.look),
+    Group("Certificate", certificates.KINDS, certificates.look),
+)
+BEFORE_START: Final = (
+    Group("The data folder", folder.KINDS, folder.look_before_start),
+    Group("Address and proxy", network.KINDS, network.look_before_start),
+    Group("Files of the settings", named_files.KINDS, named_files.look),
+    Group("Backups", backups.KINDS, backups.look_before_start),
+    Group("Permissions", permissions.KINDS, permissions.look_at_secrets),
+    Group("Certificate", certificates.KINDS, certificates.look),
+)
+"""What keeps a server from a start, or from what the settings say, also before there is any data."""
+LOG = logging.getLogger("wmsd.doctor")
+UNEXAMINED: Final = FindingKind(
+    "unexamined",
+    "wrong",
+    "It could not be found out how this stands: {group}, because {reason}.",
+    "Look whether this user may read the folders of the data, of the backups and of temporary files.",
+    words=(*(group.title for group in GROUPS), *REASONS),
+)
+BROKEN_OFF: Final = FindingKind(
+    "broken-off",
+    "wrong",
+    "A fault of wmsd broke off this part of the examination: {group}. It says: {reason}.",
+    "Write to wmsd's developers what it says here. The other parts were examined.",
+    words=tuple(group.title for group in GROUPS),
+)
+KINDS: Final = (*(kind for group in GROUPS for kind in group.kinds), UNEXAMINED, BROKEN_OFF)
+MOST_OF_KIND: Final = 20
+"""Of a thousand files that all have the same trouble, so many are told."""
+
+
+def diagnose(at: Situation, measured: bool = True, groups: Sequence[Group] = GROUPS) -> list[Finding]:
+    """What is wrong first, then the warnings. `measured`: also what takes longer."""
+    found = [finding for group in groups for finding in _found(group, at, measured)]
+    return sorted(_bounded(found), key=lambda finding: not finding.is_wrong)
+
+
+def _found(group: Group, at: Situation, measured: bool) -> Iterator[Finding]:
+    """An error in one group does not keep the others from looking."""
+    try:
+        yield from group.look(at)
+        if measured and group.measures is not None:
+            yield from group.measures(at)
+    except OSError as error:
+        yield UNEXAMINED.of(group=group.title, reason=reason_of(error))
+    except Exception as error:  # a fault of ours
+        LOG.error("the examination of %s was broken off", group.title, exc_info=error)
+        yield BROKEN_OFF.of(group=group.title, reason=f"{type(error).__name__}: {error}")
+
+
+def _bounded(found: Sequence[Finding]) -> Iterator[Finding]:
+    counts: dict[str, int] = {}
+    for finding in found:
+        counts[finding.kind.name] = counts.get(finding.kind.name, 0) + 1
+        if counts[finding.kind.name] <= MOST_OF_KIND:
+            yield finding

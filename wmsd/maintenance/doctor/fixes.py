@@ -1,0 +1,91 @@
+"""What `wmsd doctor --fix` mends by itself: only what cannot lose data, and can be taken back by hand.
+
+Root may use it in a folder of another user, who could have put links there. So nothing is followed, and a file
+with a second name is left alone.
+"""
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.contract.findings import Finding
+from wmsd.data_folder import file_swap as swapping
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.doctor.folder_files import RESTORE_UNFINISHED
+from wmsd.maintenance.doctor.leftovers import LEFTOVER, delete
+from wmsd.maintenance.doctor.permissions import FOLDER_OPEN, FOR_OTHERS, OPEN_TO_OTHERS, OTHER_OWNER
+
+REFUSED: Final = "it is no plain file, or has a second name"
+
+
+class Mend(NamedTuple):
+    """`says` is the sentence of what is done to a file."""
+
+    says: str
+    do: Callable[[Path], None]
+
+
+def close_to_others(path: Path) -> None:
+    """Nobody executes a file of data, not even its owner. Raises OSError."""
+    opened = _opened(path, may_be_folder=True)
+    try:
+        mode = os.fstat(opened).st_mode
+        kept = ~FOR_OTHERS if stat.S_ISDIR(mode) else ~(FOR_OTHERS | stat.S_IXUSR)
+        os.fchmod(opened, stat.S_IMODE(mode) & kept)
+    finally:
+        os.close(opened)
+
+
+def give_to_owner(path: Path) -> None:
+    """Gives it to the owner of its folder. Raises OSError."""
+    owner = path.parent.stat()
+    opened = _opened(path, may_be_folder=True)
+    try:
+        os.fchown(opened, owner.st_uid, owner.st_gid)
+    finally:
+        os.close(opened)
+
+
+def finish_restore(journal: Path) -> None:
+    """Raises OSError and StorageError."""
+    swapping.finish(journal.parent)
+
+
+MENDS: Final = {
+    RESTORE_UNFINISHED.name: Mend("Finish the restore that {file} tells of.", finish_restore),
+    OPEN_TO_OTHERS.name: Mend("Let only the owner read {file}.", close_to_others),
+    FOLDER_OPEN.name: Mend("Let only the owner use {file}.", close_to_others),
+    OTHER_OWNER.name: Mend("Give {file} to the owner of its folder.", give_to_owner),
+    LEFTOVER.name: Mend("Delete {file}.", delete),
+}
+"""By the name of the kind of finding."""
+
+
+def mend_of(finding: Finding) -> str | None:
+    """What `--fix` does about a finding, as a sentence; None where a person has to decide."""
+    found = MENDS.get(finding.kind.name)
+    return None if found is None or finding.path is None else found.says.format(file=finding.path)
+
+
+def mend(finding: Finding) -> str | None:
+    """Mends it. Returns why it did not work, or None."""
+    assert finding.path is not None
+    try:
+        MENDS[finding.kind.name].do(finding.path)
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    except StorageError as error:
+        return str(error)
+    return None
+
+
+def _opened(path: Path, may_be_folder: bool = False) -> int:
+    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    status = os.fstat(opened)
+    is_plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    if not is_plain and not (may_be_folder and stat.S_ISDIR(status.st_mode)):
+        os.close(opened)
+        raise OSError(REFUSED)
+    return opened

@@ -1,0 +1,157 @@
+"""Whether the files of the data folder are those that belong there."""
+
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.plurals import first_few
+from wmsd.contract.findings import FindingKind, Found
+from wmsd.data_folder.file_swap import JOURNAL
+from wmsd.data_folder.names import is_own
+from wmsd.data_folder.platform_loss import restoring_platform
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.files.read_only_copy import Content, content_of, owner_of
+from wmsd.db.files.removed_files import newest_copy
+from wmsd.db.migrations import COMPANY, PLATFORM
+from wmsd.maintenance.backups.newest_backup import newest_with
+from wmsd.maintenance.doctor.situation import Situation
+from wmsd.maintenance.doctor.swapped_companies import swapped_with
+from wmsd.maintenance.doctor.usable_folder import check_usable
+
+NOBODY: Final = "nobody"
+OF_PLATFORM: Final = (
+    "Stop the server. Put back platform.db of this installation if you have a copy of it with its log. Otherwise "
+    "restore it from a backup: {command}. Only platform.db knows users and tokens."
+)
+OF_COMPANY: Final = "Restore the company from a backup: wmsd backup restore {backup} --company {code}"
+
+PLATFORM_MISSING: Final = FindingKind(
+    "platform-missing",
+    "wrong",
+    "{file} is missing, and the files of companies are there: {companies}.",
+    OF_PLATFORM,
+)
+PLATFORM_EMPTY: Final = FindingKind("platform-empty", "wrong", "{file} is empty.", OF_PLATFORM)
+PLATFORM_FOREIGN: Final = FindingKind(
+    "platform-foreign", "wrong", "{file} is not the platform.db of an installation.", OF_PLATFORM
+)
+COMPANY_MISSING: Final = FindingKind(
+    "company-file-missing", "wrong", "Company {code} has no file: {file} is missing.", OF_COMPANY
+)
+COMPANY_REMOVED: Final = FindingKind(
+    "company-file-removed",
+    "wrong",
+    "Company {code} has no file: {file} was removed while it was served. What it held is in {kept}.",
+    "Stop the server, rename {kept} to {file}, and start it again. If that is not the newest that you have, "
+    "restore the company from a backup: wmsd backup restore {backup} --company {code}",
+)
+COMPANY_EMPTY: Final = FindingKind(
+    "company-file-empty", "wrong", "The file of company {code} is empty: {file}.", OF_COMPANY
+)
+COMPANY_FOREIGN: Final = FindingKind(
+    "company-file-foreign", "wrong", "{file} of company {code} is not a company's file of wmsd.", OF_COMPANY
+)
+COMPANIES_SWAPPED: Final = FindingKind(
+    "company-files-swapped",
+    "wrong",
+    "The files of the companies {code} and {other} stand in each other's place: {file} is that of {other}, and "
+    "{other_file} that of {code}.",
+    "Stop the server, and give each of the two the name of the other, together with the -wal file beside it if "
+    "there is one. Nothing has to be restored.",
+)
+FILE_UNKNOWN: Final = FindingKind(
+    "company-unknown",
+    "warning",  # what is killed while it makes a company leaves such a file too
+    "{file} is the file of no company in platform.db. It names as its owner: {owner}.",
+    "If platform.db was restored or copied from before the company was made, restore a newer one. Otherwise move "
+    "the file out of the data folder, and keep it until you know whose it is.",
+    words=(NOBODY,),
+)
+FILE_STRAY: Final = FindingKind(
+    "file-stray",
+    "warning",
+    "{file} is no file of wmsd, which does not read it.",
+    "Move it out of the data folder, so that nobody takes it for data that is served.",
+)
+RESTORE_UNFINISHED: Final = FindingKind(
+    "restore-unfinished",
+    "warning",
+    "A restore was cut off: {file} says how it goes on.",
+    "Start the server. It finishes the restore first. Then run wmsd doctor again.",
+)
+UNUSABLE: Final = FindingKind(
+    "data-unusable",
+    "wrong",
+    "No server can use the data folder now. {sentence}",
+    "If another folder was meant, name it in server.data.",
+)
+KINDS: Final = (
+    *(PLATFORM_MISSING, PLATFORM_EMPTY, PLATFORM_FOREIGN),
+    *(COMPANY_MISSING, COMPANY_REMOVED, COMPANY_EMPTY, COMPANY_FOREIGN, COMPANIES_SWAPPED),
+    *(FILE_UNKNOWN, FILE_STRAY, RESTORE_UNFINISHED, UNUSABLE),
+)
+
+
+def look(at: Situation) -> Found:
+    if (at.data / JOURNAL).exists():
+        yield RESTORE_UNFINISHED.of(at.data / JOURNAL)
+    yield from _platform(at)
+    yield from _companies(at)
+    for path in sorted(_entries(at.folder.companies)):
+        if not is_own(f"{path.parent.name}/{path.name}"):
+            yield FILE_STRAY.of(path)
+
+
+def look_before_start(at: Situation) -> Found:
+    """Whether a server can use the folder, or make it."""
+    try:
+        check_usable(at.folder, at.backups)
+    except StorageError as error:
+        yield UNUSABLE.of(sentence=error)
+
+
+def _platform(at: Situation) -> Found:
+    path = at.folder.platform_file
+    kinds = {"empty": PLATFORM_EMPTY, "foreign": PLATFORM_FOREIGN}
+    content = content_of(path, PLATFORM)
+    if content == "missing":
+        names = [each.name for each in at.files]
+        if names:
+            yield PLATFORM_MISSING.of(
+                path, companies=", ".join(first_few(names)), command=restoring_platform(at.data, at.backups)
+            )
+    elif content in kinds:
+        yield kinds[content].of(path, command=restoring_platform(at.data, at.backups))
+
+
+def _companies(at: Situation) -> Found:
+    if at.codes is None:
+        return
+    kinds: dict[Content, FindingKind] = {
+        "missing": COMPANY_MISSING,
+        "empty": COMPANY_EMPTY,
+        "foreign": COMPANY_FOREIGN,
+    }
+    for company_id, code in at.codes.items():
+        path = at.folder.companies / f"{company_id}.db"
+        content, kept = content_of(path, COMPANY), newest_copy(path)
+        if content == "missing" and kept is not None:
+            backup = newest_with(at.data, at.backups, code)
+            yield COMPANY_REMOVED.of(path, code=code, kept=kept, backup=backup)
+        elif content in kinds:
+            yield kinds[content].of(path, code=code, backup=newest_with(at.data, at.backups, code))
+        other = swapped_with(at.folder.companies, company_id)
+        if other is not None and company_id < other.company_id:
+            other_file = at.folder.companies / f"{other.company_id}.db"
+            yield COMPANIES_SWAPPED.of(path, code=code, other=other.code, other_file=other_file)
+    for path in sorted(at.folder.companies.glob("*.db")):
+        named = at.company_of(path)
+        if named is not None and named not in at.codes:
+            owner = owner_of(path)
+            yield FILE_UNKNOWN.of(path, owner=NOBODY if owner is None else owner.code)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []

@@ -1,0 +1,152 @@
+"""What wmsd has begun and not finished, because it was killed: files and folders that nobody uses any more."""
+
+import os
+import re
+import shutil
+import stat
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from wmsd.base.byte_sizes import size
+from wmsd.base.machine import scratch_folders as scratch
+from wmsd.contract.findings import FindingKind, Found
+from wmsd.data_folder import file_swap as swapping
+from wmsd.db.engine import staging
+from wmsd.db.files import read_only_copy as unwritten
+from wmsd.maintenance.backups import create as creating
+from wmsd.maintenance.backups import restore as restoring
+from wmsd.maintenance.backups import verify as proving
+from wmsd.maintenance.backups.folder import OF_COMPANIES, UNFINISHED
+from wmsd.maintenance.company_moves import export_import as moving
+from wmsd.maintenance.doctor.situation import Situation
+from wmsd.maintenance.replica import restore_replica as replicas
+from wmsd.maintenance.upgrades import kept_copies
+
+UNUSED_AFTER: Final = timedelta(hours=1)
+"""A file that is being written has changed since."""
+
+IN_USE: Final = "it is in use again"
+
+
+class Begun(NamedTuple):
+    """`name` is a pattern. `of_swap`: what an unfinished swap may still have to put in its place."""
+
+    where: Literal["data", "backups", "temporary"]
+    name: str
+    of_swap: bool = False
+
+
+BEGUN: Final = (
+    Begun("data", "*.json.new"),
+    Begun("data", "platform.db.new*"),
+    Begun("data", "companies/*.db.new*"),
+    Begun("data", "tls/*.new"),
+    Begun("data", f"{kept_copies.NAME}*/*.new"),
+    Begun("data", f"{kept_copies.NAME}*/companies/*.new"),
+    Begun("data", ".wmsd-probe"),
+    Begun("data", f"{creating.COPY}*"),
+    Begun("data", proving.SCRATCH),
+    Begun("data", restoring.UNPACKED, of_swap=True),
+    Begun("data", f"{moving.UNPACKED}-*", of_swap=True),
+    Begun("data", replicas.SCRATCH, of_swap=True),
+    Begun("backups", f"{UNFINISHED}*"),
+    Begun("backups", f"{OF_COMPANIES}/{UNFINISHED}*"),
+    Begun("backups", proving.SCRATCH),
+    Begun("temporary", f"{unwritten.SCRATCH}*"),
+    Begun("temporary", f"{staging.PREFIX}*"),
+)
+"""Every name under which a command or the server writes what is not finished. What the program writes beside
+itself, and files that somebody names, are written anew by the next such command, in the same place.
+"""
+OF_PROCESS: Final = re.compile(re.escape(creating.COPY) + r"([1-9][0-9]*)\.db.*", re.ASCII)
+"""A file that the server writes for the process of this number."""
+
+LEFTOVER: Final = FindingKind(
+    "leftover",
+    "warning",
+    "{file} was last written at {begun} and never finished. It takes {size}, and nobody uses it.",
+    "Delete it.",
+)
+KINDS: Final = (LEFTOVER,)
+
+
+def look(at: Situation) -> Found:
+    before = at.now - UNUSED_AFTER
+    has_swap = swapping.is_begun(at.data)
+    folders = {"data": at.data, "backups": at.backups, "temporary": at.temporary}
+    for begun in BEGUN:
+        if begun.of_swap and has_swap:
+            continue
+        for path in _found(folders[begun.where], begun.name):
+            if begun.where == "temporary" and not _is_of(path, at.user):
+                continue
+            with suppress(OSError, ValueError, OverflowError):
+                changed, bytes_ = _extent(path)
+                moment = datetime.fromtimestamp(changed, UTC)
+                if moment < before and not _is_in_use(path):
+                    yield LEFTOVER.of(path, begun=f"{moment:%Y-%m-%d %H:%M} UTC", size=size(bytes_))
+
+
+def delete(path: Path) -> None:
+    """Deletes a leftover, unless it is used again. Raises OSError."""
+    needed = any(begun.of_swap and path.match(begun.name) for begun in BEGUN)
+    if needed and swapping.is_begun(path.parent):
+        raise OSError(IN_USE)
+    if not stat.S_ISDIR(path.lstat().st_mode):
+        if _is_in_use(path):
+            raise OSError(IN_USE)
+        path.unlink()
+        return
+    with scratch.unused(path) as is_unused:
+        if not is_unused:
+            raise OSError(IN_USE)
+        shutil.rmtree(path)
+
+
+def _found(folder: Path, name: str) -> list[Path]:
+    with suppress(OSError):  # what hides them from this user is told of where the settings are examined
+        return sorted(folder.glob(name))
+    return []
+
+
+def _extent(path: Path) -> tuple[float, int]:
+    """When it was last written, and its bytes: of a folder with all that is in it."""
+    status = path.lstat()
+    changed, bytes_ = status.st_mtime, 0 if stat.S_ISDIR(status.st_mode) else status.st_size
+    if stat.S_ISDIR(status.st_mode):
+        for each in path.iterdir():
+            later, more = _extent(each)
+            changed, bytes_ = max(changed, later), bytes_ + more
+    return changed, bytes_
+
+
+def _is_in_use(path: Path) -> bool:
+    process = OF_PROCESS.fullmatch(path.name)
+    if process is not None:
+        return _is_alive(int(process[1]))
+    if path.is_symlink() or not (path.is_dir() or path.is_file()):
+        return False
+    try:
+        with scratch.unused(path) as is_unused:
+            return not is_unused
+    except OSError:  # another user's: only its owner or root deletes it
+        return False
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _is_of(path: Path, user: int) -> bool:
+    try:
+        return path.lstat().st_uid == user
+    except OSError:
+        return False

@@ -1,0 +1,210 @@
+"""Whether the files are their owner's alone, and the owner can use them."""
+
+import grp
+import os
+import pwd
+import stat
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.machine.private_files import user_name
+from wmsd.contract.findings import FindingKind, Found
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.doctor.settings_files import secret_files
+from wmsd.maintenance.doctor.situation import Situation
+
+FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+WRITTEN: Final = stat.S_IWGRP | stat.S_IWOTH
+ENTERED: Final = stat.S_IXGRP | stat.S_IXOTH
+SIDES: Final = ("", "-wal", "-shm")
+
+OPEN_TO_OTHERS: Final = FindingKind(
+    "open-to-others",
+    "warning",
+    "Other users of this machine may read {file}.",
+    "Let only its owner: chmod 600 {file}",
+)
+FOLDER_OPEN: Final = FindingKind(
+    "folder-open-to-others",
+    "warning",
+    "Other users of this machine may change what is in {file}: they can take files away and put others in their "
+    "place.",
+    "Let only its owner: chmod 700 {file}",
+)
+BACKUPS_OPEN: Final = FindingKind(
+    "backups-open-to-others",
+    "warning",
+    "Other users of this machine may change what is in {file}: they can take backups away and put others in their "
+    "place.",
+    "Let only its owner write it: chmod go-w {file}. Where others share the folder, chmod +t {file} keeps them "
+    "from what is not theirs.",
+)
+FOLDER_ABOVE_OPEN: Final = FindingKind(
+    "folder-above-open-to-others",
+    "warning",
+    "Other users of this machine may change what is in {file}: they can take the folder {folder} away and put "
+    "another in its place.",
+    "Let only its owner write it: chmod go-w {file}",
+)
+SETTINGS_OPEN: Final = FindingKind(
+    "settings-open-to-others",
+    "warning",
+    "Other users of this machine may change the settings in {file}, and with them which commands wmsd runs.",
+    "Let only its owner write it: chmod go-w {file}",
+)
+SECRET_OPEN: Final = FindingKind(
+    "secret-open-to-others",
+    "warning",
+    "Other users of this machine may read {file}, which holds a secret.",
+    "Let only its owner, unless another service shares it: chmod 600 {file}",
+)
+OTHER_OWNER: Final = FindingKind(
+    "other-owner",
+    "wrong",
+    "{file} belongs to {found}, and its folder to {owner}, who cannot use it.",
+    "Make {owner} its owner: chown {owner} {file}",
+)
+NOT_WRITABLE: Final = FindingKind(
+    "not-writable",
+    "warning",
+    "The user {user} cannot write {file}: this user can examine the data, and cannot serve it.",
+    "For a copy that is good. Otherwise use the user {owner}, or give this user the permission.",
+)
+KINDS: Final = (
+    OPEN_TO_OTHERS,
+    FOLDER_OPEN,
+    BACKUPS_OPEN,
+    FOLDER_ABOVE_OPEN,
+    SETTINGS_OPEN,
+    SECRET_OPEN,
+    OTHER_OWNER,
+    NOT_WRITABLE,
+)
+
+
+def look(at: Situation) -> Found:
+    yield from _open(at, _own(at), OPEN_TO_OTHERS)
+    yield from _open(at, _folders(at.data), FOLDER_OPEN, WRITTEN)
+    yield from _backups(at)
+    yield from _open(at, [at.config_file] if at.config_file else [], SETTINGS_OPEN, WRITTEN)
+    yield from look_at_secrets(at)
+    yield from _owners(at)
+    unwritable = (path for path in (at.data, *at.files) if not os.access(path, os.W_OK))
+    for path in islice(unwritable, 1):  # one says it
+        yield NOT_WRITABLE.of(path, user=user_name(at.user), owner=user_name(at.owner))
+    yield from _above(at)
+
+
+def look_at_secrets(at: Situation) -> Found:
+    """The files with secrets that the settings name."""
+    yield from _open(at, _secrets(at), SECRET_OPEN)
+
+
+def _open(
+    at: Situation, paths: Iterable[Path], kind: FindingKind, rights: int = FOR_OTHERS, **facts: object
+) -> Found:
+    """Those on which others have one of the rights, and to which they come."""
+    for path in paths:
+        if _mode(path) & rights and _can_be_entered(path.parent) and at.file_system_of(path).has_modes:
+            yield kind.of(path, **facts)
+
+
+def _above(at: Situation) -> Found:
+    """The folders above the data and the backups."""
+    told: set[Path] = set()
+    for folder in (at.data, at.backups):
+        for above in folder.resolve().parents if _mode(folder) else ():
+            if above not in told:
+                yield from _open(at, [above], FOLDER_ABOVE_OPEN, _rights(above), folder=folder)
+            told.add(above)
+
+
+def _backups(at: Situation) -> Found:
+    """The folders with backups, which may be shared with others. One in the data folder is told of there."""
+    folder, known = BackupFolder(at.backups), {each.resolve() for each in _folders(at.data)}
+    has = {folder.path: folder.archives(), folder.of_companies().path: folder.of_companies().companies()}
+    for path in (path for path, archives in has.items() if archives and path.resolve() not in known):
+        yield from _open(at, [path], BACKUPS_OPEN, _rights(path))
+
+
+def _rights(folder: Path) -> int:
+    """Those with which others can take away what is in a folder. In one with the sticky bit, as /tmp has it, they
+    leave alone what is not theirs.
+    """
+    if _mode(folder) & stat.S_ISVTX:
+        return 0
+    return stat.S_IWOTH if _is_of_private_group(folder) else WRITTEN
+
+
+def _own(at: Situation) -> Iterator[Path]:
+    """The files with data or keys that wmsd has made, as far as they are there."""
+    yield from at.files
+    yield from _of_lan(at.data)
+    backups = BackupFolder(at.backups)
+    yield from (*backups.archives(), *backups.of_companies().companies())
+
+
+def _folders(data: Path) -> list[Path]:
+    """The data folder and those in it. Who may read their names cannot read the files."""
+    return [data, *(folder for names in ("*/", "*/*/") for folder in sorted(data.glob(names)))]
+
+
+def _secrets(at: Situation) -> Iterator[Path]:
+    yield from secret_files(at.settings)
+    if at.config_file is not None and any(each.client_secret for each in at.settings.sign_on.providers):
+        yield at.config_file
+
+
+def _of_lan(data: Path) -> Iterator[Path]:
+    from wmsd.host.tls.lan_certificate import (  # imported here: a status is faster without it
+        AUTHORITY_KEY,
+        FOLDER,
+        SERVED,
+    )
+
+    yield from (data / FOLDER / name for name in (AUTHORITY_KEY, SERVED))
+
+
+def _owners(at: Situation) -> Found:
+    owner = at.owner
+    if not owner:  # root can use them all
+        return
+    files = [path.with_name(path.name + side) for path in at.files for side in SIDES]
+    for path in (at.folder.companies, *files):
+        found = _user(path)
+        if found is not None and found != owner:
+            yield OTHER_OWNER.of(path, found=user_name(found), owner=user_name(owner))
+
+
+def _is_of_private_group(path: Path) -> bool:
+    """Whether the group is that which its owner alone is in, as many systems make one with each user."""
+    try:
+        status = path.stat()
+        owner, group = pwd.getpwuid(status.st_uid), grp.getgrgid(status.st_gid)
+    except (OSError, KeyError):
+        return False
+    is_own = (group.gr_gid, group.gr_name) == (owner.pw_gid, owner.pw_name)
+    return is_own and not set(group.gr_mem) - {owner.pw_name}
+
+
+def _mode(path: Path) -> int:
+    """0 where there is no such file."""
+    try:
+        return path.stat().st_mode
+    except OSError:
+        return 0
+
+
+def _user(path: Path) -> int | None:
+    try:
+        return path.lstat().st_uid
+    except OSError:
+        return None
+
+
+def _can_be_entered(folder: Path) -> bool:
+    """Whether others can come to what is in a folder: it and each one above it lets them in."""
+    place = folder.resolve()
+    return all(_mode(each) & ENTERED for each in (place, *place.parents))

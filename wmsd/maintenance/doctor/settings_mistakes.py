@@ -1,0 +1,20 @@
+"""Mistakes in the settings. What is wrong in them has been left out, and the others are examined."""
+
+from typing import Final
+
+from wmsd.contract.findings import FindingKind, Found
+from wmsd.maintenance.doctor.situation import Situation
+
+MISTAKE: Final = FindingKind(
+    "settings-mistaken",
+    "wrong",
+    "There is a mistake in the settings. {sentence}",
+    "Correct it, and try the settings with wmsd config check. No server starts with them; this examination has "
+    "left out what is wrong in them.",
+)
+KINDS: Final = (MISTAKE,)
+
+
+def look(at: Situation) -> Found:
+    for sentence in at.mistakes:
+        yield MISTAKE.of(sentence=sentence)

@@ -1,0 +1,64 @@
+"""Whether a server could use a data folder, or make it where it is not there yet. Nothing is written."""
+
+import errno
+import os
+from pathlib import Path
+
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.messages import check_folder, refuse_others
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups.newest_backup import brings_data_back
+
+
+def check_usable(folder: DataFolder, backups: Path) -> None:
+    """Raises StorageError, as a start without `--create` would."""
+    if folder.is_made:
+        there = folder.path
+        places = (each for each in (there, folder.platform_file) if each.exists())
+        if refused := next(filter(None, map(_refused, places)), None):
+            refuse_others(folder.path, refused)
+            raise StorageError(f"The data folder {folder.path} cannot be written: {_reason(refused)}.")
+    else:
+        check_folder(folder.path)
+        folder.check_platform(backups)
+        check_new(folder, backups)
+        place = folder.path.absolute()
+        there = next(each for each in (place, *place.parents) if each.exists())
+        if refused := _refused(there):
+            refuse_others(folder.path, refused)
+            raise StorageError(f"The data folder {folder.path} cannot be made: {_reason(refused)}.")
+        folder.check_room(there)
+
+
+def check_new(folder: DataFolder, backups: Path) -> None:
+    """Where there is no data yet: raises StorageError when it looks as if there should be some."""
+    data = folder.path.resolve()
+    if not folder.path.absolute().parent.exists():  # on a disk that is not mounted, as if all data were lost
+        raise StorageError(
+            f"There is no folder {data.parent}, in which the data folder {data.name} would be. Nothing was made. "
+            "If that is on a disk of its own, mount it. To make both, start with --create."
+        )
+    check_not_lost(folder, backups)
+
+
+def check_not_lost(folder: DataFolder, backups: Path) -> None:
+    """Where there is no data folder: raises StorageError when there are backups of one. An empty one may have been
+    made for it, as `wmsd service install` does.
+    """
+    if not folder.path.exists() and (back := brings_data_back(folder.path, backups)):
+        raise StorageError(
+            f"The data folder {folder.path.resolve()} is missing. Nothing was made. {back} To begin anew: "
+            "wmsd serve --create"
+        )
+
+
+def _refused(place: Path) -> OSError | None:
+    """The system's error of writing there."""
+    if os.access(place, os.W_OK | (os.X_OK if place.is_dir() else os.R_OK)):
+        return None
+    number = errno.EROFS if os.statvfs(place).f_flag & os.ST_RDONLY else errno.EACCES
+    return OSError(number, os.strerror(number))  # of the class that belongs to the number
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

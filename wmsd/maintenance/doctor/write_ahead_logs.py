@@ -1,0 +1,76 @@
+"""Whether each file has the log that belongs to it.
+
+A copy that was made of a file alone, while a server ran, lacks what was only in its log. The file itself does not
+show that: it is seen where `platform.db` has noted a later change. The index of a log proves nothing: one that a
+killed server has left stays, as the next one needs none.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.contract.findings import FindingKind, Found
+from wmsd.db.engine.sqlite import log_bytes
+from wmsd.db.files.read_only_copy import has_log, mark_of
+from wmsd.maintenance.doctor.situation import Situation
+
+LARGEST_LOG: Final = 256 * 1024 * 1024
+"""A log is written back at 4 MB, and cut at 16: it is only larger while somebody reads for long."""
+COPIED_ALONE: Final = (
+    "Copy the data folder anew, whole, while no server runs; or use backups, which are made while it runs: "
+    "wmsd backup create. Where there is no other copy, the server goes on with this file, and what was only in "
+    "the log is lost."
+)
+
+LOG_MISSING: Final = FindingKind(
+    "log-missing",
+    "wrong",
+    "{file} has no log beside it, and lacks changes: it goes up to {found}, and platform.db has noted {noted}.",
+    COPIED_ALONE,
+)
+LOG_ALONE: Final = FindingKind(
+    "log-alone",
+    "wrong",
+    "The log {file} is there, and the file that it belongs to is not.",
+    "Put back the file that belongs to it before a server is started here. The log fits no other file.",
+)
+LOG_LARGE: Final = FindingKind(
+    "log-large",
+    "warning",
+    "The log {file} is large: {megabytes} MB. It is not written back into its file.",
+    "Look in the server's log for what keeps it: a disk that fails, or a replica or command that reads for long. "
+    "Starting the server again writes it back.",
+)
+KINDS: Final = (LOG_MISSING, LOG_ALONE, LOG_LARGE)
+
+
+def look(at: Situation) -> Found:
+    yield from _lost(at)
+    for folder, names in ((at.data, "platform.db-wal"), (at.folder.companies, "*.db-wal")):
+        for log in sorted(folder.glob(names)):
+            file = log.with_name(log.name.removesuffix("-wal"))
+            size = log_bytes(file)
+            if size and not file.exists():
+                yield LOG_ALONE.of(log)
+            elif size > LARGEST_LOG:
+                yield LOG_LARGE.of(log, megabytes=size // 1_000_000)
+
+
+def _lost(at: Situation) -> Found:
+    """A server has its files open, and may just be writing a log: they are left to the examination."""
+    if at.server is not None:
+        return
+    for path in at.files:
+        if not has_log(path):
+            yield from _older(at, path)
+
+
+def _older(at: Situation, path: Path) -> Found:
+    noted = at.marks.get(at.company_of(path) or 0)
+    if noted is None or (found := mark_of(path)) is None or found.last_change >= noted.last_change:
+        return
+    yield LOG_MISSING.of(
+        path,
+        found=timestamps.from_microseconds(found.last_change),
+        noted=timestamps.from_microseconds(noted.last_change),
+    )

@@ -1,0 +1,177 @@
+"""Checks that a company's file keeps every promise that the rooms declare, and that any file is whole."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import field
+from itertools import islice
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.quantity import to_text
+from wmsd.contract.invariants import Check
+from wmsd.db.engine.failures import is_damage, is_of_disk
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.files.integrity import UNREADABLE, Damage, damages, foreign_schema, tables
+from wmsd.events.webhooks.checks import CHECKS as WEBHOOKS
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.packaging.checks import CHECKS as PACKAGING
+from wmsd.warehouse.stock.checks import CHECKS as STOCK
+from wmsd.warehouse.transports.checks import CHECKS as TRANSPORTS
+
+CHECKS: Final[tuple[Check, ...]] = (
+    *STOCK,
+    *PACKAGING,
+    *(check for kind in DOCUMENTS for check in kind.every_check),
+    *TRANSPORTS,
+    *WEBHOOKS,
+)
+COUNTED_TABLES: Final = (
+    *("stock", "stock_movements", "stock_lots", "stock_serials", "reservations"),
+    *(table for kind in DOCUMENTS for table in (kind.table.name, kind.table.line_table.name)),
+    *("packaging_balances", "packaging_movements"),
+    *("transports", "transport_orders", "transport_packaging"),
+    *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts"),
+)
+REFERENCES_LEAD: Final = "the references of {table} lead to records"
+ROWS_COUNTED: Final = "the rows of {table} can be counted"
+REFERENCE: Final = "a reference leads to a record"
+A_RECORD: Final = "a record of {table}"
+NONE: Final = "none"
+TOTAL: Final = "a list's total is kept right"
+IS_NEWEST: Final = "the file has everything that was written to it"
+LAST_CHANGE: Final = "the last change (event {found}, where {noted} was noted)"
+PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
+    **{check.promise: check.words for check in CHECKS},
+    REFERENCE: (A_RECORD, NONE),
+    TOTAL: (),
+    IS_NEWEST: (LAST_CHANGE,),
+}
+"""Each with the texts with which its records and values are named."""
+READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
+"""What else damage can keep from being checked, of each table."""
+MOST_TOLD: Final = 100
+CACHE_KIB: Final = 32_768
+"""Checks look up each index entry in its row. The usual cache would read a large file's pages repeatedly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A record that breaks a promise, with the expected and the found value."""
+
+    promise: str
+    record: str
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """A promise that cannot be checked, because the damage is in what it reads."""
+
+    promise: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Findings:
+    rows: int = 0
+    seconds: float = 0.0
+    differences: list[Difference] = field(default_factory=list)
+    damages: list[Damage] = field(default_factory=list)
+    unproved: list[Unproved] = field(default_factory=list)
+
+    @property
+    def are_none(self) -> bool:
+        return not (self.differences or self.damages or self.unproved)
+
+
+def examine(tx: Transaction) -> Findings:
+    """Makes every check of a company's file on one snapshot. Each promise reports at most `MOST_TOLD` differences.
+
+    Damage does not stop the other checks. A foreign schema does: a view in the place of a table may run for ever.
+    """
+    started = time.perf_counter()
+    if foreign := _foreign(tx):
+        return Findings(damages=foreign)
+    with _larger_cache(tx):
+        findings = examine_file(tx)
+        for check in CHECKS:
+            with _as_far_as_readable(findings, check.promise):
+                findings.differences.extend(_differing(tx, check))
+        _compare_totals(tx, findings)
+        for table in COUNTED_TABLES:
+            with _as_far_as_readable(findings, ROWS_COUNTED.format(table=table)):
+                findings.rows += tx.value(f"SELECT count(*) FROM {table}")
+    findings.seconds = time.perf_counter() - started
+    return findings
+
+
+def examine_file(tx: Transaction) -> Findings:
+    """Checks what must hold in any file: it is whole, its schema is the one that migrations make, and every
+    reference leads to a record.
+    """
+    if foreign := _foreign(tx):
+        return Findings(damages=foreign)
+    findings = Findings(damages=damages(tx))
+    for table in tables(tx):
+        with _as_far_as_readable(findings, REFERENCES_LEAD.format(table=table)):
+            findings.differences.extend(_references(tx, table))
+    return findings
+
+
+def _foreign(tx: Transaction) -> list[Damage]:
+    """Nothing of a schema that is damaged: `damages` tells of it."""
+    with suppress(*UNREADABLE):
+        return foreign_schema(tx)
+    return []
+
+
+@contextmanager
+def _as_far_as_readable(findings: Findings, promise: str) -> Iterator[None]:
+    """Notes damage as unproved. An error in an undamaged file is a mistake in the check, and is raised."""
+    try:
+        yield
+    except UNREADABLE as error:
+        if not findings.damages and not _is_of_file(error):
+            raise
+        findings.unproved.append(Unproved(promise, str(error) or type(error).__name__))
+
+
+def _is_of_file(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.Error) and (is_damage(error) or is_of_disk(error))
+
+
+@contextmanager
+def _larger_cache(tx: Transaction) -> Iterator[None]:
+    before = tx.value("PRAGMA cache_size")
+    tx.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    try:
+        yield
+    finally:
+        tx.execute(f"PRAGMA cache_size = {before}")
+
+
+def _references(tx: Transaction, table: str) -> Iterator[Difference]:
+    for name, row_id, parent, _ in islice(tx.execute(f'PRAGMA foreign_key_check("{table}")'), MOST_TOLD):
+        record = name if row_id is None else f"{name} {row_id}"
+        yield Difference(REFERENCE, record, A_RECORD.format(table=parent), NONE)
+
+
+def _compare_totals(tx: Transaction, findings: Findings) -> None:
+    with _as_far_as_readable(findings, TOTAL):
+        for table, kept in tx.rows("SELECT name, rows FROM row_counts"):
+            with _as_far_as_readable(findings, TOTAL):
+                counted = tx.value(f"SELECT count(*) FROM {table}")
+                if counted != kept:
+                    findings.differences.append(Difference(TOTAL, table, str(counted), str(kept)))
+
+
+def _differing(tx: Transaction, check: Check) -> Iterator[Difference]:
+    for record, expected, found in tx.execute(check.differing).fetchmany(MOST_TOLD):
+        yield Difference(check.promise, str(record), _shown(expected, check), _shown(found, check))
+
+
+def _shown(value: Any, check: Check) -> str:
+    return to_text(value) if check.in_millionths and isinstance(value, int) else str(value)

@@ -1,0 +1,44 @@
+"""What doctor finds in a file, in sentences."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from wmsd.maintenance.file_checks.company_checks import Findings
+
+MOST_TOLD: Final = 3
+"""How many sentences of a file are told one by one."""
+Kind = Literal["damage", "difference", "unproved", "error"]
+"""What is wrong: the file is damaged, a figure differs, a promise cannot be checked, or the file cannot be."""
+SENTENCES: Final[Mapping[Kind, str]] = {
+    "damage": "it is damaged, {place}: {message}.",
+    "difference": "{promise}; but {record}: {found} instead of {expected}.",
+    "unproved": "it could not be checked that {promise}: {reason}.",
+}
+"""What cannot be examined says why in a sentence of its own."""
+MORE: Final = "and {count} more."
+
+
+class Finding(NamedTuple):
+    kind: Kind
+    sentence: str
+
+
+def findings(found: "Findings") -> Iterator[Finding]:
+    for damage in found.damages:
+        yield _of("damage", place=damage.place, message=damage.messages[0])
+    for each in found.differences:
+        yield _of("difference", promise=each.promise, record=each.record, found=each.found, expected=each.expected)
+    for unproved in found.unproved:
+        yield _of("unproved", promise=unproved.promise, reason=unproved.reason)
+
+
+def _of(kind: Kind, **facts: str) -> Finding:
+    return Finding(kind, SENTENCES[kind].format_map(facts))
+
+
+def sentences(found: "Findings") -> list[str]:
+    """The first of them, and how many more there are."""
+    told = [each.sentence for each in findings(found)]
+    more = [MORE.format(count=len(told) - MOST_TOLD)] if len(told) > MOST_TOLD else []
+    return told[:MOST_TOLD] + more

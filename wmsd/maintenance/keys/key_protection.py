@@ -1,0 +1,144 @@
+"""Whether the keys of the installation outlive the box that they are on, and what is lost with it otherwise."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import Session, Verb, asking
+from wmsd.data_folder.platform_facts import read_platform
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.transaction import Transaction
+from wmsd.settings import Backup
+from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.keys import recovery_phrases
+from wmsd.tenants.keys.recovery_phrases import KnownPhrase
+
+VERB: Final = "key_protection"
+SECONDS: Final = 5.0
+TOKENS: Final = """
+    SELECT count(*) FROM tokens CROSS JOIN users ON users.id = tokens.user_id
+    WHERE tokens.revoked_at IS NULL AND tokens.expires_at > ? AND users.disabled_at IS NULL
+"""
+CREDENTIALS: Final = "SELECT coalesce(sum(json_extract(figures, '$.credentials')), 0) FROM company_figures"
+"""As of the last look at each company's file: no file is opened for it."""
+LOST: Final = (
+    "If this box is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are lost with it, "
+    "because no backup holds the keys."
+)
+LOST_ON_PURPOSE: Final = (
+    "If this box is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are lost with it, "
+    "because no backup holds the keys: somebody decided so at {declined_at}."
+)
+NOT_CHECKED: Final = (
+    "If this box is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) may be lost with it: "
+    "nobody has checked that the recovery phrase {phrase} is written down."
+)
+CREATE: Final = "Create a recovery phrase: at the page First steps, or with `wmsd recovery-phrase create`."
+CHECK: Final = (
+    "Type the recovery phrase again: at the page Recovery phrase, or with `wmsd recovery-phrase check`. If it is "
+    "not written down, create another one."
+)
+State = Literal["key file", "passphrase", "phrase", "not checked", "declined", "none", "no backups"]
+SETTLED: Final = ("key file", "passphrase", "phrase", "no backups")
+
+
+class KnownKeys(NamedTuple):
+    """What `platform.db` says of the keys, and of what is lost without them."""
+
+    phrases: list[KnownPhrase]
+    """The recovery phrases in use, the newest first."""
+    declined_at: str | None
+    are_sealed: bool
+    """With a key file, which backups need too."""
+    tokens: int
+    credentials: int
+
+
+class Protection(NamedTuple):
+    """`sentence` says what is lost, and `remedy` what to do; both are empty where the question is settled, or
+    nothing can be lost. `is_wrong`: a person must decide.
+    """
+
+    state: State
+    is_wrong: bool
+    sentence: str
+    remedy: str
+    facts: Mapping[str, str]
+    """That stand in the sentence."""
+    pattern: str
+    """The sentence, with places for the facts."""
+    line: str
+    """How the next backup protects the keys, in a few words."""
+
+
+def read(tx: Transaction) -> KnownKeys:
+    return KnownKeys(
+        recovery_phrases.in_use(tx),
+        recovery_phrases.declined_at(tx),
+        not accounts.are_in_clear(tx),
+        tx.value(TOKENS, (tx.timestamp,)),
+        tx.value(CREDENTIALS),
+    )
+
+
+def protection(known: KnownKeys, settings: Backup, has_backup: bool) -> Protection:
+    """`has_backup`: whether there is a scheduled backup. Before the first one the question waits."""
+    state, line = _state(known, settings)
+    if state in SETTLED or not (known.tokens or known.credentials):
+        return Protection(state, False, "", "", {}, "", line)
+    facts = {"tokens": str(known.tokens), "credentials": str(known.credentials)}
+    pattern, remedy = LOST, CREATE
+    if state == "not checked":
+        pattern, remedy = NOT_CHECKED, CHECK
+        facts["phrase"] = known.phrases[0].fingerprint
+    elif state == "declined":
+        pattern = LOST_ON_PURPOSE
+        facts["declined_at"] = known.declined_at or ""
+    elif not has_backup:
+        return Protection(state, False, "", "", {}, "", line)
+    is_wrong = has_backup and state != "declined"
+    return Protection(state, is_wrong, pattern.format_map(facts), remedy, facts, pattern, line)
+
+
+def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
+    """Also in a few words."""
+    checked = recovery_phrases.checked(known.phrases)
+    if known.are_sealed:
+        return "key file", "sealed with the key file, of which you need a copy too"
+    if settings.every == "never":
+        return "no backups", "no backups are scheduled (backup.every)"
+    if settings.passphrase_file:
+        return "passphrase", "backups encrypt them with the passphrase (backup.passphrase_file)"
+    if checked is not None:
+        return (
+            "phrase",
+            f"backups seal them to the recovery phrase {checked.fingerprint}, checked {checked.checked_at}",
+        )
+    if known.phrases:
+        phrase = known.phrases[0].fingerprint
+        return "not checked", f"backups seal them to the recovery phrase {phrase}, which nobody has checked"
+    if known.declined_at is not None:
+        return "declined", f"no backup holds them: somebody decided so at {known.declined_at}"
+    return "none", "no backup holds them: see wmsd recovery-phrase create"
+
+
+def verb(platform: Database) -> Verb:
+    """The server's side."""
+
+    async def answer(session: Session, argument: Any) -> dict[str, Any]:
+        return (await platform.read(read))._asdict()
+
+    return answer
+
+
+def known_keys(folder: DataFolder) -> KnownKeys | None:
+    """Of the file, or of the server that has it. None where neither tells. Nothing is borrowed for it."""
+    try:
+        with asking(folder, SECONDS) as loan:
+            if loan is not None:
+                said = loan.ask(VERB, seconds=SECONDS)
+                return KnownKeys(**{**said, "phrases": [KnownPhrase(*each) for each in said["phrases"]]})
+    except (StorageError, TypeError, KeyError):  # a server of another version says something else
+        return None
+    return read_platform(folder, read)

@@ -1,0 +1,113 @@
+"""The recovery phrase: twelve words of BIP-39 (https://bips.dev/39), which carry 128 random bits and a checksum.
+
+The words give an X25519 key of age, always the same one: the first 32 bytes of the BIP-39 seed with the BIP-39
+passphrase "wmsd backup". Only its public half, the recipient, is kept.
+"""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Final
+
+import pyrage
+from mnemonic import Mnemonic
+
+from wmsd.base import bech32
+from wmsd.maintenance.keys.passphrases import NotOpened
+from wmsd.tenants.keys.recovery_phrases import fingerprint
+
+WORDS: Final = 12
+BITS: Final = 128
+PURPOSE: Final = "wmsd backup"
+"""The BIP-39 passphrase: a wallet of the same words has other keys."""
+KEY_BYTES: Final = 32
+PREFIX: Final = "age-secret-key-"
+NUMBER: Final = re.compile(r"[0-9]{1,2}[.):]?", re.ASCII)
+"""Stands before a word where people number them."""
+ALIKE: Final = 0.5
+"""How alike a word of the list must be, at least, to be offered for a mistyped one. The most is 1."""
+
+
+class WrongPhrase(NotOpened):
+    """The words are no recovery phrase; the sentence says why."""
+
+
+class Phrase:
+    """A recovery phrase that somebody has typed, or a new one. Its text is shown by nothing but `words`."""
+
+    def __init__(self, words: str) -> None:
+        """Raises WrongPhrase."""
+        self.words = _checked(words)
+        seed = Mnemonic.to_seed(self.words, PURPOSE)
+        key = bech32.encoded(PREFIX, seed[:KEY_BYTES]).upper()
+        self.identity = pyrage.x25519.Identity.from_str(key)
+        self.recipient = str(self.identity.to_public())
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.recipient)
+
+    def __repr__(self) -> str:
+        return f"<recovery phrase {self.fingerprint}>"
+
+
+def new_phrase() -> Phrase:
+    return Phrase(_list().generate(BITS))
+
+
+def phrase_in(text: str) -> Phrase | None:
+    """The phrase that the text is, or None where it is something else, such as a passphrase of one's own."""
+    try:
+        return Phrase(text)
+    except WrongPhrase:
+        return None
+
+
+def sealed_to(secrets: Any, recipients: Iterable[str]) -> bytes:
+    """The secrets as JSON, which the phrase of each recipient opens."""
+    public = [pyrage.x25519.Recipient.from_str(each) for each in recipients]
+    sealed: bytes = pyrage.encrypt(json.dumps(secrets, indent=1).encode(), public)
+    return sealed
+
+
+def opened_with(sealed: bytes, phrase: Phrase) -> Any:
+    """Raises NotOpened when they are sealed to another phrase."""
+    try:
+        return json.loads(pyrage.decrypt(sealed, [phrase.identity]))
+    except (pyrage.DecryptError, ValueError):
+        raise NotOpened(
+            f"What is secret in this archive is not sealed to the recovery phrase {phrase.fingerprint}."
+        ) from None
+
+
+def _checked(text: str) -> str:
+    """The words in lower case with single spaces. Raises WrongPhrase."""
+    words = [each for each in Mnemonic.normalize_string(text).lower().split() if not NUMBER.fullmatch(each)]
+    if len(words) != WORDS:
+        raise WrongPhrase(f"A recovery phrase has {WORDS} words, and this text has {len(words)}. Type all words.")
+    for number, word in enumerate(words, 1):
+        if word not in _known():
+            raise WrongPhrase(f'Word {number}, "{word}", is not in the list of words.{_nearest(word)}')
+    if not _list().check(" ".join(words)):
+        raise WrongPhrase(
+            "All words are in the list, but they do not fit together: one is another word, or two have changed "
+            "places. Compare each word with what you wrote down."
+        )
+    return " ".join(words)
+
+
+def _nearest(word: str) -> str:
+    found = difflib.get_close_matches(word, _list().wordlist, n=1, cutoff=ALIKE)
+    return f' Did you mean "{found[0]}"?' if found else " Compare it with what you wrote down."
+
+
+@cache
+def _list() -> Mnemonic:
+    return Mnemonic("english")
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(_list().wordlist)

@@ -1,0 +1,1 @@
+"""Restores `platform.db` alone, and brings it and the companies' files that stayed together."""

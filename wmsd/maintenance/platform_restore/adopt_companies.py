@@ -1,0 +1,170 @@
+"""Brings a restored platform.db and the companies' files that stayed in the data folder together."""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.base.clock import OrderedClock, SystemClock
+from wmsd.base.ids import RandomIds
+from wmsd.contract.context import Actor, Company
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.high_water_mark import HighWaterMark
+from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.transaction import Transaction
+from wmsd.maintenance.company_moves import deletion_store as deletion
+from wmsd.maintenance.platform_restore.company_facts import company_in
+from wmsd.maintenance.platform_restore.company_traces import highest_id, was_deleted
+from wmsd.maintenance.platform_restore.platform_numbers import leap, leap_size, raise_to
+from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.companies import store
+
+ADOPT: Final = """
+    INSERT INTO companies (id, code, name, operator_id, sandbox, requests_per_minute, graphql_per_minute,
+        quota_megabytes, created_at, updated_at)
+    VALUES (:id, :code, :name, (SELECT id FROM operators WHERE code = :operator_code), :sandbox,
+        :requests_per_minute, :graphql_per_minute, :quota_megabytes, :now, :now)
+"""
+
+
+class Lost(NamedTuple):
+    """What is known of the platform.db that is replaced."""
+
+    companies: Mapping[int, Company]
+    """Empty where the file cannot be read."""
+    ended: Collection[int]
+    """The companies whose deletion had ended there: a deletion that was cut off has left the file."""
+    marks: Mapping[int, HighWaterMark]
+    is_whole: bool
+    """Whether all its numbers could be read."""
+
+
+class AdoptedCompany(NamedTuple):
+    id: int
+    code: str
+    had_code: str
+    """The code in the file: another company has it now, where the two differ."""
+    name: str
+    modules: list[str]
+    is_known: bool
+    """Whether the replaced platform.db still told its name and its settings."""
+
+
+class Settled(NamedTuple):
+    adopted: list[AdoptedCompany]
+    deleted: list[str]
+    """The codes of companies that were deleted after the backup."""
+    without_file: list[str]
+    """The codes of companies whose file is missing, and nothing says that they were deleted."""
+    not_adopted: list[str]
+    """Files that do not say whose they are, or that belong to another installation."""
+
+
+class Settling:
+    def __init__(
+        self, data: DataFolder, backups: Path, installation: str, made_at: datetime, lost: Lost, who: Actor
+    ) -> None:
+        """`made_at`: when the backup was made."""
+        self._data, self._backups = data, backups
+        self._installation, self._made_at = installation, made_at
+        self._lost = lost
+        self._who = who
+
+    def settle(self, platform: Path) -> Settled:
+        """Changes the restored file, which nobody has open. Raises sqlite3.Error."""
+        with _opened(platform, self._who) as tx:
+            known = store.codes(tx)
+            there = {path: int(path.stem) for path in self._files()}
+            gone = {*self._lost.ended, *deletion.ended(tx)}
+            strangers = {path: each for path, each in there.items() if each not in known and each not in gone}
+            found = {path: company_in(path) for path in strangers}
+            own = {
+                path: each
+                for path, each in found.items()
+                if each is not None and each.owner[:2] == (self._installation, strangers[path])
+            }
+            missing = {each: code for each, code in known.items() if each not in there.values()}
+            codes = {each.owner.code for each in own.values()}
+            deleted = {each: code for each, code in known.items() if each in gone}
+            deleted |= {each: code for each, code in missing.items() if self._is_deleted(each, code, codes)}
+            for company in store.every_company(tx):
+                if company.id in deleted:
+                    _end(tx, company)
+            if not self._lost.is_whole:
+                leap(tx, leap_size(tx, tx.now - self._made_at))
+            adopted = [
+                self._adopt(tx, strangers[path], each.owner.code, each.modules) for path, each in own.items()
+            ]
+            raise_to(tx, "companies", highest_id(self._data, self._backups))
+            store.keep_marks(tx, self._marks(tx))
+        return Settled(
+            adopted,
+            sorted(deleted.values()),
+            sorted(code for each, code in missing.items() if each not in deleted),
+            [f"companies/{path.name}" for path in strangers if path not in own],
+        )
+
+    def _files(self) -> list[Path]:
+        files = (
+            each for each in self._data.companies.glob("*.db") if each.stem.isascii() and each.stem.isdecimal()
+        )
+        return sorted((each for each in files if each.stem[0] != "0"), key=lambda path: int(path.stem))
+
+    def _is_deleted(self, company_id: int, code: str, codes: Collection[str]) -> bool:
+        """No two companies have one code: a newer one that has it shows that the older one is gone."""
+        if self._lost.companies:
+            return company_id not in self._lost.companies
+        return code in codes or was_deleted(
+            self._data, self._backups, self._installation, company_id, self._made_at
+        )
+
+    def _adopt(self, tx: Transaction, company_id: int, had_code: str, used: list[str]) -> AdoptedCompany:
+        known = self._lost.companies.get(company_id)
+        code = _free(tx, had_code if known is None else known.code, company_id)
+        name = had_code if known is None else known.name
+        modules = used if known is None else sorted(known.modules)
+        limits = Company(company_id, code, name) if known is None else known
+        row = {
+            "id": company_id,
+            "code": code,
+            "name": name,
+            "operator_code": None if limits.operator is None else limits.operator.code,
+            "sandbox": limits.sandbox,
+            "requests_per_minute": limits.requests_per_minute,
+            "graphql_per_minute": limits.graphql_per_minute,
+            "quota_megabytes": limits.quota_megabytes,
+            "now": tx.timestamp,
+        }
+        tx.execute(ADOPT, row)
+        for module in modules:
+            store.set_module(tx, company_id, module, True)
+        details = store.differences({}, {"id": company_id, "name": name, "modules": modules})
+        store.audit(tx, "company.adopt", code, details)
+        return AdoptedCompany(company_id, code, had_code, name, modules, known is not None)
+
+    def _marks(self, tx: Transaction) -> dict[int, HighWaterMark]:
+        known = store.codes(tx)
+        return {each: mark for each, mark in self._lost.marks.items() if each in known}
+
+
+def _free(tx: Transaction, code: str, company_id: int) -> str:
+    """The code, or one with the company's id where another company has it."""
+    taken = {each.casefold() for each in store.codes(tx).values()}
+    return code if code.casefold() not in taken else f"{code}-{company_id}"
+
+
+def _end(tx: Transaction, company: Company) -> None:
+    tx.execute(deletion.GIVE_UP, (company.id,))
+    tx.execute(deletion.BEGIN, (company.id, company.code, tx.timestamp))
+    deletion.end(tx, company, None, None, accounts.leave_company(tx, company.id))
+
+
+@contextmanager
+def _opened(platform: Path, who: Actor) -> Iterator[Transaction]:
+    clock = OrderedClock(SystemClock())
+    with closing(connect(platform)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), who, {})
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,57 @@
+"""What a data folder and its backups tell of companies that platform.db does not know."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.folder import BackupFolder
+
+FILES: Final = ("companies/*.db*", "replaced-*/companies/*.db*", "before-*/companies/*.db*", "deleted-*/*.db*")
+"""In a data folder. What begins with the id of a company is a file of that company."""
+FOLDERS: Final = ("requests/*", "imports/*")
+"""Folders that are named by the id of a company."""
+ID: Final = re.compile(r"([1-9][0-9]{0,17})(\.db.*)?", re.ASCII)
+OF_ARCHIVE: Final = re.compile(r"company-([1-9][0-9]{0,17})-.*", re.ASCII)
+
+
+def highest_id(data: DataFolder, backups: Path) -> int:
+    """The highest id of a company that a file, what a deletion or a restore has left, or an archive shows."""
+    return max((*_in_data(data.path), *_in_archives(backups)), default=0)
+
+
+def _in_data(data: Path) -> Iterator[int]:
+    for pattern in (*FILES, *FOLDERS):
+        for path in data.glob(pattern):
+            if found := ID.fullmatch(path.name):
+                yield int(found[1])
+
+
+def _in_archives(backups: Path) -> Iterator[int]:
+    """Archives of other installations in a shared folder only raise the number further."""
+    for path in BackupFolder(backups).of_companies().companies():
+        if found := OF_ARCHIVE.fullmatch(path.name):
+            yield int(found[1])
+    for path in BackupFolder(backups).archives():
+        with suppress(StorageError, OSError):
+            yield from (file.company_id or 0 for file in read_manifest(path).files)
+
+
+def was_deleted(data: DataFolder, backups: Path, installation: str, company_id: int, since: datetime) -> bool:
+    """Whether a deletion of the company after that moment has left its archive, or its file in `deleted-…`."""
+    if any(data.path.glob(f"deleted-{company_id}-*/{company_id}.db")):
+        return True
+    for path in BackupFolder(backups).of_companies().companies():
+        if path.name.startswith(f"company-{company_id}-"):
+            with suppress(StorageError, OSError):
+                manifest = read_manifest(path)
+                is_of_it = manifest.installation == installation and manifest.has_company(company_id)
+                if is_of_it and timestamps.from_text(manifest.began_at) >= since:
+                    return True
+    return False

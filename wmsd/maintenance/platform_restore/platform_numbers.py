@@ -1,0 +1,53 @@
+"""Lets the ids of a restored platform.db go on after those that the lost one may have given."""
+
+from datetime import timedelta
+from typing import Final
+
+from wmsd.db.engine.transaction import Transaction
+
+LEAST_LEAP: Final = 10_000
+TIMES: Final = 10
+"""A leap is so many times what the busiest span has given that was as long as the backup is old."""
+COUNTED: Final = """
+    SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' ORDER BY name
+"""
+MOMENT: Final = "SELECT name FROM pragma_table_info(?) WHERE name IN ('at', 'created_at')"
+BUSIEST: Final = """
+    SELECT coalesce(max(rows), 0) FROM (
+        SELECT count(*) OVER (
+            ORDER BY julianday({moment}) RANGE BETWEEN :days PRECEDING AND CURRENT ROW
+        ) AS rows FROM {table}
+    )
+"""
+LAST: Final = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)"
+RAISE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
+ADD: Final = """
+    INSERT INTO sqlite_sequence (name, seq)
+    SELECT :name, :value WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
+"""
+
+
+def leap_size(tx: Transaction, age: timedelta) -> int:
+    """How many ids of a table the lost file may have given since a backup of this age, at the most."""
+    days = max(age / timedelta(days=1), 0.0)
+    busiest = 0
+    for table in _tables(tx):
+        for (moment,) in tx.rows(MOMENT, (table,)):
+            busiest = max(busiest, tx.value(BUSIEST.format(moment=moment, table=table), {"days": days}))
+    return max(LEAST_LEAP, TIMES * busiest)
+
+
+def leap(tx: Transaction, by: int) -> None:
+    """Every table with ids that are never given twice goes on after a gap."""
+    for table in _tables(tx):
+        raise_to(tx, table, tx.value(LAST, (table,)) + by)
+
+
+def raise_to(tx: Transaction, table: str, value: int) -> None:
+    """The next id of the table is greater than this."""
+    for statement in (RAISE, ADD):
+        tx.execute(statement, {"name": table, "value": value})
+
+
+def _tables(tx: Transaction) -> list[str]:
+    return [name for (name,) in tx.rows(COUNTED)]

@@ -1,0 +1,106 @@
+"""Restores platform.db alone, where the companies' files are whole and stay as they are.
+
+Companies that were created after the backup are adopted from their own files, which say whose they are. Ids of
+platform.db go on after those that the lost one may have given. The files of companies are not touched: they are
+those that the lost platform.db knew, so their history goes on without a cut.
+"""
+
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.contract.context import Actor
+from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out
+from wmsd.data_folder.file_swap import swap
+from wmsd.data_folder.platform_facts import damage_of
+from wmsd.db import migrations
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.maintenance.backups.manifest import PLATFORM, BackedUpFile, Manifest
+from wmsd.maintenance.backups.restore import Installed, Restore, installed
+from wmsd.maintenance.company_moves import deletion_store as company_deletion
+from wmsd.maintenance.platform_restore.adopt_companies import Lost, Settled, Settling
+from wmsd.maintenance.platform_restore.company_facts import owner_in
+from wmsd.tenants.companies import store as companies
+
+
+class PlatformRestored(NamedTuple):
+    manifest: Manifest
+    replaced: Path | None
+    """Where the files are that were there before; None when there were none."""
+    settled: Settled
+    shut_out: ShutOut
+    """Whom the replaced platform.db had shut out since."""
+    keys: str
+    """Where the keys come from, as in `Restored`."""
+
+
+class PlatformRestore(Restore):
+    """`backups`, for `platform_alone`: the folder whose archives show which companies were deleted."""
+
+    def check_platform(self) -> Installed | None:
+        """What is in the folder now. Raises StorageError when platform.db of this backup cannot be restored."""
+        self._check_is_backup(None)
+        known, file = installed(self._data), self._file()
+        there = sorted(self._data.companies.glob("*.db"))
+        if not there:
+            raise StorageError(
+                f"There is no company's file in {self._data.companies}, so platform.db alone is not enough. "
+                "Nothing was changed. Restore everything: leave out --only-platform."
+            )
+        owners = [owner for path in there if (owner := owner_in(path)) is not None]
+        others = {owner.installation for owner in owners} - {self.manifest.installation}
+        is_other = known is not None and known.installation != self.manifest.installation
+        if is_other or (others and len(others) == len({owner.installation for owner in owners})):
+            raise StorageError(
+                f"{self.archive} is a backup of another installation than the one in {self._data.path}. Nothing "
+                "was changed. Name a backup of this installation."
+            )
+        self._check([file])
+        self._check_keys(known)
+        return known
+
+    def _check_is_backup(self, known: Installed | None) -> None:
+        if self.manifest.company is not None:
+            raise StorageError(f"{self.archive} is the archive of one company, and has no {PLATFORM}.")
+
+    def _file(self) -> BackedUpFile:
+        file = self.manifest.file(PLATFORM)
+        if file is None:
+            raise StorageError(f"{self.archive} has no {PLATFORM}. Name another backup.")
+        return file
+
+    @property
+    def puts_platform_aside(self) -> bool:
+        return self._data.platform_file.exists()
+
+    def platform_alone(self, backups: Path, who: Actor) -> PlatformRestored:
+        """Raises StorageError with nothing changed, and OSError. Nobody else may use the data folder."""
+        known, file = self.check_platform(), self._file()
+        lost = self._lost(known)
+        with self._unpacked_into() as folder:
+            platform = folder / PLATFORM
+            self._unpack(file, folder)
+            migrations.migrate(platform, migrations.PLATFORM)  # a copy: the archive keeps what it has
+            keys = self._keys(known, platform)
+            shut_out = ShutOut({}, [], [])
+            if self._data.platform_file.exists():
+                shut_out = keep_shut_out(platform, self._data.platform_file)
+            made_at = timestamps.from_text(self.manifest.began_at)
+            settling = Settling(self._data, backups, self.manifest.installation, made_at, lost, who)
+            settled = settling.settle(platform)
+            swap(self._data.path, self._put(file))
+        replaced = self._replaced_folder()
+        return PlatformRestored(self.manifest, replaced if replaced.exists() else None, settled, shut_out, keys)
+
+    def _lost(self, known: Installed | None) -> Lost:
+        marks = {} if known is None else known.marks
+        is_whole = known is not None and damage_of(self._data) is None
+        try:
+            with closing(pin(self._data.platform_file)) as state:
+                found = {each.id: each for each in state.read(companies.every_company)}
+                return Lost(found, state.read(company_deletion.ended), marks, is_whole)
+        except (StorageError, sqlite3.Error, OSError):
+            return Lost({}, (), marks, is_whole=False)

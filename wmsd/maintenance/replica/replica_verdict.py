@@ -1,0 +1,56 @@
+"""Whether the replica has everything, in a sentence."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.base.plurals import counted
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.litestream import ReplicatedFile, replicated_files
+from wmsd.db.engine.failures import StorageError
+
+LATE: Final = timedelta(seconds=15)
+"""A replica that is further behind is told."""
+MOST_NAMED: Final = 3
+
+
+class Verdict(NamedTuple):
+    ok: bool
+    sentence: str
+    behind: dict[str, float | None]
+    """The files that are not replicated as they should be, and the seconds since they were; None: never."""
+
+
+def verdict(folder: DataFolder, now: datetime | None = None) -> Verdict:
+    """What the Litestream of this folder says, against the files that there are."""
+    try:
+        found = {each.path.name: each for each in replicated_files(folder.path)}
+    except StorageError as error:
+        return Verdict(False, str(error), {})
+    files = [path.name for path in (folder.platform_file, *_companies(folder))]
+    return judged(files, found, now or datetime.now(UTC))
+
+
+def _companies(folder: DataFolder) -> list[Path]:
+    return sorted(folder.companies.glob("*.db"))
+
+
+def judged(files: list[str], found: dict[str, ReplicatedFile], now: datetime) -> Verdict:
+    ages = {name: _age(found.get(name), now) for name in files}
+    behind = {name: age for name, age in ages.items() if age is None or age > LATE.total_seconds()}
+    if not behind:
+        most = max((age for age in ages.values() if age is not None), default=0.0)
+        replicated = counted(len(files), "file is replicated", "files are replicated")
+        return Verdict(True, f"{replicated}, {most:.0f} s ago at the most", {})
+    named = ", ".join(
+        f"{name} {'is not replicated' if age is None else f'was last replicated {age:.0f} s ago'}"
+        for name, age in list(behind.items())[:MOST_NAMED]
+    )
+    more = f", and {len(behind) - MOST_NAMED} more" if len(behind) > MOST_NAMED else ""
+    return Verdict(False, f"{len(behind)} of {len(files)} files are behind: {named}{more}", behind)
+
+
+def _age(file: ReplicatedFile | None, now: datetime) -> float | None:
+    if file is None or file.last_sync_at is None or file.status != "replicating":
+        return None
+    return max(0.0, (now - file.last_sync_at).total_seconds())

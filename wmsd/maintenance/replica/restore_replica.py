@@ -1,0 +1,142 @@
+"""Takes a replica into an empty data folder: on the spare box, when the other one is gone.
+
+What was written in the last second or two may be missing, and nobody knows how much it was. So an epoch begins in
+each company's history, and every number leaps ahead: none that somebody has seen is given again.
+"""
+
+import shutil
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.machine.file_owner import give_to_owner_of
+from wmsd.base.machine.private_files import new_private_folder
+from wmsd.base.machine.scratch_folders import in_use
+from wmsd.data_folder.continue_numbers import leap
+from wmsd.data_folder.file_swap import Rename, swap
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.litestream import restore
+from wmsd.data_folder.litestream_configuration import COMPANIES, url_of
+from wmsd.data_folder.new_epoch import begin_epoch
+from wmsd.data_folder.numbers import NOTHING_KNOWN
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.file_owner import Owner, check
+from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.migrations import COMPANY, PLATFORM, check_schema
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.recovery.restore_note import note_replica
+
+SCRATCH: Final = ".replica"
+AT_ONCE: Final = 4
+
+
+class Taken(NamedTuple):
+    """A company as the replica had it."""
+
+    code: str
+    last_change: str
+    last_event: int
+    known_missing: int
+    """How many events are known to be missing. The last minute's are not known."""
+
+
+class NotTaken(NamedTuple):
+    code: str
+    reason: str
+
+
+class TakenOver(NamedTuple):
+    taken: list[Taken]
+    failed: list[NotTaken]
+    seconds: float
+    access_unknown_after: str
+    """The moment after which nobody knows whom somebody shut out."""
+
+
+Tell = Callable[[str, int, int], None]
+"""Is called with a company's code, how many are done, and how many there are."""
+
+
+class Replica:
+    def __init__(self, program: Path, address: str, data: DataFolder) -> None:
+        """`program` is Litestream's."""
+        self._program = program
+        self._url = url_of(address)
+        self._data = data
+        self._scratch = data.path / SCRATCH
+
+    def take_over(self, tell: Tell) -> TakenOver:
+        """Takes everything into the data folder, which must be empty, and which nobody may use meanwhile. A
+        company that cannot be taken is left out. Raises StorageError and OSError, with the folder as it was.
+        """
+        began = time.monotonic()
+        if self._data.is_made or any(self._data.companies.glob("*.db")):
+            raise StorageError(
+                f"{self._data.path} holds data already. Nothing was changed. Take the replica into an empty "
+                "folder (--data)."
+            )
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        for folder in (self._scratch, self._scratch / COMPANIES):
+            new_private_folder(folder)
+        used = ExitStack()
+        try:
+            used.enter_context(in_use(self._scratch))
+            platform = self._data.platform_file.name
+            restore(self._program, f"{self._url}/{platform}", self._scratch / platform)
+            check_schema(self._scratch / platform, PLATFORM)
+            owners, marks = self._known(self._scratch / platform)
+            found: list[Taken | NotTaken] = []
+            with ThreadPoolExecutor(AT_ONCE) as threads:
+                for each in threads.map(lambda owner: self._company(owner, marks.get(owner.company_id)), owners):
+                    found.append(each)
+                    tell(each.code, len(found), len(owners))
+            unknown_after = note_replica(self._scratch / platform)
+            files = sorted(self._scratch.rglob("*.db"), reverse=True)  # platform.db last: it makes the folder one
+            for file in files:
+                give_to_owner_of(self._data.path, file)
+            names = [str(file.relative_to(self._scratch)) for file in files]
+            swap(self._data.path, [Rename(f"{SCRATCH}/{name}", name) for name in sorted(names)])
+        finally:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            used.close()
+        return TakenOver(
+            [each for each in found if isinstance(each, Taken)],
+            [each for each in found if isinstance(each, NotTaken)],
+            time.monotonic() - began,
+            unknown_after,
+        )
+
+    def _known(self, platform: Path) -> tuple[list[Owner], dict[int, HighWaterMark]]:
+        """Whose files there must be, and how far they had come a minute before, at the most."""
+        try:
+            leap(platform)
+            with closing(pin(platform)) as state:
+                installation, codes, marks = state.read(
+                    lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
+                )
+        except sqlite3.Error as error:
+            raise StorageError(f"The platform.db of the replica cannot be used: {error}.") from error
+        return [Owner(installation, company_id, code) for company_id, code in codes.items()], marks
+
+    def _company(self, owner: Owner, mark: HighWaterMark | None) -> Taken | NotTaken:
+        name = f"{COMPANIES}/{owner.company_id}.db"
+        target = self._scratch / name
+        try:
+            restore(self._program, f"{self._url}/{name}", target)
+            check_schema(target, COMPANY)
+            with closing(connect(target)) as connection:
+                check(connection, target, owner)
+                last_change, last_event = read_mark(connection)
+            begin_epoch(target, "replica", NOTHING_KNOWN)
+        except (StorageError, sqlite3.Error) as error:
+            for remains in target.parent.glob(f"{target.name}*"):
+                remains.unlink()
+            return NotTaken(owner.code, " ".join(str(error).split()))
+        known_missing = 0 if mark is None else max(0, mark.last_event - last_event)
+        return Taken(owner.code, timestamps.from_microseconds(last_change), last_event, known_missing)

@@ -1,0 +1,96 @@
+"""The files of a data folder: how large they are, and of which schema. None is opened as a database."""
+
+import os
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd.db.engine.raw_files import first_bytes
+from wmsd.db.engine.sqlite import log_bytes
+from wmsd.db.migrations import COMPANY, HEADER, MAGIC, PLATFORM, FileKind
+from wmsd.maintenance.doctor.situation import COMPANY_FILE
+
+MOST_FILES: Final = 20_000
+SUMMED: Final = ("imports", "requests", "tls")
+"""Folders whose files may have the names of people's, or are many: only how many and how large they are."""
+
+
+def files(data: Path) -> dict[str, Any]:
+    """Of the data folder and of `companies`; of the others their sums. Raises OSError."""
+    shown = list(_listed(data, ""))
+    for entry in sorted(data.iterdir()):
+        if entry.is_dir() and not entry.is_symlink() and entry.name not in SUMMED:
+            shown += list(_listed(entry, f"{entry.name}/"))[: max(0, MOST_FILES - len(shown))]
+    return {"files": shown[:MOST_FILES], "folders": {name: _sum(data / name) for name in SUMMED}}
+
+
+def _listed(folder: Path, before: str) -> Iterator[dict[str, Any]]:
+    for entry in sorted(folder.iterdir()):
+        try:
+            status = entry.lstat()
+        except OSError:
+            continue  # it has gone meanwhile
+        if stat.S_ISDIR(status.st_mode):
+            continue
+        yield {
+            "name": f"{before}{entry.name}",
+            "bytes": status.st_size,
+            "on_disk": status.st_blocks * 512,
+            "mode": stat.filemode(status.st_mode),
+            "user": status.st_uid,
+            "written_at": datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"),
+        }
+
+
+def _sum(folder: Path) -> dict[str, int]:
+    number = size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            number += 1
+            try:
+                size += os.lstat(Path(place, name)).st_size
+            except OSError:
+                continue
+            if number >= MOST_FILES:
+                return {"files": number, "bytes": size}
+    return {"files": number, "bytes": size}
+
+
+def schemas(platform: Path, companies: Path) -> dict[str, Any]:
+    """How many migrations each file has had, by its header, and how many this program has."""
+    found = {platform.name: _schema(platform, PLATFORM)}
+    for path in sorted(companies.glob("*.db"))[:MOST_FILES]:
+        found[path.name] = _schema(path, COMPANY)
+    program = {kind.name: len(kind.scripts()) for kind in (PLATFORM, COMPANY)}
+    return {"of_this_program": program, "of_files": found}
+
+
+def _schema(path: Path, kind: FileKind) -> dict[str, Any]:
+    """A change that is still in the log beside the file is not in its header yet."""
+    try:
+        header = first_bytes(path, HEADER.size)
+        log = log_bytes(path)
+    except OSError as error:
+        return {"error": error.strerror}
+    if header is None or len(header) < HEADER.size:
+        return {"error": "is too short"}
+    magic, _, _, _, pages, version, application_id = HEADER.unpack(header)
+    if magic != MAGIC:
+        return {"error": "is no file of SQLite"}
+    return {"schema": version, "pages": pages, "log_bytes": log, "is_ours": application_id == kind.application_id}
+
+
+def companies(folder: Path, codes: dict[int, str] | None, with_names: bool) -> list[dict[str, Any]]:
+    """By their ids; those whose files lack, too."""
+    on_disk = {int(path.stem): path for path in folder.glob("*.db") if COMPANY_FILE.fullmatch(path.name)}
+    found = []
+    for company_id in sorted({*on_disk, *(codes or {})}):
+        path = on_disk.get(company_id)
+        shown: dict[str, Any] = {"id": company_id, "bytes": None if path is None else path.stat().st_size}
+        shown["is_known"] = None if codes is None else company_id in codes
+        if with_names:
+            shown["code"] = (codes or {}).get(company_id)
+        found.append(shown)
+    return found

@@ -1,0 +1,87 @@
+"""What a machine says of itself: its system, its memory and disks, its limits and its clock."""
+
+import os
+import platform
+import resource
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd.base.machine.memory import machine_memory
+from wmsd.host import own_program
+from wmsd.host.systemd import commands as host
+from wmsd.maintenance.doctor.file_systems import file_system_of
+from wmsd.settings import ENVIRONMENT, Settings
+
+NAME: Final = "PRETTY_NAME="
+RELEASE: Final = Path("/etc/os-release")
+FREE: Final = ("MemTotal", "MemAvailable", "SwapTotal", "SwapFree")
+
+
+def facts(settings: Settings) -> dict[str, Any]:
+    """Raises nothing that a machine can cause: what it does not tell is None."""
+    system = os.uname()
+    now = time.time()
+    return {
+        "kernel": f"{system.sysname} {system.release} {system.version} {system.machine}",
+        "system": _release(),
+        "c_library": " ".join(platform.libc_ver()),
+        "python": sys.version,
+        "packed_as": own_program.packing(),
+        "processors": os.cpu_count(),
+        "load": _or_none(os.getloadavg),
+        "up_seconds": _or_none(lambda: int(time.clock_gettime(time.CLOCK_BOOTTIME))),
+        "memory": _memory(),
+        "memory_for_wmsd": _or_none(machine_memory),
+        "file_systems": {name: _or_none(partial(_file_system, path)) for name, path in _places(settings).items()},
+        "open_files": resource.getrlimit(resource.RLIMIT_NOFILE),
+        "memory_limit": resource.getrlimit(resource.RLIMIT_AS),
+        "user": os.geteuid(),
+        "umask": _or_none(_umask),
+        "systemd": host.systemd_runs(),
+        "clock": datetime.fromtimestamp(now, UTC).isoformat(),
+        "local_clock": datetime.fromtimestamp(now).astimezone().isoformat(),
+        "locale": {name: os.environ[name] for name in ("LANG", "LC_ALL", "TZ") if name in os.environ},
+        "variables": sorted(name for name in os.environ if name.startswith(ENVIRONMENT)),
+    }
+
+
+def _file_system(path: Path) -> dict[str, Any]:
+    return file_system_of(path)._asdict()
+
+
+def _places(settings: Settings) -> dict[str, Path]:
+    return {
+        "data": Path(settings.server.data),
+        "backups": Path(settings.backup.folder),
+        "temporary": Path(os.environ.get("TMPDIR", "/tmp")),  # noqa: S108  (looked at, not used)
+    }
+
+
+def _release() -> str | None:
+    lines = _or_none(lambda: RELEASE.read_text(encoding="utf-8", errors="replace").splitlines()) or []
+    return next((line.removeprefix(NAME).strip('"') for line in lines if line.startswith(NAME)), None)
+
+
+def _memory() -> dict[str, str]:
+    lines = _or_none(lambda: Path("/proc/meminfo").read_text(encoding="ascii").splitlines()) or []
+    found = (line.partition(":") for line in lines)
+    return {name: value.strip() for name, _, value in found if name in FREE}
+
+
+def _umask() -> str | None:
+    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith("Umask:"):
+            return line.split()[1]
+    return None
+
+
+def _or_none(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except (OSError, ValueError, AttributeError):
+        return None

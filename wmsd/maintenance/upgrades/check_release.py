@@ -1,0 +1,192 @@
+"""A program that is to be installed: who has made it, and which version it is.
+
+The signature is one of minisign (https://jedisct1.github.io/minisign), in a file of the same name with `.minisig`.
+Its trusted comment begins with `wmsd` and the version, so a signed file cannot pass for another one.
+"""
+
+import json
+import os
+import subprocess
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import minisign
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wmsd import __version__
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.program_file import ProgramFile
+
+BUILT_IN_KEY: Final = files("wmsd") / "release.pub"
+"""The public key of whoever built this program; not there when it was built without one."""
+SIGNATURE: Final = ".minisig"
+CHECKSUM: Final = ".sha256"
+LARGEST_TEXT_BYTES: Final = 10_000
+ANSWER_SECONDS: Final = 60.0
+
+
+class Schemas(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+    platform: int
+    company: int
+
+
+class Described(BaseModel):
+    """What `wmsd version --json` says."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+    name: str
+    version: str
+    schemas: Schemas
+
+
+class Proof(NamedTuple):
+    """`signed_for` is the version in the signature; None where the sum alone was compared."""
+
+    sentence: str
+    signed_for: str | None = None
+
+
+def check(source: Path, taken: Path, sha256: str, key_file: Path | None, expected_sha256: str | None) -> Proof:
+    """Checks the program `taken`, a copy of `source`, against its signature and sums. `expected_sha256` is
+    one that a person has from the maker: no refusal tells the program's own, which would be no proof of anything.
+    Raises StorageError.
+    """
+    _check_sum(source, sha256, expected_sha256)
+    key = _public_key(key_file)
+    signature = _beside(source, SIGNATURE)
+    if expected_sha256 is not None and (key is None or signature is None):
+        return Proof("its SHA-256 is the one that you gave")
+    if key is None:
+        raise StorageError(
+            f"Who made {source} cannot be checked: this wmsd was built without a public key. Get the maker's "
+            "public key from where wmsd is published, and name its file with --public-key. The help of this "
+            "command has an option for a SHA-256 that the maker publishes. Nothing was changed."
+        )
+    if signature is None:
+        raise StorageError(
+            f"{source} is not signed: its signature {source}{SIGNATURE} is missing. Download the signature from "
+            "where wmsd is published, and put it beside the program. Nothing was changed."
+        )
+    return Proof(*_verified(source, taken, key, signature))
+
+
+def _check_sum(source: Path, sha256: str, expected: str | None) -> None:
+    written = _beside(source, CHECKSUM)
+    said = {
+        "the SHA-256 that you gave": expected,
+        f"{source}{CHECKSUM}": None if written is None else written.decode(errors="replace").split(maxsplit=1)[0],
+    }
+    for name, text in said.items():
+        if text is not None and text.strip().lower() != sha256:
+            raise StorageError(
+                f"{source} is not the program that was published: {name} says {text.strip()[:80]}, and the "
+                "program has another one. Nothing was changed. Download it again."
+            )
+
+
+def _public_key(named: Path | None) -> minisign.PublicKey | None:
+    path = named or BUILT_IN_KEY
+    if named is None and not path.is_file():
+        return None
+    try:
+        return minisign.PublicKey.from_bytes(_text(path))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise StorageError(f"{path} is not a public key of minisign: {reason}.") from None
+
+
+def _beside(source: Path, suffix: str) -> bytes | None:
+    """The content of the file with that suffix; None when there is none."""
+    path = source.with_name(source.name + suffix)
+    try:
+        found = _text(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from None
+    if not found.strip():
+        raise StorageError(f"{path} is empty.")
+    return found
+
+
+def _text(path: Traversable) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LARGEST_TEXT_BYTES)
+
+
+def _verified(source: Path, taken: Path, key: minisign.PublicKey, text: bytes) -> tuple[str, str]:
+    """A sentence, and the version that was signed."""
+    try:
+        signature = minisign.Signature.from_bytes(text)
+        key.verify_file(taken, signature)
+    except ValueError as error:
+        raise StorageError(
+            f"{source}{SIGNATURE} is not the signature of {source} by this key: {error}. Nothing was changed. "
+            "Download both again from where wmsd is published."
+        ) from None
+    comment = signature.trusted_comment
+    match comment.split():
+        case ["wmsd", version, *_]:
+            return f"its signature is right ({comment})", version
+    raise StorageError(f"{source} was signed as {comment!r}, which is not a version of wmsd. Nothing was changed.")
+
+
+def described(program: ProgramFile, proof: Proof) -> Described:
+    """What the new program says of itself. Raises StorageError also when it is not the one that was signed, or not
+    newer than this one.
+    """
+    found = _asked(program.new)
+    if proof.signed_for not in (None, found.version):
+        raise StorageError(
+            f"The program says that it is wmsd {found.version}, and it was signed as {proof.signed_for}. Nothing "
+            "was changed."
+        )
+    if _parts(found.version) <= _parts(__version__):
+        raise StorageError(
+            f"This is wmsd {__version__}, and the program is {found.version}: that is no upgrade. Nothing was "
+            "changed."
+        )
+    return found
+
+
+def _asked(program: Path) -> Described:
+    environment = {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
+    try:
+        done = subprocess.run(  # noqa: S603  (it was checked)
+            [program, "version", "--json"],
+            capture_output=True,
+            timeout=ANSWER_SECONDS,
+            env=environment,
+            check=True,
+        )
+        return Described.model_validate(json.loads(done.stdout))
+    except (OSError, subprocess.SubprocessError, ValueError, ValidationError) as error:
+        raise StorageError(
+            f"The new program does not run on this machine, or is no wmsd that can be upgraded to: {_why(error)}. "
+            "Nothing was changed. When its download was cut off, or was of another machine, download it again."
+        ) from None
+
+
+def _why(error: Exception) -> str:
+    said = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
+    match error:
+        case subprocess.CalledProcessError(returncode=code) if code < 0:
+            return f"it was ended by the signal {-code}"
+        case subprocess.CalledProcessError(returncode=code):
+            return said[-1].rstrip(".") if said else f"it ended with the exit status {code}, and said nothing"
+        case subprocess.TimeoutExpired():
+            return f"it has not answered within {ANSWER_SECONDS:.0f} s"
+        case OSError():
+            return (error.strerror or str(error)).lower()
+    return "it does not say its version as wmsd does"
+
+
+def _parts(version: str) -> tuple[tuple[int, ...], bool, str]:
+    """For comparing: 1.10.0 comes after 1.9.1, and 1.0.0-rc1 before 1.0.0 (https://semver.org, section 11)."""
+    numbers, _, rest = version.partition("+")[0].partition("-")
+    return tuple(int(part) if part.isdecimal() else 0 for part in numbers.split(".")), not rest, rest

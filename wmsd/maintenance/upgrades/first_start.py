@@ -1,0 +1,75 @@
+"""The first start of a new version. It brings every file up to date before it serves anyone, and gives way to the
+previous program when that fails; then nobody has written anything that could be lost.
+"""
+
+import logging
+from collections.abc import Collection
+from pathlib import Path
+
+from wmsd import __version__
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.files.company_files import CompanyFiles
+from wmsd.host.program_file import ProgramFile
+from wmsd.maintenance.upgrades.journal import Upgrade, read_upgrade, write_upgrade
+from wmsd.maintenance.upgrades.kept_copies import KeptCopies
+
+LOG = logging.getLogger("wmsd.upgrade")
+
+
+class Trial:
+    def __init__(self, data: DataFolder, upgrade: Upgrade) -> None:
+        self._data = data
+        self._upgrade = upgrade
+        self._is_over = False
+
+    async def check(self, files: CompanyFiles, company_ids: Collection[int]) -> None:
+        """Brings every file up to date. Raises StorageError when one fails that did not fail before."""
+        await files.prepare(company_ids)
+        failed = {each: why for each, why in files.failed.items() if each not in self._upgrade.unavailable}
+        if failed:
+            first = next(iter(failed.values()))
+            raise StorageError(f"{len(failed)} of {len(company_ids)} companies cannot be served: {first}")
+
+    def succeed(self) -> None:
+        """From now on there is no way back by itself: others write. Raises OSError."""
+        write_upgrade(self._data.path, self._upgrade.model_copy(update={"outcome": "done"}))
+        self._is_over = True
+        LOG.info("the upgrade from wmsd %s to %s is done", self._upgrade.from_version, __version__)
+
+    def fail(self, error: Exception) -> bool:
+        """Puts the previous program in its place again. Returns whether it is to be started now. Raises
+        StorageError.
+        """
+        if self._is_over:
+            return False
+        reason = " ".join(str(error).split()).rstrip(".") + "."
+        LOG.error("the upgrade to wmsd %s failed: %s", __version__, reason)
+        LOG.error("wmsd %s is started again, with the files as they were", self._upgrade.from_version)
+        try:
+            write_upgrade(self._data.path, self._upgrade.model_copy(update={"reason": reason}))
+        except OSError as refused:
+            LOG.warning("why the upgrade failed cannot be written down: %s", refused.strerror)
+        ProgramFile(Path(self._upgrade.program)).put_back()
+        return True
+
+
+def begin(data: DataFolder) -> Trial | None:
+    """Call it with the data folder locked. Puts the files back when an upgrade has failed, and this program is the
+    one of before. Returns the trial when this program is the new one. Raises StorageError, sqlite3.Error and
+    OSError.
+    """
+    upgrade = read_upgrade(data.path)
+    if upgrade is None or upgrade.outcome != "under way":
+        return None
+    if upgrade.to_version == __version__:
+        return Trial(data, upgrade)
+    if upgrade.from_version == __version__:
+        for path in KeptCopies(data, upgrade.to_version).put_back():
+            LOG.warning("%s is again as it was before the upgrade to wmsd %s", path, upgrade.to_version)
+        reason = upgrade.reason or "It was broken off."
+        write_upgrade(data.path, upgrade.model_copy(update={"outcome": "went back", "reason": reason}))
+    else:
+        LOG.warning("an upgrade to wmsd %s was begun, but this is %s", upgrade.to_version, __version__)
+        write_upgrade(data.path, upgrade.model_copy(update={"outcome": "done"}))
+    return None

@@ -1,0 +1,97 @@
+"""The files as they were before a version migrated them: `before-<version>` in the data folder."""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from wmsd import __version__
+from wmsd.base.machine.private_files import new_private, new_private_folder
+from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.file_swap import Rename, replaced_folder, swap, sync, with_sides
+from wmsd.data_folder.folder import DataFolder
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.sqlite import bytes_on_disk
+from wmsd.db.engine.state_bytes import StateBytes
+from wmsd.db.migrations import COMPANY, PLATFORM, version_of
+
+LOG = logging.getLogger("wmsd.data")
+NAME: Final = "before-"
+COPY_AND_LOG: Final = 2
+"""A migration needs room for the copy, and for a log that may become as long as the file."""
+
+
+class KeptCopies:
+    def __init__(self, data: DataFolder, version: str = __version__) -> None:
+        """`version`: of the program that migrates."""
+        self._data = data.path
+        self._version = version
+        self.name = f"{NAME}{version}"
+        self.path = self._data / self.name
+
+    def keep(self, path: Path) -> None:
+        """Copies a file of the data folder to the disk. Nobody may write it meanwhile. Raises StorageError, with
+        nothing changed, and sqlite3.Error.
+        """
+        target = self.path / path.relative_to(self._data)
+        unfinished = target.with_name(f"{target.name}.new")
+        check_room(self._data, COPY_AND_LOG * bytes_on_disk(path))
+        try:
+            for folder in (self.path, target.parent):
+                if not folder.exists():
+                    new_private_folder(folder)
+            unfinished.unlink(missing_ok=True)
+            _copy(path, unfinished)
+            unfinished.rename(target)  # a copy that is there already is of an earlier attempt
+            for folder in (target.parent, self.path, self._data):
+                sync(folder)
+        except OSError as error:
+            raise StorageError(
+                f"{path} was left as it is: a copy of it cannot be kept in {self.path}, which is done before a "
+                f"file is brought up to date: {(error.strerror or str(error)).lower()}."
+            ) from error
+        LOG.info("%s is brought up to date for wmsd %s; the file as it was is %s", path, self._version, target)
+
+    def put_back(self) -> list[Path]:
+        """Puts the copies in the places of those files that were migrated since. Nobody may use the data folder
+        meanwhile. Returns which. The migrated files are kept. Raises StorageError and sqlite3.Error.
+        """
+        migrated = [name for name in self._names() if self._is_migrated(name)]
+        replaced = replaced_folder()
+        try:
+            swap(
+                self._data,
+                [
+                    rename
+                    for name in migrated
+                    for rename in (
+                        *with_sides(self._data, name, f"{replaced}/{name}"),
+                        Rename(f"{self.name}/{name}", name),
+                    )
+                ],
+            )
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise StorageError(f"The files in {self.path} cannot be put back: {reason}.") from error
+        return [self._data / name for name in migrated]
+
+    def _names(self) -> Iterator[str]:
+        for path in sorted(self.path.rglob("*.db")):
+            yield str(path.relative_to(self.path))
+
+    def _is_migrated(self, name: str) -> bool:
+        path = self._data / name
+        kind = PLATFORM if path == self._data / "platform.db" else COMPANY
+        return path.exists() and version_of(path) > len(kind.scripts())
+
+
+def _copy(path: Path, target: Path) -> None:
+    with closing(StateBytes(path)) as content, closing(pin(path)) as state, new_private(target) as file:
+        content.begin(state.extent)
+        for piece in content:
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,175 @@
+"""Finds what earlier versions have left in other places.
+
+Until version 1.0.0 every relative path began at the current directory, also one in a configuration file, and the
+default folder of the backups was ./backups. Where only such a place has something, it stays in use, and a sentence
+says so.
+"""
+
+import os
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.host.systemd.paths import CONFIG, STATE
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.last_runs import read_record
+from wmsd.maintenance.backups.present import is_hidden
+from wmsd.settings import Layer, RelativePath, Settings, default_backups, from_folder, relative_paths
+
+OLD_BACKUPS: Final = "backups"
+DATA: Final = ("server", "data")
+BACKUPS: Final = ("backup", "folder")
+
+
+class Settled(NamedTuple):
+    settings: Settings
+    told: list[str]
+    """What is used in an old place, and how to settle it."""
+    two_of_data: list[str]
+    """There are data in both places."""
+    two_of_backups: list[str]
+    """There are backups of this installation in both places."""
+
+
+def settled(settings: Settings, layers: Sequence[Layer]) -> Settled:
+    """The settings with the places that are in use."""
+    found = Settled(settings, [], [], [])
+    for file, each in _of_file(layers):
+        found = _of_path(found, file, each)
+    if any("folder" in layer.values.get("backup", {}) for layer in layers):
+        return found
+    beside = str(default_backups(Path(found.settings.server.data)))
+    return _of_default(found._replace(settings=_with(found.settings, BACKUPS, beside)))
+
+
+def _of_file(layers: Sequence[Layer]) -> Iterator[tuple[Layer, RelativePath]]:
+    """The relative paths of the configuration file that nothing overrides, that of the data first."""
+    for place, layer in enumerate(layers):
+        if layer.kind == "file":
+            for each in sorted(relative_paths(layer), key=lambda each: (each.section, each.key) != DATA):
+                if not any(each.key in later.values.get(each.section, {}) for later in layers[place + 1 :]):
+                    yield layer, each
+
+
+def _of_path(found: Settled, file: Layer, each: RelativePath) -> Settled:
+    name, now = (each.section, each.key), Path(from_folder(file, each.value))
+    has, what = _looks_for(found.settings, name)
+    old = next((old for old in _old_paths(file, each.value) if not _are_one(now, old) and has(old)), None)
+    if old is None or (name == BACKUPS and _is_made_in(now, found.settings)):
+        return found
+    means = f'{each.section}.{each.key} = "{each.value}" in {file.name} is relative to that file, and means {now}.'
+    if not has(now):
+        sentence = (
+            f"{means} Only {old}, where earlier versions of wmsd looked, has {what}: it is used. To settle this, "
+            f'write the whole path into {file.name}: {each.key} = "{old}"'
+        )
+        changed = _with(found.settings, name, str(old))
+        return found._replace(settings=changed, told=[*found.told, sentence])
+    two_places = (
+        f"{means} There are {what} in {old} too, where earlier versions of wmsd looked. Write the whole path of "
+        f"the right folder into {file.name}."
+    )
+    if name == DATA:
+        return found._replace(two_of_data=[two_places])
+    return found._replace(two_of_backups=[two_places]) if name == BACKUPS else found
+
+
+def _old_paths(file: Layer, value: str) -> Iterator[Path]:
+    """Where the path led from here, and from where the service runs."""
+    if (here := _from_here(value)) is not None:
+        yield here
+    if Path(file.name) == CONFIG:
+        yield STATE / value
+
+
+def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Path], bool], str]:
+    """What tells that a place has something, and what that is."""
+    if name == DATA:
+        return _has_data, "data"
+    if name == BACKUPS:
+        return (lambda folder: _has_backups(Path(settings.server.data), folder)), "backups of this installation"
+    return _is_there, "such a file"
+
+
+def _of_default(found: Settled) -> Settled:
+    """The folder of the backups, where nothing names it."""
+    data, now = Path(found.settings.server.data), Path(found.settings.backup.folder)
+    if _is_made_in(now, found.settings):
+        return found
+    others = [each for each in _old_backups(data) if not _are_one(each, now) and _has_backups(data, each)]
+    if not others:
+        return found
+    old = others[0]
+    if not _has_backups(data, now):
+        sentence = (
+            f"The backups of this installation are in {old}, and new ones go there too. The default folder is now "
+            f"{now}. To settle this, name the folder in the configuration file, in the section [backup], with "
+            f'folder = "{old}"; or stop the server and move the folder: '
+            f"mv {shlex.quote(str(old))} {shlex.quote(str(now))}"
+        )
+        return found._replace(settings=_with(found.settings, BACKUPS, str(old)), told=[*found.told, sentence])
+    two_places = (
+        f"There are backups of this installation in {now}, the default folder, and in {old}, where earlier "
+        "versions of wmsd made them. Move the archives into one of them, or name one in backup.folder."
+    )
+    return found._replace(two_of_backups=[two_places])
+
+
+def _old_backups(data: Path) -> Iterator[Path]:
+    """./backups of where the server of an earlier version ran, as far as that is known, or may have run."""
+    made = read_record(data).made
+    if made is not None and made.directory is not None:
+        folder = Path(made.directory) / OLD_BACKUPS
+        if _are_one(folder, Path(made.path).parent):
+            yield folder
+    if (here := _from_here(OLD_BACKUPS)) is not None:
+        yield here
+    yield data.parent / OLD_BACKUPS
+
+
+def _is_made_in(folder: Path, settings: Settings) -> bool:
+    """Whether the last scheduled backup was: then this is the place, whatever is elsewhere."""
+    made = read_record(Path(settings.server.data)).made
+    return made is not None and _are_one(Path(made.path).parent, folder)
+
+
+def _has_data(folder: Path) -> bool:
+    return _is_there(folder / "platform.db") or _is_there(folder / "companies")
+
+
+def _has_backups(data: Path, folder: Path) -> bool:
+    """Of the installation in `data`. A folder that this user may not see is believed to have those that its record
+    tells of.
+    """
+    if not BackupFolder(folder).archives():
+        made = read_record(data).made
+        return made is not None and Path(made.path).parent == folder and is_hidden(Path(made.path))
+    from wmsd.maintenance.backups import (
+        installations as whose,  # imported here: most installations have nothing in old places
+    )
+
+    own = whose.own_installation(data)
+    return whose.may_be_lost_data(data, folder) if own is None else whose.has_backup_of(own, folder)
+
+
+def _is_there(path: Path) -> bool:
+    return os.path.lexists(path)
+
+
+def _are_one(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _from_here(value: str) -> Path | None:
+    """None where the current directory was removed."""
+    try:
+        return Path.cwd() / value
+    except OSError:
+        return None
+
+
+def _with(settings: Settings, name: tuple[str, str], value: Any) -> Settings:
+    section, key = name
+    changed = getattr(settings, section).model_copy(update={key: value})
+    return settings.model_copy(update={section: changed})

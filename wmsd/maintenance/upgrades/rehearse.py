@@ -1,0 +1,119 @@
+"""The rehearsal of an upgrade: the new program brings the files of a backup up to date, one after the other, in a
+scratch folder, and examines them.
+"""
+
+import time
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from wmsd import __version__
+from wmsd.data_folder.disk_room import check_room
+from wmsd.db import migrations
+from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.held_states import pin
+from wmsd.db.files.integrity import UNREADABLE
+from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.file_figures import Figures, read_figures
+from wmsd.maintenance.backups.manifest import PLATFORM, BackedUpFile, Manifest
+from wmsd.maintenance.backups.progress import Progress, Tell
+from wmsd.maintenance.backups.unpack import compare, unpack
+from wmsd.maintenance.backups.verify import examined, scratch_folder
+from wmsd.maintenance.upgrades.kept_copies import COPY_AND_LOG
+
+
+class Change(BaseModel):
+    """A figure that the upgrade changes, over all files. A table that is new has no rows before."""
+
+    what: str
+    before: int
+    after: int
+
+
+class Rehearsal(BaseModel):
+    model_config = ConfigDict(extra="ignore", defer_build=True)
+
+    version: str
+    files: int
+    bytes: int
+    migrated: int
+    """How many files have to be brought up to date."""
+    seconds: float
+    """How long that took."""
+    slowest: float
+    """How long it took for the slowest file."""
+    changes: list[Change]
+    problems: list[str]
+    """What would be wrong afterwards, in sentences."""
+
+
+def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
+    """Raises StorageError when the archive has no manifest or the disk no room, and OSError."""
+    manifest = read_manifest(archive)
+    check_room(scratch_in, (1 + COPY_AND_LOG) * max((file.bytes for file in manifest.files), default=0))
+    before: Counter[str] = Counter()
+    after: Counter[str] = Counter()
+    seconds: list[float] = []
+    problems: list[str] = []
+    done = 0
+    with scratch_folder(scratch_in) as scratch:
+        for file in manifest.files:
+            tell(Progress(file.code or PLATFORM, done, manifest.bytes))
+            try:
+                took, figures = _try(archive, manifest, file, scratch / "file.db", problems)
+            except (StorageError, *UNREADABLE) as error:
+                if isinstance(error, OSError):
+                    raise
+                problems.append(f"{file.code or PLATFORM}: {' '.join(str(error).split())}")
+            else:
+                if took is not None:
+                    seconds.append(took)
+                    before.update(_flat(file.figures))
+                    after.update(_flat(figures))
+            done += file.bytes
+            for remains in scratch.iterdir():
+                remains.unlink()
+        tell(Progress("", done, manifest.bytes))
+    return Rehearsal(
+        version=__version__,
+        files=len(manifest.files),
+        bytes=manifest.bytes,
+        migrated=len(seconds),
+        seconds=round(sum(seconds), 3),
+        slowest=round(max(seconds, default=0.0), 3),
+        changes=[
+            Change(what=what, before=before[what], after=after[what])
+            for what in sorted({*before, *after})
+            if before[what] != after[what]
+        ],
+        problems=problems,
+    )
+
+
+def _try(
+    archive: Path, manifest: Manifest, file: BackedUpFile, target: Path, problems: list[str]
+) -> tuple[float | None, Figures]:
+    """How long the file took, or None when it is up to date already, and its figures afterwards."""
+    name = file.code or PLATFORM
+    unpack(archive, file, target)
+    problems += [f"{name}: {difference}." for difference in compare(file, target)]
+    kind = migrations.PLATFORM if file.company_id is None else migrations.COMPANY
+    took = None
+    if file.figures.schema_version < len(kind.scripts()):
+        began = time.monotonic()
+        migrations.migrate(target, kind)
+        took = time.monotonic() - began
+    with closing(pin(target)) as state:
+        figures = state.read(read_figures)
+    problems += [f"{name}: {finding}" for finding in examined(manifest, file, target)]
+    return took, figures
+
+
+def _flat(figures: Figures) -> dict[str, int]:
+    """What may not change unnoticed: rows and sums."""
+    return {
+        **{f"rows of {name}": rows for name, rows in figures.rows.items()},
+        **{f"sum of {name}": total for name, total in figures.sums.items()},
+    }

@@ -1,0 +1,191 @@
+"""The command's side of a change to another program: the server starts again with it, and back when that fails.
+
+The new server decides by itself as long as it serves nobody (`first_start.py`). The command only looks on, and
+steps in when the new program does not even start.
+"""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.machine.private_files import new_private
+from wmsd.data_folder.folder import DataFolder, Serving
+from wmsd.data_folder.lending import Loan
+from wmsd.db.engine.failures import StorageError
+from wmsd.host.program_file import ProgramFile
+from wmsd.maintenance.upgrades.journal import Upgrade, read_upgrade, write_upgrade
+
+START_AGAIN: Final = "start_again"
+"""The verb for a server that is to end, and to execute its program anew."""
+LOG_FILE: Final = "upgrade-{version}.log"
+SHELL: Final = "/bin/sh"
+GRACE_SECONDS: Final = 15.0
+"""How long a supervisor, such as systemd, has to start a server that has ended."""
+STOP_SECONDS: Final = 30.0
+LOOK_SECONDS: Final = 0.2
+
+
+class HowStarted(NamedTuple):
+    """How the server was started, to start it again in the same way."""
+
+    arguments: list[str]
+    """The first one is the path of the program."""
+    folder: str
+    environment: dict[str, str]
+    owner: int
+    user: dict[str, Any]
+    """Whose process it was, as `subprocess` takes it; empty when it is ours."""
+
+
+def how_started(pid: int) -> HowStarted:
+    """Raises StorageError."""
+    process = Path("/proc") / str(pid)
+    try:
+        arguments = os.fsdecode((process / "cmdline").read_bytes()).split("\0")[:-1]
+        pairs = os.fsdecode((process / "environ").read_bytes()).split("\0")
+        environment = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+        folder = str((process / "cwd").readlink())
+        if not Path(arguments[0]).is_absolute():
+            arguments[0] = str((process / "exe").readlink())
+        owner = process.stat()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StorageError(
+            f"How the server was started (process {pid}) cannot be read: {reason}. Run this as its user, or as "
+            "root."
+        ) from None
+    is_ours = owner.st_uid == os.geteuid()
+    return HowStarted(
+        arguments,
+        folder,
+        {**environment, "PYINSTALLER_RESET_ENVIRONMENT": "1"},
+        owner.st_uid,
+        {} if is_ours else {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []},
+    )
+
+
+class ChangeOver:
+    """`seconds`: how long the new server may take until it serves."""
+
+    def __init__(
+        self, data: DataFolder, program: ProgramFile, upgrade: Upgrade, server: Serving, seconds: float
+    ) -> None:
+        self._data = data
+        self._program = program
+        self._upgrade = upgrade
+        self._seconds = seconds
+        self._started = how_started(server.pid)
+        self.was_started_here = False
+
+    def begin(self, loan: Loan) -> None:
+        """Puts the new program in place, and asks the server to start again. Raises StorageError and OSError, with
+        nothing changed.
+        """
+        write_upgrade(self._data.path, self._upgrade)
+        try:
+            self._program.put_new()
+            loan.ask(START_AGAIN)
+        except StorageError as error:
+            self._program.put_back()
+            self._end("went back", str(error))
+            raise
+
+    def finish(self, look: Callable[[Serving], str | None]) -> Serving:
+        """Call it without the loan: a new server waits for its end. Returns that server once it serves. `look`
+        says why it is not healthy, or None. Raises StorageError after it went back, and OSError.
+        """
+        serving = self._await_server(self._upgrade.to_version, self._seconds)
+        reason = None if serving is None else look(serving)
+        if serving is not None and reason is None:
+            return serving
+        if self._found().outcome != "went back":
+            self._go_back(reason or self._found().reason or f"It did not serve within {self._seconds:.0f} s.")
+        back = self._await_server(self._upgrade.from_version, self._seconds)
+        reason = self._found().reason
+        if back is None:
+            raise StorageError(
+                f"wmsd {self._upgrade.to_version} does not serve: {reason} "
+                f"wmsd {self._upgrade.from_version} is in its place again, but does not serve either: start it, "
+                "and look at its log."
+            )
+        raise StorageError(
+            f"wmsd {self._upgrade.to_version} does not serve: {reason} "
+            f"wmsd {self._upgrade.from_version} serves again, with the files as they were."
+        )
+
+    def _await_server(self, version: str, seconds: float) -> Serving | None:
+        """The server of that version when it serves. None when it went back or the time is over; a server that
+        ended and that nobody started is started once.
+        """
+        until = time.monotonic() + seconds
+        gone_since: float | None = None
+        while time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
+            found, server = self._found(), self._data.server()
+            is_decided = found.outcome != "under way"
+            if server is not None and server.version == version and server.is_ready and is_decided:
+                return server
+            if version == self._upgrade.to_version and found.outcome == "went back":
+                return None
+            if server is not None:
+                gone_since = None
+                continue
+            gone_since = gone_since or time.monotonic()
+            if time.monotonic() - gone_since < GRACE_SECONDS:
+                continue
+            if self.was_started_here and version == self._upgrade.to_version:
+                return None
+            self._start(version)
+            gone_since = None
+        return None
+
+    def _start(self, version: str) -> None:
+        """As the server was started, by the same user, with what it says in a file: the terminal of then may be
+        gone.
+        """
+        self.was_started_here = True
+        path = self._data.path / LOG_FILE.format(version=version)
+        path.unlink(missing_ok=True)
+        with new_private(path) as log:
+            subprocess.run(  # noqa: S603  (what was started before)
+                [SHELL, "-c", 'cd "$0" && "$@" &', self._started.folder, *self._started.arguments],
+                env=self._started.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                check=False,
+                **self._started.user,
+            )
+
+    def _go_back(self, reason: str) -> None:
+        """Stops the new server, if it is there, puts the previous program back, and lets it put back the files."""
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            self._end_server(sign)
+        self._end("under way", reason)
+        self._program.put_back()
+
+    def _end_server(self, sign: signal.Signals) -> None:
+        server = self._data.server()
+        if server is None:
+            return
+        with suppress(ProcessLookupError, FileNotFoundError):
+            if (
+                Path("/proc") / str(server.pid)
+            ).stat().st_uid == self._started.owner:  # not what a file says alone
+                os.kill(server.pid, sign)
+        until = time.monotonic() + STOP_SECONDS
+        while self._data.server() is not None and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
+
+    def _end(self, outcome: str, reason: str = "") -> None:
+        update = {"outcome": outcome, "reason": reason}
+        write_upgrade(self._data.path, self._upgrade.model_copy(update=update))
+
+    def _found(self) -> Upgrade:
+        return read_upgrade(self._data.path) or self._upgrade

@@ -1,0 +1,1 @@
+"""Operations on the installation as a whole."""

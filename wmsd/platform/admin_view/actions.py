@@ -1,0 +1,125 @@
+"""The operations of oversight: what platform admins read of the running house, and what they begin there."""
+
+import asyncio
+from typing import Any, Final
+
+from wmsd.base import timestamps
+from wmsd.base.problems import Problem
+from wmsd.contract.context import Caller, FromAddress
+from wmsd.contract.operation import operation
+from wmsd.platform.admin_view import backups, settings
+from wmsd.platform.admin_view import health as house
+from wmsd.platform.admin_view.schema import (
+    Begun,
+    HouseBackups,
+    HouseHealth,
+    JobShown,
+    JobsShown,
+    LastExamination,
+    SettingsShown,
+)
+from wmsd.platform.admin_view.service import OversightService, for_platform_admins
+from wmsd.server.health import health
+from wmsd.tenants.companies import store as companies
+
+CANNOT: Final = "This server cannot start other programs. Use the command line: {}."
+UNDER_WAY: Final = "This is under way already. Wait for its end."
+
+
+@for_platform_admins(answer="object", returns=HouseHealth)
+async def get_house_health(service: OversightService) -> dict[str, Any]:
+    """Get each check of health, the open alerts, the figures of the house, and the last examination by doctor."""
+    installation, jobs = service.installation, service.jobs
+    _, found = await health(installation, jobs, is_known=True)
+    known = await installation.access.companies()
+    failed = house.failed(installation, known) | house.moves(installation, known)
+    seen = None if jobs.backups is None else await jobs.backups.seen()
+    details = failed | await asyncio.to_thread(house.details, installation, jobs, seen)
+    figures = await asyncio.to_thread(house.figures, service, len(known))
+    checks = [
+        {
+            "name": name,
+            "ok": check["ok"],
+            "detail": details.get(name),
+            "figures": {key: value for key, value in check.items() if key not in ("ok", "degraded")},
+        }
+        for name, check in found["checks"].items()
+    ]
+    return {
+        "status": found["status"],
+        "checks": checks,
+        "alerts": house.alerts(jobs),
+        "figures": figures,
+        "examination": await asyncio.to_thread(house.examination, service, await house.last_examination(service)),
+    }
+
+
+@operation(tag="Administration", answer="object", returns=LastExamination, scope="platform")
+async def get_last_examination(service: OversightService) -> dict[str, Any]:
+    """Get whether the last examination by doctor has found something wrong."""
+    last = await house.last_examination(service)
+    return {
+        "is_wrong": last is not None and last.is_wrong,
+        "began_at": None if last is None else last.began_at,
+    }
+
+
+@for_platform_admins(answer="object", returns=Begun, codes=("INVALID_STATUS",))
+async def begin_examination(service: OversightService, caller: Caller, call: FromAddress) -> dict[str, Any]:
+    """Have doctor examine every file, beside the server."""
+    examinations = service.started.examinations
+    if examinations is None:
+        raise Problem("INVALID_STATUS", CANNOT.format("wmsd doctor"))
+    if not examinations.begin():
+        raise Problem("INVALID_STATUS", UNDER_WAY)
+    await service.audit(caller, call, "examination.begin", "doctor")
+    return {"message": "The examination has begun."}
+
+
+@for_platform_admins(answer="object", returns=HouseBackups)
+async def get_house_backups(service: OversightService) -> dict[str, Any]:
+    """Get the backups that there are, whether they are proven, and when the next is made."""
+    own = await service.installation.platform.read(companies.installation)
+    return await asyncio.to_thread(backups.shown, service, own)
+
+
+@for_platform_admins(answer="object", returns=Begun, codes=("INVALID_STATUS",))
+async def begin_backup(service: OversightService, caller: Caller, call: FromAddress) -> dict[str, Any]:
+    """Have a backup made and proven now, beside the server."""
+    scheduled = service.started.backups
+    if scheduled is None:
+        raise Problem("INVALID_STATUS", CANNOT.format("wmsd backup create"))
+    if not scheduled.begin():
+        raise Problem("INVALID_STATUS", UNDER_WAY)
+    await service.audit(caller, call, "backup.begin", "now")
+    return {"message": "The backup has begun."}
+
+
+@for_platform_admins(answer="object", returns=JobsShown)
+async def list_jobs(service: OversightService) -> dict[str, Any]:
+    """List what the server does by itself, and how the last run of each went."""
+    log = service.jobs.log
+    shown = [
+        JobShown(
+            name=name.lstrip("_"),
+            title=job.title,
+            says=job.says,
+            every_seconds=job.every,
+            is_running=job.is_running,
+            began_at=None if job.began_at is None else timestamps.to_text(job.began_at),
+            seconds=None if job.seconds is None else round(job.seconds, 3),
+            runs=job.runs,
+            failures=job.failures,
+            error=job.error,
+            failed_at=None if job.failed_at is None else timestamps.to_text(job.failed_at),
+            next_in_seconds=round(log.seconds_until(job), 1),
+        ).model_dump()
+        for name, job in log.jobs.items()
+    ]
+    return {"data": shown}
+
+
+@for_platform_admins(answer="object", returns=SettingsShown)
+async def list_settings(service: OversightService) -> dict[str, Any]:
+    """List every setting in force, with where it comes from. Secrets are not shown."""
+    return settings.shown(service.installation.settings, service.started.layers)

@@ -1,0 +1,121 @@
+"""The backups that there are, what is known of each, and when the next is made. Call it on a thread."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.db.engine.failures import StorageError
+from wmsd.installation.open_installation import Installation
+from wmsd.maintenance.backups.backup_verdict import verdict
+from wmsd.maintenance.backups.folder import BackupFolder
+from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
+from wmsd.maintenance.backups.manifest import Keys, SealedTo
+from wmsd.maintenance.backups.schedule import local_now, next_backup
+from wmsd.platform.admin_view.health import of_replica
+from wmsd.platform.admin_view.progress import progress_of
+from wmsd.platform.admin_view.schema import ArchiveShown, Proof, SealedPhrase
+from wmsd.platform.admin_view.service import OversightService
+
+MOST_SHOWN: Final = 60
+
+
+def shown(service: OversightService, own: str) -> dict[str, Any]:
+    """`own` is the id of the installation: the folder may have archives of others too."""
+    installation, scheduled = service.installation, service.started.backups
+    settings, now = installation.settings.backup, local_now()
+    record = read_record(installation.folder.path)
+    folder = BackupFolder(Path(settings.folder))
+    archives = folder.archives()[::-1]
+    judged, next_at = verdict(settings, record, now), next_backup(settings, record, now)
+    is_running = scheduled is not None and scheduled.is_running
+    return {
+        "ok": judged.ok,
+        "sentence": judged.text,
+        "every": settings.every,
+        "at": settings.at,
+        "folder": str(folder.path.absolute()),
+        "is_on_disk_of_data": folder.is_on_disk_of(installation.folder.path),
+        "keep_hourly": settings.keep_hourly,
+        "keep_daily": settings.keep_daily,
+        "keep_weekly": settings.keep_weekly,
+        "next_at": None if next_at is None else timestamps.to_text(next_at),
+        "is_due": next_at is not None and next_at <= now,
+        "can_begin": scheduled is not None,
+        "is_running": is_running,
+        "progress": progress_of(scheduled.progress) if scheduled is not None and is_running else None,
+        "archives": [_archive(path, record, own).model_dump() for path in archives[:MOST_SHOWN]],
+        "more": max(0, len(archives) - MOST_SHOWN),
+        "replica": _replica(installation),
+    }
+
+
+class Content(NamedTuple):
+    """What a manifest says."""
+
+    installation: str
+    made_at: str
+    companies: int
+    lacks: tuple[str, ...]
+    keys: Keys
+    phrases: tuple[SealedTo, ...]
+
+
+def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
+    size = 0
+    try:
+        status = path.stat()
+        size, content = status.st_size, _content(path, status.st_size, status.st_mtime_ns)
+    except (StorageError, OSError) as error:
+        return ArchiveShown(
+            name=path.name,
+            made_at=None,
+            bytes=size,
+            companies=None,
+            lacks=[],
+            keys=None,
+            phrases=[],
+            proof="unreadable",
+            proven_at=None,
+            why=" ".join(str(error).split()),
+        )
+    last = record.proven if record.proven is not None and Path(record.proven.path).name == path.name else None
+    is_wrong = (last is not None and bool(last.problems)) or content.made_at in record.faulty
+    is_proven = not is_wrong and content.made_at in record.sound
+    proof: Proof = "wrong" if is_wrong else "proven" if is_proven else "none"
+    return ArchiveShown(
+        name=path.name,
+        made_at=content.made_at,
+        bytes=size,
+        companies=content.companies,
+        lacks=list(content.lacks),
+        keys=content.keys,
+        phrases=[
+            SealedPhrase(fingerprint=each.fingerprint, checked_at=each.checked_at) for each in content.phrases
+        ],
+        proof=proof if content.installation == own else "another",
+        proven_at=None if last is None else last.at,
+        why=last.problems[0] if last is not None and last.problems else None,
+    )
+
+
+@lru_cache(maxsize=4 * MOST_SHOWN)
+def _content(path: Path, size: int, changed: int) -> Content:
+    """Of an archive that is so large and was changed then: nobody changes one, and the manifest of a thousand
+    companies takes a while to read. Raises StorageError and OSError.
+    """
+    from wmsd.maintenance.backups.archive import read_manifest  # imported here: a start does not need it
+
+    manifest = read_manifest(path)
+    companies = sum(file.company_id is not None for file in manifest.files)
+    lacks = tuple(each.code for each in manifest.left_out)
+    return Content(
+        manifest.installation, manifest.began_at, companies, lacks, manifest.keys, tuple(manifest.phrases)
+    )
+
+
+def _replica(installation: Installation) -> dict[str, Any]:
+    if not installation.settings.replica.enabled:
+        return {"enabled": False, "ok": True, "sentence": "Replication is off (replica.enabled)."}
+    ok, sentence = of_replica(installation)
+    return {"enabled": True, "ok": ok, "sentence": sentence}

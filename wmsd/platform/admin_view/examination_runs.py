@@ -1,0 +1,123 @@
+"""Has doctor examine every file beside the server, one examination at a time, and keeps what it finds."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.plurals import counted
+from wmsd.data_folder.folder import DataFolder
+from wmsd.installation.child_command import STOP_SECONDS, Beside
+from wmsd.platform.admin_view.findings_file import (
+    Diagnosed,
+    Examination,
+    Examined,
+    read_examination,
+    write_examination,
+)
+
+LOG = logging.getLogger("wmsd.doctor")
+STOPPED: Final = "The server was stopped."
+
+
+class Examinations:
+    """`command` is `wmsd doctor --progress`, as this server can start it."""
+
+    def __init__(self, command: Sequence[str], data: DataFolder, clock: Clock) -> None:
+        self._data = data
+        self._clock = clock
+        self._beside = Beside(command, self._hear)
+        self._under_way: asyncio.Task[None] | None = None
+        self._progress: dict[str, Any] = {}
+        self._found = Examination(began_at="")
+        self._is_stopping = False
+        self._last: Examination | None = None
+        self._has_read_last = False
+
+    @property
+    def is_running(self) -> bool:
+        return self._under_way is not None and not self._under_way.done()
+
+    @property
+    def progress(self) -> Mapping[str, Any]:
+        """The file that is examined, and how many of how many are done; empty before the first."""
+        return self._progress
+
+    @property
+    def found(self) -> Examination:
+        """What the one under way has found so far."""
+        return self._found
+
+    async def last(self) -> Examination | None:
+        """The last that has ended, also before a restart."""
+        if not self._has_read_last:
+            found = await asyncio.to_thread(read_examination, self._data.path)
+            if not self._has_read_last:  # or else one has ended meanwhile
+                self._keep(found)
+        return self._last
+
+    def _keep(self, ended: Examination | None) -> None:
+        self._last, self._has_read_last = ended, True
+
+    def begin(self) -> bool:
+        """Begins an examination. Returns False where one is under way."""
+        if self.is_running:
+            return False
+        self._progress, self._found = {}, Examination(began_at=self._now())
+        self._under_way = asyncio.ensure_future(self._examine())
+        return True
+
+    async def _examine(self) -> None:
+        error: str | None = None
+        try:
+            ended = await self._beside.run()
+            if ended.code:
+                error = (
+                    STOPPED
+                    if self._is_stopping
+                    else ended.said[-1]
+                    if ended.said
+                    else f"It ended with {ended.code}."
+                )
+        except OSError as failed:
+            error = str(failed)
+        kept = self._found.model_copy(update={"ended_at": None if error else self._now(), "error": error})
+        self._keep(kept)
+        try:
+            await asyncio.to_thread(write_examination, self._data.path, kept)
+        except OSError as failed:
+            LOG.error("the findings of the examination cannot be kept: %s", failed)
+        for each in kept.findings:
+            LOG.error("examined %s: %s", each.file, each.sentence)
+        for found in kept.installation:
+            LOG.log(logging.ERROR if found.severity == "wrong" else logging.WARNING, "%s", found.sentence)
+        if error:
+            LOG.error("the examination was broken off: %s", error)
+        else:
+            LOG.info("examined %s; in %d something is wrong", counted(kept.files, "file"), kept.wrong)
+
+    def _hear(self, line: dict[str, Any]) -> None:
+        try:
+            if "examined" in line:
+                self._found = self._found.with_file(Examined.model_validate(line["examined"]))
+            elif "installation" in line:
+                self._found = self._found.with_installation(Diagnosed.model_validate(line))
+            else:
+                self._progress = line
+        except ValidationError:
+            LOG.error("the examination says what nobody understands: %.200r", line)
+
+    def _now(self) -> str:
+        return timestamps.to_text(self._clock.now())
+
+    async def stop(self) -> None:
+        """Ends it. What it has found until then is kept."""
+        self._is_stopping = True
+        await self._beside.stop()
+        if self._under_way is not None:
+            await asyncio.wait([self._under_way], timeout=STOP_SECONDS)
+            self._under_way.cancel()

@@ -1,0 +1,191 @@
+"""The figures of the house, what its checks say themselves, and the last examination. Call it on a thread."""
+
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd import __version__
+from wmsd.base import timestamps
+from wmsd.base.machine.disk import MEBIBYTE, Level, disk_of
+from wmsd.base.machine.memory import resident_memory
+from wmsd.contract.context import Company
+from wmsd.data_folder import clock_watch
+from wmsd.dispatch.freezes import aged
+from wmsd.installation.open_installation import Installation
+from wmsd.maintenance.backups.last_runs import read_record
+from wmsd.maintenance.backups.scheduled_process import Seen
+from wmsd.platform.admin_view.findings_file import Examination
+from wmsd.platform.admin_view.progress import progress_of
+from wmsd.platform.admin_view.service import OversightService
+from wmsd.server.alerts.alerts import LOOK_SECONDS
+from wmsd.server.alerts.kinds import sentence
+from wmsd.server.jobs import Jobs
+
+MOST_NAMED: Final = 5
+MOST_BEHIND: Final = 20
+
+
+def moves(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
+    """Which companies are frozen, and since when: the detail of that check."""
+    now = installation.clock.now()
+    frozen = [aged(each.code, each.frozen_at, now) for each in companies.values() if each.frozen_at is not None]
+    return {"moves": f"Frozen: {', '.join(frozen[:MOST_NAMED])}."} if frozen else {}
+
+
+def failed(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
+    """Which files cannot be used, and why: the detail of that check. Call it on the loop's thread."""
+    named = [
+        f"{companies[each].code if each in companies else each}: {reason}"
+        for each, reason in list(installation.files.troubled.items())[:MOST_NAMED]
+    ]
+    read_only = sorted(installation.files.read_only)
+    named += [
+        f"{companies[each].code}: its file cannot be written now."
+        for each in read_only[:MOST_NAMED]
+        if each in companies and each not in installation.files.troubled
+    ]
+    return {"database": " ".join(named)} if named else {}
+
+
+def details(installation: Installation, jobs: Jobs, seen: Seen | None) -> dict[str, str]:
+    """The sentences of the other checks that know more than whether they are good."""
+    found = {
+        "clock": _clock(installation, jobs),
+        "disk": _disk(installation),
+        "backup": None if seen is None else seen.verdict.text,
+        "replica": of_replica(installation)[1] if installation.settings.replica.enabled else None,
+    }
+    return {name: sentence for name, sentence in found.items() if sentence}
+
+
+def _clock(installation: Installation, jobs: Jobs) -> str | None:
+    since, step = jobs.clock_watch.doubted_since, jobs.clock_watch.step
+    return _ahead(installation) if since is None else _sentence(clock_watch.sentence(since, step))
+
+
+def _ahead(installation: Installation) -> str | None:
+    found = installation.marks.ahead()
+    if not found:
+        return None
+    codes = ", ".join(map(installation.files.code_of, sorted(found)[:MOST_NAMED]))
+    until = max(found.values())
+    return (
+        f"The clock was wrong while changes were written: those of {codes} show moments up to {until}, and later "
+        "ones just after them. Their order is right."
+    )
+
+
+def _disk(installation: Installation) -> str | None:
+    disk = disk_of(installation.folder.path)
+    if disk.level is Level.GOOD:
+        return None
+    free, refused_below = disk.free // MEBIBYTE, disk.refused_below // MEBIBYTE
+    return f"{free} MiB are free ({disk.percent} %). Below {refused_below} MiB nothing new is stored."
+
+
+def of_replica(installation: Installation) -> tuple[bool, str]:
+    """Whether the replica has everything, and what is said of it. Only where there is one."""
+    from wmsd.maintenance.replica.replica_verdict import (
+        verdict as verdict_of_replica,  # imported here: few have one
+    )
+
+    judged = verdict_of_replica(installation.folder)
+    if not judged.behind:
+        return judged.ok, _sentence(judged.sentence)
+    return judged.ok, _behind([_of_file(installation, name) for name in judged.behind])
+
+
+def _behind(names: list[str]) -> str:
+    named, more = ", ".join(names[:MOST_BEHIND]), len(names) - MOST_BEHIND
+    if more > 0:
+        return f"The replica does not have these as they are: {named}, and {more} more."
+    return f"The replica does not have these as they are: {named}."
+
+
+def _of_file(installation: Installation, name: str) -> str:
+    """The company's code; for `platform.db` its name."""
+    stem = Path(name).stem
+    return installation.files.code_of(int(stem)) if stem.isdecimal() else name
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def alerts(jobs: Jobs) -> dict[str, Any]:
+    """Those that are open, and whether they leave the house."""
+    kept = jobs.alerts.kept
+    shown = [
+        {
+            **each.model_dump(include={"kind", "subject", "facts", "begun_at", "gone_at"}),
+            "sentence": sentence(each.kind, each.subject, each.facts),
+        }
+        for each in kept.open
+    ]
+    ways = []
+    for name in jobs.alerts.ways:
+        failure = kept.failures.get(name)
+        ways.append(
+            {
+                "name": name,
+                "waiting": len(kept.waiting_of(name)),
+                "failing_since": None if failure is None else failure.since,
+                "error": None if failure is None else failure.error,
+            }
+        )
+    at = jobs.alerts.looked_at
+    return {
+        "looked_at": None if at is None else timestamps.to_text(at),
+        "every_seconds": round(LOOK_SECONDS),
+        "open": shown,
+        "ways": ways,
+    }
+
+
+def figures(service: OversightService, companies: int) -> dict[str, Any]:
+    installation = service.installation
+    folder, clock = installation.folder, installation.clock
+    usage = shutil.disk_usage(folder.path)
+    return {
+        "version": __version__,
+        "started_at": timestamps.to_text(service.started_at),
+        "up_seconds": int(clock.monotonic() - service.began),
+        "memory_bytes": resident_memory(),
+        "companies": companies,
+        "open_companies": len(installation.files.open),
+        "data_bytes": sum(map(_size, [folder.platform_file, *folder.companies.glob("*.db*")])),
+        "free_bytes": usage.free,
+        "disk_bytes": usage.total,
+    }
+
+
+def _size(path: Path) -> int:
+    with suppress(OSError):  # it may be gone
+        return path.stat().st_size
+    return 0
+
+
+async def last_examination(service: OversightService) -> Examination | None:
+    examinations = service.started.examinations
+    return None if examinations is None else await examinations.last()
+
+
+def examination(service: OversightService, last: Examination | None) -> dict[str, Any]:
+    """Looks at the disk: call it on a thread."""
+    examinations = service.started.examinations
+    proven = read_record(service.installation.folder.path).proven
+    proof = None
+    if proven is not None:
+        proof = {"at": proven.at, "archive": Path(proven.path).name, "problems": proven.problems}
+    is_running = examinations is not None and examinations.is_running
+    return {
+        "can_begin": examinations is not None,
+        "is_running": is_running,
+        "progress": progress_of(examinations.progress) if examinations is not None and is_running else None,
+        "found_so_far": len(examinations.found.findings) if examinations is not None and is_running else 0,
+        "last": None if last is None else last.model_dump(),
+        "is_wrong": last is not None and last.is_wrong,
+        "proof": proof,
+    }

@@ -1,0 +1,129 @@
+"""The operations of the recovery phrase, for platform admins."""
+
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from wmsd.base.problems import invalid
+from wmsd.contract.context import Caller
+from wmsd.contract.fields import Input, Model, Sealed, Timestamp
+from wmsd.db.engine.transaction import Transaction
+from wmsd.installation.open_installation import Installation
+from wmsd.maintenance.backups.scheduled_process import Seen
+from wmsd.maintenance.keys import key_protection
+from wmsd.maintenance.keys import phrase_actions as recovering
+from wmsd.maintenance.keys.key_protection import Protection, State
+from wmsd.maintenance.keys.recovery_phrase import Phrase, WrongPhrase
+from wmsd.platform.admin_view.service import OversightService, for_platform_admins
+from wmsd.tenants.companies.schema import Message
+from wmsd.tenants.keys import recovery_phrases
+
+LONGEST: Final = 1000
+
+
+class PhraseShown(Model):
+    """A recovery phrase without its words. `recipient` is the public key of age to which backups seal the keys."""
+
+    fingerprint: str
+    recipient: str
+    created_at: Timestamp
+    checked_at: Timestamp | None
+    replaced_at: Timestamp | None
+
+
+class KeysProtected(Model):
+    """How the next backup protects the keys. `says` tells what is lost with this box, with places for `facts`, and
+    `remedy` what to do; both are empty where the question is settled.
+    """
+
+    state: State
+    is_wrong: bool
+    is_settled: bool
+    says: str
+    facts: dict[str, str]
+    remedy: str
+    checked: str | None
+    """The fingerprint of the phrase in use that somebody has checked."""
+    declined_at: Timestamp | None
+    phrases: list[PhraseShown]
+
+
+class PhraseToCreate(Input):
+    replaces: Annotated[
+        str | None, Field(max_length=20, description="The fingerprint of the checked phrase that is in use.")
+    ] = None
+
+
+class TypedPhrase(Input):
+    phrase: Annotated[str, Field(min_length=1, max_length=LONGEST), Sealed]
+
+
+class NewPhrase(Model):
+    """The words are shown only this once."""
+
+    words: list[str]
+    fingerprint: str
+    passphrase_goes_first: bool
+    """Whether backups encrypt the keys with the passphrase of the settings all the same."""
+
+
+async def protection_of(installation: Installation, seen: Seen | None) -> Protection:
+    """`seen`: what backups there are."""
+    known = await installation.platform.read(key_protection.read)
+    has_backup = seen is not None and seen.made is not None
+    return key_protection.protection(known, installation.settings.backup, has_backup)
+
+
+@for_platform_admins(answer="object", returns=KeysProtected)
+async def get_recovery_phrase(service: OversightService) -> dict[str, Any]:
+    """Get whether the keys of the installation outlive the box, and the recovery phrases that there were."""
+    seen = None if service.jobs.backups is None else await service.jobs.backups.seen()
+    found = await protection_of(service.installation, seen)
+    phrases, declined_at = await service.installation.platform.read(
+        lambda tx: (recovery_phrases.every(tx), recovery_phrases.declined_at(tx))
+    )
+    checked = recovery_phrases.checked([each for each in phrases if each.replaced_at is None])
+    return {
+        "state": found.state,
+        "is_wrong": found.is_wrong,
+        "is_settled": found.state in key_protection.SETTLED,
+        "says": found.pattern,
+        "facts": dict(found.facts),
+        "remedy": found.remedy,
+        "checked": None if checked is None else checked.fingerprint,
+        "declined_at": declined_at,
+        "phrases": [{**each._asdict(), "fingerprint": each.fingerprint} for each in phrases],
+    }
+
+
+@for_platform_admins(answer="object", returns=NewPhrase, codes=("INVALID_STATUS",))
+async def create_recovery_phrase(
+    service: OversightService, body: PhraseToCreate, caller: Caller
+) -> dict[str, Any]:
+    """Create a recovery phrase. The answer has its words, which are kept nowhere."""
+    phrase = await service.installation.platform.write(
+        lambda tx: recovering.create(tx, body.replaces), caller.actor
+    )
+    return {
+        "words": phrase.words.split(),
+        "fingerprint": phrase.fingerprint,
+        "passphrase_goes_first": bool(service.installation.settings.backup.passphrase_file),
+    }
+
+
+@for_platform_admins(answer="object", returns=Message, writes=True)
+def check_recovery_phrase(tx: Transaction, body: TypedPhrase) -> dict[str, Any]:
+    """Check that the recovery phrase was written down right. From then on backups are sealed to it alone."""
+    try:
+        typed = Phrase(body.phrase)
+    except WrongPhrase as error:
+        raise invalid({"phrase": [str(error)]}) from None
+    known = recovering.check(tx, typed)
+    return {"message": f"These are the words of the recovery phrase {known.fingerprint}."}
+
+
+@for_platform_admins(answer="object", returns=Message, writes=True, codes=("INVALID_STATUS",))
+def decline_recovery_phrase(tx: Transaction) -> dict[str, Any]:
+    """Go on without a recovery phrase. What is lost with this box is told all the same."""
+    recovery_phrases.decline(tx)
+    return {"message": "This installation goes on without a recovery phrase."}

@@ -1,0 +1,50 @@
+"""What the operations of oversight need of the running server."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.command_hints import NOTHING_ADDED, Complete
+from wmsd.contract.context import Caller, FromAddress
+from wmsd.contract.operation import operation
+from wmsd.installation.open_installation import Installation
+from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
+from wmsd.platform.admin_view.examination_runs import Examinations
+from wmsd.server.jobs import Jobs
+from wmsd.settings import Layer
+from wmsd.tenants.companies import store as companies
+
+for_platform_admins = partial(operation, tag="Administration", scope="installation", role="platform-admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What a server has that was started as a program of its own: long work beside it, and where its settings come
+    from.
+    """
+
+    backups: ScheduledBackups | None = None
+    examinations: Examinations | None = None
+    layers: Sequence[Layer] = ()
+    config_file: Path | None = None
+    complete: Complete = NOTHING_ADDED
+    """For whoever types a command on the machine of the server, in any folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class OversightService:
+    installation: Installation
+    jobs: Jobs
+    started: Started
+    started_at: datetime
+    began: float
+    """On the monotonic clock."""
+
+    async def audit(self, caller: Caller, call: FromAddress, action: str, subject: str) -> None:
+        actor = replace(caller.actor, address=call.address)
+        await self.installation.platform.write(
+            lambda tx: companies.audit(tx, action, subject), actor, is_quiet=True
+        )

@@ -1,0 +1,120 @@
+"""The shapes of the kernel interface: figures of whole installations, without any company's records."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.contract.fields import Id, Input, Model, Timestamp
+
+Available = Annotated[
+    bool, Field(description="Whether its file can be used; when it cannot, what is read from it is null.")
+]
+
+
+class OperatorPlace(Model):
+    """A third-party-logistics operator."""
+
+    id: Id
+    code: str
+    name: str
+    sandbox: bool
+
+
+class WarehousePlace(Model):
+    id: Id
+    code: str
+    name: str
+    active: bool
+
+
+class CompanyPlace(Model):
+    """A company with its operator, its modules and its warehouses."""
+
+    id: Id
+    code: str
+    name: str
+    operator_id: Id | None
+    sandbox: bool
+    modules: Annotated[dict[str, bool], Field(description="Every module, and whether it is on.")]
+    available: Available
+    warehouses: list[WarehousePlace] | None
+
+
+class Topology(Model):
+    """The operators and companies of the installation, in the order of their ids."""
+
+    operators: list[OperatorPlace]
+    companies: list[CompanyPlace]
+
+
+class ResourceCount(Model):
+    count: int
+    by_status: Annotated[dict[str, int] | None, Field(description="null where there is no status.")]
+
+
+class RequestCount(Model):
+    """Requests that the limits admitted. Each request of a batch counts."""
+
+    count: int
+    since: Annotated[Timestamp | None, Field(description="When the first of them was counted.")]
+
+
+class BilledEvents(Model):
+    """Events for billing. Each counts once, with a webhook or without."""
+
+    month: Annotated[str, Field(description="The present month, in UTC.")]
+    by_name: Annotated[dict[str, int], Field(description="Those of the month; a name that had none is left out.")]
+    in_month: int
+    ever: int
+
+
+class DeliveryCount(Model):
+    """Webhook deliveries: those still to be sent, and those of the last 30 days that are done."""
+
+    open: int
+    delivered: int
+    exhausted: int
+    skipped: int
+
+
+class CompanyStats(Model):
+    id: Id
+    code: str
+    available: Available
+    requests: RequestCount
+    database_bytes: int
+    quota_bytes: Annotated[int | None, Field(description="How large its file may grow; null: as the disk allows.")]
+    resources: dict[str, ResourceCount] | None
+    events: BilledEvents | None
+    deliveries: DeliveryCount | None
+
+
+class TotalStats(Model):
+    """The sums. A company that is not available adds only its requests and bytes."""
+
+    companies: int
+    companies_unavailable: int
+    requests: RequestCount
+    database_bytes: int
+    resources: dict[str, ResourceCount]
+    events: BilledEvents
+    deliveries: DeliveryCount
+
+
+class Stats(Model):
+    """Figures by company, in the order of their ids, and in total."""
+
+    at: Timestamp
+    platform_database_bytes: int
+    companies: list[CompanyStats]
+    total: TotalStats
+
+
+class ModuleSwitch(Input):
+    enabled: bool
+
+
+class ModuleState(Model):
+    """Whether a module is on for a company."""
+
+    enabled: bool

@@ -1,0 +1,77 @@
+"""Tells the audit which settings a server starts with that are others than at its last start.
+
+The audit itself says what they were: the defaults, with every change since laid over them. Secrets are not in it;
+a mark that only this installation can compute shows whether one has changed.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic.fields import FieldInfo
+
+from wmsd.base.vault import Vault
+from wmsd.contract.secret_fields import Secret
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
+from wmsd.db.engine.transaction import Transaction
+from wmsd.dispatch import masking
+from wmsd.settings import Settings, sections, toml
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.sign_on.providers import NOT_SHOWN
+
+LOG = logging.getLogger("wmsd.audit")
+CHANGE: Final = "settings.change"
+SUBJECT: Final = "settings"
+LONGEST_VALUE: Final = 300
+CHANGES: Final = "SELECT details FROM audit WHERE action = ? AND details IS NOT NULL ORDER BY id"
+
+
+async def audit_settings(platform: Database, settings: Settings, vault: Vault) -> None:
+    """A server starts also when this cannot be written."""
+    defaults, now = _defaults(vault), _in_force(settings, vault)
+    try:
+        before = await platform.read_long(lambda tx: _before(tx, defaults))
+        if changed := companies.differences(before, now):
+            await platform.write(lambda tx: companies.audit(tx, CHANGE, SUBJECT, changed), is_quiet=True)
+    except (StorageError, *STORAGE_FAILURES) as error:
+        LOG.error("the settings of this start are not in the audit: %s", error)
+
+
+def _before(tx: Transaction, defaults: Mapping[str, str]) -> dict[str, object]:
+    known: dict[str, object] = dict(defaults)
+    for (details,) in tx.rows(CHANGES, (CHANGE,)):
+        known |= {name: each["after"] for name, each in json.loads(details).items()}
+    return known
+
+
+def _in_force(settings: Settings, vault: Vault) -> dict[str, str]:
+    dumped = settings.model_dump()
+    return {
+        f"{section}.{key}": _shown(field, dumped[section][key], getattr(getattr(settings, section), key), vault)
+        for section, model in sections().items()
+        for key, field in model.model_fields.items()
+    }
+
+
+def _defaults(vault: Vault) -> dict[str, str]:
+    return {
+        f"{section}.{key}": _shown(field, field.default, field.default, vault)
+        for section, model in sections().items()
+        for key, field in model.model_fields.items()
+    }
+
+
+def _shown(field: FieldInfo, dumped: Any, value: Any, vault: Vault) -> str:
+    """`dumped` is the value without what is never shown. What is masked or cut has a mark."""
+    if Secret in field.metadata and value:
+        return f"{NOT_SHOWN} [{vault.mark(repr(value))}]"
+    written = dumped if isinstance(dumped, str) else toml(dumped)
+    shown = masking.text(written)
+    is_whole = shown == written and len(shown) <= LONGEST_VALUE and not _has_tables(value)
+    return shown if is_whole else f"{shown[:LONGEST_VALUE]} [{vault.mark(repr(value))}]"
+
+
+def _has_tables(value: Any) -> bool:
+    return isinstance(value, list) and any(not isinstance(each, str | int | float) for each in value)

@@ -1,0 +1,75 @@
+"""Makes sites: the warehouse is in the file of its company, and the site in that of the installation."""
+
+from dataclasses import replace
+from typing import Any
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem, invalid
+from wmsd.contract.context import Actor, Caller, Company, FromAddress
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.files.company_files import CompanyFiles
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.unknown_codes import hints
+from wmsd.tenants.sites import actions, store
+from wmsd.tenants.sites.schema import MadeBearer, NewSite, SiteToMake
+from wmsd.tenants.sites.site_administration import for_platform_admins, made
+from wmsd.warehouse.directory.store import WAREHOUSES, by_code
+from wmsd.warehouse.similar_codes import no_such
+
+
+@dataclass(frozen=True, slots=True)
+class SiteService:
+    platform: Database
+    files: CompanyFiles
+
+
+def active_warehouse(tx: Transaction, code: str) -> int:
+    """The id of a warehouse, in its company's file. Raises Problem (404, 422)."""
+    found = by_code(tx, WAREHOUSES, code)
+    if found is None:
+        raise no_such(tx, WAREHOUSES.noun, WAREHOUSES.table, code)
+    if not found["active"]:
+        raise invalid({"warehouse": [f"{code} is not active"]})
+    warehouse_id: int = found["id"]
+    return warehouse_id
+
+
+@for_platform_admins(answer="object", returns=MadeBearer, codes=("SERVICE_UNAVAILABLE",))
+async def make_site(service: SiteService, body: SiteToMake, caller: Caller, call: FromAddress) -> dict[str, Any]:
+    """Make a site of a warehouse. Its bearer is shown only this once."""
+    company = await service.platform.read(lambda tx: _company(tx, body.company_code))
+    database = await service.files.get(company.id)
+    warehouse_id = await database.read(lambda tx: _warehouse(tx, body, company))
+
+    def make(tx: Transaction) -> dict[str, Any]:
+        if store.of_warehouse(tx, company.id, body.warehouse_code) is not None:
+            sentence = f"{body.warehouse_code} has a site already; give that one a new bearer instead"
+            raise invalid({"warehouse_code": [sentence]})
+        site_id, token = actions.create_site(
+            tx, company.code, warehouse_id, body.warehouse_code, NewSite(name=body.name)
+        )
+        return made(tx, site_id, token)
+
+    return await service.platform.write(make, _actor(caller, call))
+
+
+def _actor(caller: Caller, call: FromAddress) -> Actor:
+    return replace(caller.actor, address=call.address)
+
+
+def _company(tx: Transaction, code: str) -> Company:
+    known = companies.companies(tx)
+    found = next((each for each in known if each.code == code), None)
+    if found is None:
+        meant = hints(code, known)
+        raise invalid({"company_code": [f"{code} is not a company of this installation", *meant]})
+    return found
+
+
+def _warehouse(tx: Transaction, body: SiteToMake, company: Company) -> int:
+    try:
+        return active_warehouse(tx, body.warehouse_code)
+    except Problem as problem:
+        unknown = [f"{body.warehouse_code} is not a warehouse of {company.code}"]
+        raise invalid({"warehouse_code": problem.errors.get("warehouse", unknown)}) from None

@@ -1,0 +1,83 @@
+"""Today: all companies of somebody at once, the oldest trouble first."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.access import has_role, needed_ability
+from wmsd.contract.context import Caller, Company
+from wmsd.contract.operation import operation
+from wmsd.dispatch.admission import Admission
+from wmsd.platform.today.overviews import Overviews
+from wmsd.platform.today.schema import Today, TodayQuery
+from wmsd.platform.today.visible_figures import NEEDED, View
+from wmsd.server.figures.schema import CostFigures, PayerFigures
+from wmsd.server.today.kept_figures import TodayFigures
+from wmsd.server.today.quota_watch import RoomWatch
+
+WORTH_TELLING: Final = 0.1
+"""The part of a processor."""
+
+
+@dataclass(frozen=True, slots=True)
+class TodayService:
+    figures: TodayFigures
+    overviews: Overviews
+    admission: Admission
+    rooms: RoomWatch
+    costs: Callable[[], Awaitable[CostFigures]]
+
+
+@operation(tag="Sessions", answer="object", returns=Today, scope="platform")
+async def get_today(service: TodayService, query: TodayQuery, caller: Caller) -> dict[str, Any]:
+    """Get all companies of somebody with what they have to do, the oldest trouble first."""
+    overview = await service.overviews.of(caller.company_ids, _allowed(service, caller))
+    views = overview.views
+    found = views if query.search is None else [each for each in views if _is_found(each.company, query.search)]
+    shown = found[query.offset : query.offset + query.per_page]
+    return {
+        "day": service.figures.today,
+        "companies": [_shown(service, each, overview.names) for each in shown],
+        "companies_in_all": len(found),
+        "totals": overview.totals,
+        "late": overview.late,
+        "costs": [each.model_dump() for each in await _costs(service, caller)],
+    }
+
+
+async def _costs(service: TodayService, caller: Caller) -> list[PayerFigures]:
+    """Companies and people who make the service work much now. Only for who sees them all."""
+    if caller.role is None or not has_role(caller.role, "platform-admin") or caller.company_ids is not None:
+        return []
+    found = await service.costs()
+    return [each for each in (*found.companies, *found.people) if each.lately >= WORTH_TELLING]
+
+
+def _allowed(service: TodayService, caller: Caller) -> frozenset[str]:
+    """The names of the figures that the abilities of the caller allow."""
+    in_force = service.admission.in_force
+    return frozenset(
+        name for name, each in NEEDED.items() if needed_ability(each.ability, in_force) in caller.abilities
+    )
+
+
+def _is_found(company: Company, search: str) -> bool:
+    return search.lower() in f"{company.code} {company.name}".lower()
+
+
+def _shown(service: TodayService, view: View, names: Mapping[str, str]) -> dict[str, Any]:
+    company = view.company
+    requests, limit = service.admission.used(company)
+    filling = service.rooms.told.get(company.id)
+    return {
+        "id": company.id,
+        "code": company.code,
+        "name": names[company.code],
+        "sandbox": company.sandbox,
+        "frozen_at": company.frozen_at,
+        "suspended_at": company.suspended_at,
+        "storage_percent": filling and filling.percent,
+        **view.figures,
+        "requests": requests,
+        "limit": limit,
+    }

@@ -1,0 +1,65 @@
+"""What the page Today is told: each company with its figures, and what is late in all of them."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.contract.fields import Id, Model, Timestamp
+from wmsd.contract.list_queries import PageQuery
+from wmsd.server.figures.schema import PayerFigures
+
+
+class TodayQuery(PageQuery):
+    search: Annotated[str, Field(max_length=64)] | None = None
+
+
+class CompanyToday(Model):
+    """A company as somebody may see it. Where an ability or a module lacks, a figure is null."""
+
+    id: Id
+    code: str
+    name: str
+    """With its code, where another one is called the same."""
+    sandbox: bool
+    frozen_at: Timestamp | None
+    suspended_at: Timestamp | None
+    """Since when it takes no changes, because it is being moved."""
+    storage_percent: int | None
+    """Of what it may hold, once it can soon add nothing more."""
+    late_orders: int | None
+    orders_in_work: int | None
+    orders_loaded: int | None
+    late_inbound: int | None
+    returns_undecided: int | None
+    given_up: int | None
+    low: int | None
+    events: int | None
+    requests: int
+    """In the last minute."""
+    limit: int
+    """Of requests a minute."""
+
+
+class LateToday(Model):
+    """A document that should have been dealt with before today."""
+
+    kind: str
+    id: Id
+    code: str
+    status: str
+    due: str
+    partner: str | None
+    company_id: Id
+    company: str
+
+
+class Today(Model):
+    """`totals` are those of all companies that somebody may use, not only of this page."""
+
+    day: str
+    companies: list[CompanyToday]
+    companies_in_all: int
+    totals: dict[str, int | None]
+    late: list[LateToday]
+    costs: list[PayerFigures]
+    """Who makes the service work much now. Only platform admins are told."""

@@ -1,0 +1,69 @@
+"""All that an admin wants to know of a user, in one answer: for the command line."""
+
+import json
+from typing import Any, Final
+
+from wmsd.base import timestamps
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import second_factors, sessions, store
+from wmsd.tenants.accounts import user_admin_store as records
+from wmsd.tenants.companies import store as companies
+
+MADE: Final = (
+    "SELECT created_at, (SELECT expires_at FROM invitations WHERE user_id = users.id) FROM users WHERE id = ?"
+)
+MADE_BY: Final = """
+    SELECT actor FROM audit WHERE subject = ? AND substr(action, 1, 12) = 'user.create ' ORDER BY id DESC LIMIT 1
+"""
+ACCOUNTS: Final = "SELECT issuer FROM sign_on_identities WHERE user_id = ? ORDER BY issuer"
+TOKENS: Final = """
+    SELECT id, name, abilities, company_ids, created_at, expires_at, last_used_at, last_used_from,
+        CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= :now THEN 'expired' ELSE 'active' END
+            AS state
+    FROM tokens WHERE user_id = :id ORDER BY id DESC LIMIT 200
+"""
+"""The newest: a program that signs in again and again leaves many."""
+
+
+def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:
+    """The user must exist."""
+    user = store.user_by_id(tx, user_id)
+    assert user is not None
+    codes = companies.codes(tx)
+    created_at, invited_until = tx.row(MADE, (user_id,)) or ("", None)
+    record = records.user(tx, user_id)
+    assert record is not None
+    waiting = {name: value for name, value in json.loads(record.json).items() if name.startswith("waiting_")}
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "role": user.role,
+        "companies": "all" if user.may_use is None else sorted(codes[each] for each in user.company_ids),
+        "abilities": list(user.abilities),
+        "disabled": user.disabled,
+        **waiting,
+        "password": bool(user.password_hash),
+        "second_factor": second_factors.is_on(tx, user_id),
+        "single_sign_on": [issuer for (issuer,) in tx.rows(ACCOUNTS, (user_id,))],
+        "link_until": invited_until,
+        "created_at": created_at,
+        "created_by": tx.value(MADE_BY, (user.email,)),
+        "sessions": [
+            {
+                "id": each.id,
+                "made_at": timestamps.to_text(each.made_at),
+                "seen_at": timestamps.to_text(each.seen_at),
+                "address": each.address,
+                "agent": each.agent,
+            }
+            for each in sessions.of_user(tx, user_id)
+        ],
+        "tokens": [_token(row, codes) for row in tx.records(TOKENS, {"id": user_id, "now": tx.timestamp})],
+    }
+
+
+def _token(row: dict[str, Any], codes: dict[int, str]) -> dict[str, Any]:
+    own = row.pop("company_ids")
+    companies_of_token = None if own is None else [codes[each] for each in json.loads(own) if each in codes]
+    return {**row, "abilities": json.loads(row["abilities"]), "companies": companies_of_token}

@@ -1,0 +1,40 @@
+"""A request as a line for the shell."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.dispatch.call import MOST_KEPT
+
+SENT: Final = ("X-Company-Id", "X-Three-Pl-Id", "Content-Type", "Accept", "Idempotency-Key", "If-Match")
+"""The headers that decide on the answer."""
+FROM_A_FILE: Final = "@body.json"
+
+
+def line(request: Mapping[str, Any], origin: str) -> str:
+    """With $TOKEN in place of the token. A body that is not kept whole is to be put into a file."""
+    parts = ["curl"]
+    if request["method"] == "HEAD":
+        parts.append("--head")
+    elif request["method"] != "GET":
+        parts += ["-X", shlex.quote(request["method"])]
+    parts += [shlex.quote(f"{origin}{request['path']}"), "-H", '"Authorization: Bearer $TOKEN"']
+    headers = request["headers"]
+    for name in SENT:
+        if name in headers:
+            parts += ["-H", shlex.quote(f"{name}: {headers[name]}")]
+    if request["body_bytes"] or was_not_read(request):
+        parts += ["--data", shlex.quote(request["body"]) if is_whole(request) else FROM_A_FILE]
+    return " ".join(parts)
+
+
+def was_not_read(request: Mapping[str, Any]) -> bool:
+    """Whether it had a body that nobody has read, as when it was refused by its head."""
+    headers = request["headers"]
+    announced = headers.get("Content-Length", "0").strip("0") or "Transfer-Encoding" in headers
+    return not request["body_bytes"] and bool(announced)
+
+
+def is_whole(request: Mapping[str, Any]) -> bool:
+    """Whether all of the body is kept, apart from secrets."""
+    return request["body"] is not None and request["body_bytes"] <= MOST_KEPT

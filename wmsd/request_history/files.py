@@ -1,0 +1,145 @@
+"""The files of kept requests: a folder for each company, and in it segments, which are only ever appended to.
+
+A segment is named by the place of its first line. When all together are too large, the oldest segment of the
+company that has the most goes: so nobody's requests are pushed out by somebody who asks more often.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from wmsd.request_history import lines as entries
+
+IN_ALL: Final = 50
+"""So many full segments fit."""
+LEAST_BYTES: Final = 64 * 1024
+DAY: Final = 86_400 * 1_000_000
+"""A segment takes lines for a day, in microseconds, so that what is old can be deleted with its segment."""
+SUFFIX: Final = ".jsonl"
+TAIL_BYTES: Final = 256 * 1024
+"""A line is shorter."""
+
+
+class Segments:
+    def __init__(self, folder: Path, most_bytes: int) -> None:
+        self._folder = folder
+        self._most_bytes = most_bytes
+        self._full = max(LEAST_BYTES, most_bytes // IN_ALL)
+        self._sizes: dict[int, dict[int, int]] | None = None
+        """Of each company's segments, by their first places, the oldest first."""
+        self._bytes = 0
+
+    @property
+    def size(self) -> int:
+        """Of all together, in bytes."""
+        self._known()
+        return self._bytes
+
+    def append(self, company_id: int, first: int, lines: bytes) -> None:
+        """`first` is the place of the first of the lines. Raises OSError."""
+        own = self._known().setdefault(company_id, {})
+        segment = next(reversed(own), None)
+        if segment is None or own[segment] >= self._full or first - segment > DAY:
+            segment = first
+        path = self._path(company_id, segment)
+        try:
+            size = self._write(path, lines)
+        except FileNotFoundError:  # its folder is new, or somebody has removed it
+            path.parent.parent.mkdir(mode=0o700, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            size = self._write(path, lines)
+        self._bytes += size - own.get(segment, 0)
+        own[segment] = size
+        self._keep_within_bounds()
+
+    def last(self, company_id: int) -> int:
+        """The place of the company's last line; 0 without one."""
+        for segment in reversed(self.of(company_id)):
+            for line in reversed(self._tail(company_id, segment)):
+                if (entry := entries.read(line)) is not None:
+                    return entry.sequence
+            return segment
+        return 0
+
+    def of(self, company_id: int) -> list[int]:
+        """The company's segments, the oldest first."""
+        return list(self._known().get(company_id, ()))
+
+    def read(self, company_id: int, segment: int) -> bytes:
+        """The lines of a segment; none when it is gone. Raises OSError."""
+        try:
+            return self._path(company_id, segment).read_bytes()
+        except FileNotFoundError:
+            return b""
+
+    def forget(self, before: float) -> None:
+        """Deletes the segments that were written before that moment, in seconds since 1970. Raises OSError."""
+        for company_id, segment in list(self._all()):
+            try:
+                is_old = self._path(company_id, segment).stat().st_mtime < before
+            except FileNotFoundError:
+                is_old = True
+            if is_old:
+                self._remove(company_id, segment)
+
+    def _known(self) -> dict[int, dict[int, int]]:
+        """Found in the folder at the first use. Raises OSError."""
+        if self._sizes is None:
+            found: dict[int, dict[int, int]] = {}
+            for path in sorted(self._folder.glob(f"*/*{SUFFIX}")):
+                if path.stem.isdecimal() and path.parent.name.isdecimal():
+                    found.setdefault(int(path.parent.name), {})[int(path.stem)] = path.stat().st_size
+            self._sizes = {company_id: dict(sorted(own.items())) for company_id, own in found.items()}
+            self._bytes = sum(map(_total, found.values()))
+        return self._sizes
+
+    def _all(self) -> Iterator[tuple[int, int]]:
+        return ((company_id, segment) for company_id, own in self._known().items() for segment in own)
+
+    def _write(self, path: Path, lines: bytes) -> int:
+        """Appends lines. Returns the size of the file. What a crash or a full disk has cut off stays a line by
+        itself.
+        """
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o600), "ab", 0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
+                lines = b"\n" + lines
+            written = file.write(lines)
+            if written < len(lines):
+                file.write(lines[written:])  # says what is wrong
+        return size + len(lines)
+
+    def _tail(self, company_id: int, segment: int) -> list[bytes]:
+        try:
+            with self._path(company_id, segment).open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+                return file.read().split(b"\n")
+        except FileNotFoundError:
+            return []
+
+    def _keep_within_bounds(self) -> None:
+        known = self._known()
+        while self._bytes > self._most_bytes:
+            largest = max(known, key=lambda company_id: _total(known[company_id]))
+            self._remove(largest, next(iter(known[largest])))
+
+    def _remove(self, company_id: int, segment: int) -> None:
+        path = self._path(company_id, segment)
+        path.unlink(missing_ok=True)
+        own = self._known()[company_id]
+        self._bytes -= own.pop(segment)
+        if not own:
+            del self._known()[company_id]
+            try:
+                path.parent.rmdir()
+            except OSError:
+                return  # somebody keeps other files there
+
+    def _path(self, company_id: int, segment: int) -> Path:
+        return self._folder / str(company_id) / f"{segment}{SUFFIX}"
+
+
+def _total(sizes: dict[int, int]) -> int:
+    return sum(sizes.values())

@@ -1,0 +1,250 @@
+"""Keeps the last requests of each company, in memory and in files.
+
+The event loop only hands a request over. A thread masks, formats and writes what waits, in groups: a crash loses
+the requests of the last moment. Whatever fails here costs nobody the answer.
+"""
+
+import asyncio
+import logging
+import math
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, TypeVar
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.problems import Problem
+from wmsd.base.repeated_failures import Complaints
+from wmsd.data_folder.disk_room import check_room
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import StorageError
+from wmsd.request_history import lines as entries
+from wmsd.request_history.files import Segments
+from wmsd.request_history.lines import Entry, Taken
+from wmsd.request_history.recent import Recent
+from wmsd.settings import MEGABYTE, Requests
+
+Result = TypeVar("Result")
+LOG: Final = logging.getLogger("wmsd.requests")
+EVERY_SECONDS: Final = 0.25
+MOST_WAITING: Final = 1000
+"""Requests that wait for a slow disk. Further ones are not kept."""
+ONE_REFUSAL_A: Final = timedelta(seconds=1)
+"""Of those that a company's limit refuses only one in this time is kept: others would push out all else."""
+READS_A_SECOND: Final = 5
+"""Of the reads of a company that succeed. A company at its usual limit has one; keeping all of many would cost
+a tenth of the rate.
+"""
+SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+END: Final = 2**62
+"""A place after all others."""
+NOT_IN_FILES: Final = "requests are kept in memory only"
+NOT_READ: Final = "files of kept requests cannot be read"
+NOT_KEPT: Final = "a request is not kept"
+TOO_MANY: Final = "requests come faster than they can be kept"
+OFF: Final = "Requests are not kept here: `requests.keep` is false in the settings. A site admin can switch it on."
+
+
+class RequestHistory:
+    def __init__(
+        self, folder: Path, settings: Requests, clock: Clock, platform: Database, abilities: Collection[str]
+    ) -> None:
+        """`folder`: a place in the data folder. `abilities`: those in force."""
+        self.platform = platform
+        self.clock = clock
+        self.is_on = settings.keep
+        self._folder = folder
+        self._days = settings.days
+        self._abilities = abilities
+        self._waiting: deque[Taken] = deque()
+        self._lost = 0
+        self._some = threading.Event()
+        self._is_closed = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        """Held by whoever writes, or asks what there is."""
+        self._looking = asyncio.Lock()
+        """One looks at a time: it takes the processor."""
+        self._recent = Recent()
+        self._segments = Segments(folder, settings.megabytes * MEGABYTE)
+        self._last: dict[int, int] = {}
+        """The place of each company's last request."""
+        self._limited_at: dict[int, datetime] = {}
+        self._left_out: Counter[int] = Counter()
+        self._reads: dict[int, int] = {}
+        """How many reads of each company were kept in this second of the monotonic clock."""
+        self._second = 0
+        self._told = Complaints(LOG, (StorageError, RuntimeError), monotonic=clock.monotonic)
+
+    # --- on the event loop ---------------------------------------------------------------------------------------
+
+    def wants(self, company_id: int, method: str, status: int) -> bool:
+        """Whether a request is kept: each that is refused or writes, and some of the others."""
+        if status >= 400 or method not in SAFE_METHODS:
+            return True
+        second = int(self.clock.monotonic())
+        if second != self._second:
+            self._second, self._reads = second, {}
+        kept = self._reads.get(company_id, 0)
+        if kept >= READS_A_SECOND:
+            return False
+        self._reads[company_id] = kept + 1
+        return True
+
+    def take(self, taken: Taken) -> None:
+        if len(self._waiting) >= MOST_WAITING:
+            self._lost += 1
+            return
+        self._waiting.append(taken)
+        if not self._some.is_set():
+            self._some.set()
+            if self._thread is None:
+                self._begin()
+
+    def _begin(self) -> None:
+        """While there can be no thread, whoever looks writes; and each request tries again."""
+        thread = threading.Thread(target=self._write_groups, name="wmsd-requests", daemon=True)
+        try:
+            thread.start()
+        except (RuntimeError, MemoryError):
+            self._some.clear()
+        else:
+            self._thread = thread
+
+    # --- on a thread ---------------------------------------------------------------------------------------------
+
+    def _write_groups(self) -> None:
+        while not self._is_closed.is_set():
+            try:
+                self._some.wait()
+                self._is_closed.wait(EVERY_SECONDS)  # so that there is a group
+                self._some.clear()
+                self.write_waiting()
+            except Exception as error:  # the next requests are kept again
+                self._told.failed(NOT_KEPT, error)
+                time.sleep(EVERY_SECONDS)
+
+    def write_waiting(self) -> None:
+        """Keeps the requests that wait."""
+        with self._lock:
+            groups: dict[int, list[bytes]] = {}
+            first: dict[int, int] = {}
+            for _ in range(len(self._waiting)):
+                taken = self._waiting.popleft()
+                company_id = taken.company.id
+                line = self._line(taken)
+                if line is not None:
+                    groups.setdefault(company_id, []).append(line)
+                    first.setdefault(company_id, self._last[company_id])
+                    self._recent.add(company_id, line)
+            if groups:
+                self._write(groups, first)
+            self._tell_lost()
+
+    def _line(self, taken: Taken) -> bytes | None:
+        """None for one that is not kept."""
+        company_id = taken.company.id
+        if taken.status == 429:
+            since = taken.at - self._limited_at.get(company_id, datetime.min.replace(tzinfo=taken.at.tzinfo))
+            if timedelta(0) <= since < ONE_REFUSAL_A:
+                self._left_out[company_id] += 1
+                return None
+            self._limited_at[company_id] = taken.at
+        try:
+            left_out = self._left_out.pop(company_id, 0) if taken.status == 429 else 0
+            return entries.line_of(taken, self._next(company_id, taken.at), self._abilities, left_out)
+        except Exception as error:
+            self._told.failed(NOT_KEPT, error, taken.request_id)
+            return None
+
+    def _next(self, company_id: int, at: datetime) -> int:
+        """The place of a request: microseconds since 1970, but always past those before, whatever the clock."""
+        last = self._last.get(company_id)
+        if last is None:
+            try:
+                last = self._segments.last(company_id)
+            except OSError:
+                last = 0
+        place = self._last[company_id] = max(last + 1, timestamps.microseconds(at))
+        return place
+
+    def _write(self, groups: dict[int, list[bytes]], first: dict[int, int]) -> None:
+        """On a disk without room, requests are lost before anything else is."""
+        try:
+            check_room(self._folder.parent, 0)
+            for company_id, lines in groups.items():
+                self._segments.append(company_id, first[company_id], b"".join(lines))
+        except (OSError, StorageError) as error:
+            self._told.failed(NOT_IN_FILES, error)
+        else:
+            self._told.over(NOT_IN_FILES)
+
+    def _tell_lost(self) -> None:
+        lost, self._lost = self._lost, 0
+        if lost:
+            self._told.failed(TOO_MANY, RuntimeError(f"{lost} were left out"))
+
+    def forget_old(self) -> None:
+        """Deletes what is older than the settings say; everything when nothing is to be kept. Raises OSError."""
+        until = (self.clock.now() - timedelta(days=self._days)).timestamp() if self.is_on else math.inf
+        with self._lock:
+            self._segments.forget(until)
+
+    def close(self) -> None:
+        """Keeps the last ones."""
+        self._is_closed.set()
+        self._some.set()
+        if self._thread is not None:
+            self._thread.join(EVERY_SECONDS * 20)
+        if self._waiting:
+            self.write_waiting()
+
+    # --- looking -------------------------------------------------------------------------------------------------
+
+    async def look(self, find: Callable[[], Result]) -> Result:
+        """What is found, on a thread, one after the other: also when whoever asked hangs up. Raises Problem when
+        nothing is kept.
+        """
+        if not self.is_on:
+            raise Problem("FORBIDDEN", OFF)
+
+        async def in_turn() -> Result:
+            async with self._looking:
+                return await asyncio.to_thread(find)
+
+        return await asyncio.shield(asyncio.ensure_future(in_turn()))
+
+    def newest_first(self, company_id: int, before: int, containing: bytes = b"") -> Iterator[Entry | None]:
+        """The company's requests before that place; None for each that was looked at in vain. `containing`: only
+        those whose line has these bytes.
+        """
+        self.write_waiting()
+        with self._lock:
+            recent, segments = self._recent.of(company_id), self._segments.of(company_id)
+        for line in self._lines(company_id, recent, segments, before, containing):
+            entry = entries.read(line) if containing in line else None
+            if entry is None or entry.sequence >= before:
+                yield None
+            else:
+                before = entry.sequence
+                yield entry
+
+    def _lines(
+        self, company_id: int, recent: list[bytes], segments: list[int], before: int, containing: bytes
+    ) -> Iterator[bytes]:
+        yield from recent
+        for segment in reversed(segments):
+            if segment < before:
+                found = self._read(company_id, segment)
+                yield from reversed(found.split(b"\n") if containing in found else [])
+
+    def _read(self, company_id: int, segment: int) -> bytes:
+        try:
+            return self._segments.read(company_id, segment)
+        except OSError as error:
+            self._told.failed(NOT_READ, error)
+            return b""

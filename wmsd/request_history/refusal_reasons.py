@@ -1,0 +1,115 @@
+"""Why a request was refused, in a sentence. What can be done about it is in `refusal_remedies.py`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, field
+from typing import Any, Final, Literal, NamedTuple
+
+from wmsd.base.dataclass import dataclass
+
+MOST_FIELDS: Final = 3
+"""So many wrong fields stand in a sentence."""
+LONGEST: Final = 500
+
+
+class Lack(NamedTuple):
+    """What was missing for a permission."""
+
+    kind: Literal["ability", "module"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What the answer said, and what the service knew beside it."""
+
+    status: int
+    code: str
+    message: str
+    errors: Mapping[str, list[str]] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    retry_after: str | None = None
+    limit: str | None = None
+    noun: str = ""
+    """The tag of the operation."""
+    summary: str = ""
+    """Of the operation."""
+    lack: Lack | None = None
+    is_part: bool = False
+    """Whether a part of a batch or of a document was refused, and not all of it."""
+
+    def kept(self) -> dict[str, Any]:
+        """What remedies need, without what the answer says."""
+        return {**asdict(self), "errors": {}, "details": dict(self.details), "lack": self.lack}
+
+
+def refusal_kept(kept: Mapping[str, Any]) -> Refusal:
+    """As `Refusal.kept` has left it."""
+    return Refusal(**{**kept, "lack": None if kept["lack"] is None else Lack(*kept["lack"])})
+
+
+def why(refusal: Refusal) -> str:
+    said = refusal.message if refusal.is_part else WHY.get(refusal.code, _as_answered)(refusal)
+    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
+
+
+def _as_answered(refusal: Refusal) -> str:
+    """The message, and the first of the fields that are wrong."""
+    wrong = [f"{path or 'the body'} {sentences[0]}" for path, sentences in refusal.errors.items() if sentences]
+    if not wrong:
+        return refusal.message
+    more = len(wrong) - MOST_FIELDS
+    others = f"; and {more} more" if more > 0 else ""
+    return f"{refusal.message.removesuffix('.')}: {'; '.join(wrong[:MOST_FIELDS])}{others}."
+
+
+def _forbidden(refusal: Refusal) -> str:
+    match refusal.lack:
+        case Lack("ability", name):
+            return f"The token lacks the ability {name}, which this operation needs."
+        case Lack("module", name):
+            return f"The module {name} was off for the company."
+    return refusal.message
+
+
+def _limited(refusal: Refusal) -> str:
+    if refusal.limit is None or refusal.retry_after is None:
+        return refusal.message
+    return (
+        f"The limit of {refusal.limit} requests a minute was reached; {refusal.retry_after} s later one was free."
+    )
+
+
+def _status(refusal: Refusal) -> str:
+    details = refusal.details
+    current, requested, allowed = (details.get(name) for name in ("current", "requested", "allowed"))
+    if not current:
+        return _as_answered(refusal)
+    possible = _possible(*allowed) if allowed else "no move is possible"
+    if requested:
+        return f"It was {current}, and {requested} was asked for; from there {possible}."
+    return f"{_as_answered(refusal)} It was {current}; from there {possible}."
+
+
+def _possible(*allowed: str) -> str:
+    before, last = ", ".join(allowed[:-1]), allowed[-1]
+    return f"only {before} or {last} are possible" if before else f"only {last} is possible"
+
+
+def _precondition(_: Refusal) -> str:
+    return "Somebody changed the record after it was read: If-Match names a version that is gone."
+
+
+def _key(refusal: Refusal) -> str:
+    made = refusal.details.get("id")
+    first = "" if made is None else f" The first request made the record {made}."
+    return f"The Idempotency-Key was used before with another body, so nothing was done.{first}"
+
+
+WHY: Final[Mapping[str, Callable[[Refusal], str]]] = {
+    "FORBIDDEN": _forbidden,
+    "RATE_LIMIT_EXCEEDED": _limited,
+    "INVALID_STATUS": _status,
+    "PRECONDITION_FAILED": _precondition,
+    "IDEMPOTENCY_KEY_REUSED": _key,
+}
+"""For the other codes the answer says it."""

@@ -1,0 +1,181 @@
+"""What to do about a refusal, as things stand now."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.access import expand
+from wmsd.contract.context import Company
+from wmsd.db.engine.transaction import Transaction
+from wmsd.request_history.refusal_reasons import Refusal
+from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.accounts.rules import User
+
+MOST_NAMED: Final = 3
+AGAIN: Final = "Sending it again as it is cannot help."
+BAD_BODY: Final = f"The body is not what it should be: send one JSON object, as UTF-8. {AGAIN}"
+BAD_DOCUMENT: Final = (
+    f"Correct what is named: /docs/api/graphql has each type with its fields and arguments. {AGAIN}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a remedy may depend on. `sees_all`: whoever asks may know of other people's tokens."""
+
+    tx: Transaction
+    refusal: Refusal
+    company: Company
+    token_id: int | None
+    sees_all: bool
+    was_read: bool
+    """Whether its body was what a body should be, or it had none."""
+    now: datetime
+
+
+def remedy(question: Question) -> str:
+    """The transaction is one of `platform.db`."""
+    refusal = question.refusal
+    found = BY_STATUS.get((refusal.code, refusal.status)) or BY_CODE.get(refusal.code) or UNKNOWN
+    return found if isinstance(found, str) else found(question)
+
+
+def _forbidden(question: Question) -> str:
+    lack = question.refusal.lack
+    if lack is None:
+        return "Ask a site admin, with the id of this request."
+    if lack.kind == "ability":
+        return _ability(question, lack.name)
+    if lack.name in question.company.modules:
+        return f"The module {lack.name} is on now: send the request again."
+    return (
+        f"A platform admin switches it on, under Companies at the pages or on the box: wmsd module enable "
+        f"{question.company.code} {lack.name}. It works within a second."
+    )
+
+
+def _ability(question: Question, ability: str) -> str:
+    found = None
+    if question.token_id is not None:
+        found = accounts.token_and_user(question.tx, id=question.token_id)
+    if found is None:
+        return f"The token is gone. Use one that has {ability}.{_who(question)}"
+    token, user = found
+    has_it = ability in expand(token.abilities) & user.may_do
+    if has_it and not token.revoked and token.expires_at > question.now:
+        return "The token has the ability now: send the request again."
+    others = _others(question, ability)
+    if ability in user.may_do:
+        return (
+            f"{user.email} may do this, but the token was made without it. {user.email} or an admin makes a new "
+            f"one, under Tokens at the pages.{others}"
+        )
+    return f"{user.email} may not do this either: a token of somebody else is needed.{others}{_who(question)}"
+
+
+def _others(question: Question, ability: str) -> str:
+    """The tokens that have the ability for this company, for who may know of them."""
+    if not question.sees_all:
+        return ""
+    now = timestamps.to_text(question.now)
+    may = {user.email for user in _own_users(question) if ability in user.may_do}
+    names = [
+        f"{token['name']} ({token['user']}, {token['id']})"
+        for token in accounts.list_tokens(question.tx)
+        if token["user"] in may
+        and token["revoked_at"] is None
+        and token["expires_at"] > now
+        and ability in expand(token["abilities"])
+        and (token["company_ids"] is None or question.company.id in token["company_ids"])
+    ]
+    return f" These tokens have it: {_some(names)}." if names else " No token of the company has it."
+
+
+def _who(question: Question) -> str:
+    """Who may do everything in the company."""
+    admins = [user.email for user in _own_users(question) if user.role == "company-admin"]
+    return f" Ask {_some(admins) if admins else 'a site admin'}."
+
+
+def _own_users(question: Question) -> list[User]:
+    """The users of the company. Site admins are none: nobody else is to know of their tokens."""
+    company_id = question.company.id
+    return [
+        user
+        for user in accounts.users(question.tx)
+        if not user.disabled and user.may_use is not None and company_id in user.may_use
+    ]
+
+
+def _some(names: list[str]) -> str:
+    shown, more = names[:MOST_NAMED], len(names) - MOST_NAMED
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _limited(question: Question) -> str:
+    which = "--graphql-per-minute" if question.refusal.noun == "GraphQL" else "--requests-per-minute"
+    return (
+        "Wait as long as Retry-After says: that is exactly enough. Ask less often: lists have up to 500 records, "
+        "and an answer that has not changed (If-None-Match) counts a tenth. For more, a site admin raises the "
+        "limit, under Companies at the pages or on the box: wmsd company change "
+        f"{question.company.code} {which} N."
+    )
+
+
+def _malformed(question: Question) -> str:
+    """GraphQL has one status for a body that cannot be read and for a document that does not fit the schema."""
+    if question.refusal.noun == "GraphQL" and question.was_read:
+        return BAD_DOCUMENT
+    return BAD_BODY
+
+
+def _key(question: Question) -> str:
+    made = question.refusal.details.get("id")
+    first = "Read what the first request has made." if made is None else f"Read the record {made} first."
+    return f"Send a new Idempotency-Key with each new request, and the same one only to repeat it. {first}"
+
+
+def _taken(question: Question) -> str:
+    taken = question.refusal.details.get("id")
+    which = "the record that has it" if taken is None else f"the record {taken}"
+    return f"If you sent the same document twice, take {which}. Otherwise give the new one another external_ref."
+
+
+def _there(what: str) -> str:
+    return f"Look up which {what} there are, and whether it is active. Those of other companies do not count."
+
+
+UNKNOWN: Final = "Ask a site admin, with the id of this request."
+BY_CODE: Final[Mapping[str, str | Callable[[Question], str]]] = {
+    "UNAUTHORIZED": "Sign in again, or ask a site admin for a new token.",
+    "FORBIDDEN": _forbidden,
+    "NOT_FOUND": "Check the address and the id. A record of another company is as one that never existed.",
+    "METHOD_NOT_ALLOWED": "Use one of the methods that the answer names in Allow.",
+    "REQUEST_TIMEOUT": "Send it again over a better line, or send less at once.",
+    "INVALID_STATUS": "Read the record as it is now, and ask for a move that its status allows.",
+    "PRECONDITION_FAILED": "Read the record again, make the change in it, and send the new ETag as If-Match.",
+    "VALIDATION_FAILED": f"Correct what is named, and send it again. {AGAIN}",
+    "COMPANY_REQUIRED": "Send X-Company-Id with the id of a company: GET /api/companies lists those of the token.",
+    "INSUFFICIENT_STOCK": "Ask for less, or wait for a receipt: the event stock.updated tells of it.",
+    "INVALID_PARTNER": _there("partners"),
+    "INVALID_WAREHOUSE": _there("warehouses"),
+    "INVALID_ARTICLE": _there("articles"),
+    "EXTERNAL_REF_TAKEN": _taken,
+    "IDEMPOTENCY_KEY_REUSED": _key,
+    "RATE_LIMIT_EXCEEDED": _limited,
+    "SERVER_ERROR": "It is a fault of wmsd, and nothing was changed. Its log has the cause under the id of this "
+    "request: send both to a site admin.",
+    "SERVICE_UNAVAILABLE": "Nothing was changed. Wait as long as Retry-After says, and send it again. If it goes "
+    "on, the first page says what is wrong.",
+    "OUTCOME_UNKNOWN": "It may have been done. Look before you send it again, or repeat it with the same "
+    "Idempotency-Key: then it is done once.",
+    "STORAGE_FULL": "Delete what is no longer needed, or ask a site admin for a larger quota.",
+}
+BY_STATUS: Final[Mapping[tuple[str, int], str | Callable[[Question], str]]] = {
+    ("VALIDATION_FAILED", 400): _malformed,
+    ("VALIDATION_FAILED", 406): "Accept application/json.",
+    ("VALIDATION_FAILED", 413): "Send less at once, or ask for less: several requests, or pages.",
+    ("VALIDATION_FAILED", 415): "Send the body as it is, uncompressed, with Content-Type: application/json.",
+}

@@ -1,0 +1,61 @@
+"""What is kept of a request, and how one asks for it."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.contract.fields import Id, Model, Timestamp
+from wmsd.contract.list_queries import CursorQuery, QueryId
+
+STATUSES: Final = ("refused", "2xx", "3xx", "4xx", "5xx")
+StatusClass = Literal["refused", "2xx", "3xx", "4xx", "5xx"]
+LONGEST_ID: Final = 64
+
+
+class RequestShown(Model):
+    """A request in a list. `code` and `why` say what was wrong, also with a part of a batch or document."""
+
+    id: str
+    at: Timestamp
+    method: str
+    path: Annotated[str, Field(description="With its query; secrets in it are masked.")]
+    status: int
+    operation: str
+    code: str | None
+    why: str | None
+    who: str
+    user_id: Id | None
+    token_id: Id | None
+    milliseconds: float
+
+
+class PartShown(Model):
+    """One request of a batch, or a field of a GraphQL document that failed."""
+
+    name: str
+    status: int
+    code: str
+    message: str
+
+
+class RequestDetail(RequestShown):
+    address: str
+    headers: Annotated[dict[str, str], Field(description="Those that hold no secrets.")]
+    body: Annotated[str | None, Field(description="Its first 8 kB, if it was JSON; secrets in it are masked.")]
+    body_bytes: int
+    answer: str | None
+    answer_bytes: int
+    answer_headers: dict[str, str]
+    parts: list[PartShown]
+    left_out: Annotated[int, Field(description="How many like it were refused just before, and are not kept.")]
+    remedy: Annotated[str | None, Field(description="What to do, as things stand now.")]
+
+
+class RequestQuery(CursorQuery):
+    """`status` is that of the answer; refused is any from 400 on, and what failed in a batch or a document."""
+
+    status: StatusClass | None = None
+    operation: Annotated[str, Field(max_length=100)] | None = None
+    token: QueryId | None = None
+    code: Annotated[str, Field(max_length=40, json_schema_extra={"enum": list(STATUS_OF_CODE)})] | None = None

@@ -1,0 +1,1 @@
+"""What a running server does beside answering: jobs, alerts, figures, health."""

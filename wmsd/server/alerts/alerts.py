@@ -1,0 +1,176 @@
+"""Keeps the alerts: looks what needs a person, remembers what is open, and sees that each is told once."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.ids import Ids
+from wmsd.base.repeated_failures import Complaints
+from wmsd.server.alerts.alerts_file import (
+    Event,
+    Failure,
+    Kept,
+    Notice,
+    OpenAlert,
+    Waiting,
+    WayName,
+    read_kept,
+    write_kept,
+)
+from wmsd.server.alerts.channels import Way
+from wmsd.server.alerts.conditions import Looks
+from wmsd.server.alerts.kinds import Severity, sentence, severity
+from wmsd.server.alerts.rules import MOST_WAITING, after_failure, followed, is_due
+
+LOG = logging.getLogger("wmsd.alerts")
+LOOK_SECONDS: Final = 15.0
+STOP_SECONDS: Final = 2.0
+UNWRITTEN: Final = "what is known of alerts cannot be written down, and is told anew after a restart"
+LONGEST_ERROR: Final = 500
+LEVELS: Final[Mapping[Severity, int]] = {"warning": logging.WARNING, "error": logging.ERROR}
+
+
+class NotSent(Exception):
+    """Says why an alert did not leave the house."""
+
+
+class Alerts:
+    """Everything happens on the loop's thread, but for the file. Each way has a task of its own, so that one that
+    hangs delays neither the other nor the looks.
+    """
+
+    def __init__(self, data: Path, clock: Clock, ids: Ids, looks: Looks, ways: Sequence[Way]) -> None:
+        self._data = data
+        self._clock = clock
+        self._ids = ids
+        self._looks = looks
+        self._ways = ways
+        self._kept: Kept | None = None
+        self._written: Kept | None = None
+        self._writing = asyncio.Lock()
+        self._sending: dict[WayName, asyncio.Task[None]] = {}
+        self._told = Complaints(LOG, (NotSent,), monotonic=clock.monotonic)
+        self._is_stopped = False
+        self.looked_at: datetime | None = None
+
+    @property
+    def ways(self) -> list[WayName]:
+        return [each.name for each in self._ways]
+
+    @property
+    def kept(self) -> Kept:
+        """What is known now; empty before the first look."""
+        return self._kept or Kept()
+
+    async def look(self) -> None:
+        """A job calls it."""
+        if self._kept is None:
+            self._kept = self._written = await asyncio.to_thread(read_kept, self._data)
+        found = await self._looks.look(self.kept.open, self.kept.rises)
+        self.looked_at = self._clock.now()
+        still, changes = followed(self.kept.open, found.troubles, found.unknown, self._clock.now())
+        self._kept = self.kept.model_copy(update={"open": still, "rises": found.rises})
+        for alert, is_over in changes:
+            level = logging.INFO if is_over else LEVELS[severity(alert.kind)]
+            LOG.log(level, "%s", sentence(alert.kind, alert.subject, alert.facts, is_over))
+            self._queue(alert, "alert.over" if is_over else "alert.begun")
+        await self._write()
+        self._wake()
+
+    def _queue(self, alert: OpenAlert, event: Event) -> None:
+        kept = self.kept
+        notice = Notice(
+            id=f"alert_{self._ids.unique()}",
+            number=kept.number + 1,
+            event=event,
+            kind=alert.kind,
+            subject=alert.subject,
+            facts=alert.facts,
+            begun_at=alert.begun_at,
+            at=timestamps.to_text(self._clock.now()),
+        )
+        kept = kept.model_copy(update={"number": notice.number})
+        for name in self.ways:
+            kept = kept.with_waiting(name, [*kept.waiting_of(name), Waiting(notice=notice)][-MOST_WAITING:])
+        self._kept = kept
+
+    def _wake(self) -> None:
+        now = self._clock.now()
+        for way in self._ways:
+            waiting = self.kept.waiting_of(way.name)
+            under_way = self._sending.get(way.name)
+            is_free = under_way is None or under_way.done()
+            if waiting and is_free and is_due(waiting[0], now) and not self._is_stopped:
+                self._sending[way.name] = asyncio.ensure_future(self._send(way))
+
+    async def _send(self, way: Way) -> None:
+        """Sends what waits, the oldest first, until one is not taken."""
+        while waiting := self.kept.waiting_of(way.name):
+            first = waiting[0]
+            try:
+                error = (await way.send(first.notice, first.attempts + 1)).error
+            except Exception as unforeseen:
+                LOG.exception("an alert could not be sent by alerts.%s", way.name)
+                error = str(unforeseen) or type(unforeseen).__name__
+            self._note(way.name, first, error)
+            await self._write()
+            if error is not None:
+                return
+
+    def _note(self, way: WayName, sent: Waiting, error: str | None) -> None:
+        """More may have come meanwhile, and the oldest may have been given up for them."""
+        now, kept = self._clock.now(), self.kept
+        others = [each for each in kept.waiting_of(way) if each.notice.id != sent.notice.id]
+        what = f"alerts are not taken by alerts.{way}"
+        if error is None:
+            self._told.over(what)
+            self._kept = kept.with_waiting(way, others).with_failure(way, None)
+            return
+        self._told.failed(what, NotSent(error[:LONGEST_ERROR]))
+        again = after_failure(sent, now)
+        if again is None:
+            LOG.error("alert %s was given up after a day: alerts.%s did not take it", sent.notice.id, way)
+        at = timestamps.to_text(now)
+        before = kept.failures.get(way)
+        failure = Failure(since=at if before is None else before.since, at=at, error=error[:LONGEST_ERROR])
+        is_there = len(others) < len(kept.waiting_of(way))
+        left = others if again is None or not is_there else [again, *others]
+        self._kept = kept.with_waiting(way, left).with_failure(way, failure)
+
+    async def _write(self) -> None:
+        async with self._writing:
+            kept = self._only_of_ways(self.kept)
+            if kept == self._written:
+                return
+            try:
+                await asyncio.to_thread(write_kept, self._data, kept)
+            except OSError as error:
+                self._told.failed(UNWRITTEN, error)
+            else:
+                self._written = kept
+                self._told.over(UNWRITTEN)
+
+    def _only_of_ways(self, kept: Kept) -> Kept:
+        """A way that the settings name no more has nothing that waits, and no failure."""
+        waiting = {name: each for name in self.ways if (each := kept.waiting_of(name))}
+        failures = {name: each for name, each in kept.failures.items() if name in self.ways}
+        self._kept = kept.model_copy(update={"waiting": waiting, "failures": failures})
+        return self.kept
+
+    async def stop(self) -> None:
+        """What was not taken yet goes out after the next start."""
+        self._is_stopped = True
+        tasks = [task for task in self._sending.values() if not task.done()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        for way in self._ways:
+            with suppress(Exception):
+                await way.close()

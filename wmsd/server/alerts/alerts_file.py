@@ -1,0 +1,110 @@
+"""What is remembered of alerts: a file in the data folder, for it must work while `platform.db` does not."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wmsd.base import timestamps
+from wmsd.base.machine.json_file import write_kept_json
+
+FILE: Final = "alerts.json"
+MOST_READ: Final = 4 * 1024 * 1024
+"""Bytes of a file that is read. A larger one is none of ours."""
+WayName = Literal["url", "command", "mail"]
+Event = Literal["alert.begun", "alert.over", "alert.test"]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+class OpenAlert(Part):
+    """`gone_at`: since when the trouble is gone; the alert is over when it stays so for a while."""
+
+    kind: str
+    subject: str = ""
+    """Which of its kind, such as `7`, a company's id."""
+    facts: dict[str, str] = {}
+    begun_at: str
+    gone_at: str | None = None
+
+
+class Rise(Part):
+    """How many deliveries of a company were given up, and when the number has grown last."""
+
+    count: int
+    at: str
+
+
+class Notice(Part):
+    """What is told once. `id` is the same at each attempt."""
+
+    id: str
+    number: int
+    event: Event
+    kind: str
+    subject: str = ""
+    facts: dict[str, str] = {}
+    begun_at: str
+    at: str
+
+
+class Waiting(Part):
+    """A notice that one way has not taken yet."""
+
+    notice: Notice
+    attempts: int = 0
+    next_at: str | None = None
+
+
+class Failure(Part):
+    """Of a way: what its last attempt came to, and since when it fails."""
+
+    since: str
+    at: str
+    error: str
+
+
+class Kept(Part):
+    open: list[OpenAlert] = []
+    rises: dict[int, Rise] = {}
+    waiting: dict[WayName, list[Waiting]] = {}
+    failures: dict[WayName, Failure] = {}
+    number: int = 0
+    """That of the last notice."""
+
+    def waiting_of(self, way: WayName) -> list[Waiting]:
+        return self.waiting.get(way, [])
+
+    def with_waiting(self, way: WayName, waiting: list[Waiting]) -> "Kept":
+        return self.model_copy(update={"waiting": {**self.waiting, way: waiting}})
+
+    def with_failure(self, way: WayName, failure: Failure | None) -> "Kept":
+        failures: Mapping[WayName, Failure] = {name: each for name, each in self.failures.items() if name != way}
+        return self.model_copy(update={"failures": failures if failure is None else {**failures, way: failure}})
+
+
+def read_kept(data: Path) -> Kept:
+    """Nothing is remembered where the file is not there, or cannot be read."""
+    try:
+        with (data / FILE).open("rb") as file:
+            return Kept.model_validate_json(file.read(MOST_READ))
+    except (OSError, ValidationError):
+        return Kept()
+
+
+def as_of(data: Path) -> str:
+    """When what is remembered has changed last, as it stands in a sentence."""
+    try:
+        at = datetime.fromtimestamp((data / FILE).stat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return ""
+    return f", written down at {timestamps.to_text(at)}"
+
+
+def write_kept(data: Path, kept: Kept) -> None:
+    """Raises OSError."""
+    write_kept_json(data / FILE, kept)

@@ -1,0 +1,214 @@
+"""The ways by which alerts leave the house: a signed request, a program of the admin's, and e-mail (`mail.py`).
+
+Neither raises for what a receiver or a program does: what came of it is a sentence.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+from wmsd.base.clock import Clock
+from wmsd.base.machine.secret_files import word_in
+from wmsd.base.problems import Problem
+from wmsd.contract.command_hints import NOTHING_ADDED, Complete
+from wmsd.events.webhooks.signing import headers, standard_key
+from wmsd.host import own_program
+from wmsd.http_client.answer import Answer
+from wmsd.http_client.lazy_client import LazyClient
+from wmsd.installation.open_installation import new_guard
+from wmsd.server.alerts.alerts_file import Notice, WayName
+from wmsd.server.alerts.mail import ToMail
+from wmsd.server.alerts.messages import as_bytes
+from wmsd.server.alerts.outcome import Outcome
+from wmsd.settings import Settings
+
+LOG = logging.getLogger("wmsd.alerts")
+COMMAND_SECONDS: Final = 30.0
+MOST_SAID: Final = 4096
+"""Bytes of what a program says that are kept: the end. The rest is read and dropped."""
+PIECE: Final = 8192
+LONGEST_SHOWN: Final = 300
+LEAST_SECRET: Final = 16
+NO_BASE64: Final = "The secret in {file} begins with whsec_, and what follows is not base64."
+NOTHING: Final = "nothing"
+
+
+class Way(Protocol):
+    name: WayName
+
+    async def send(self, notice: Notice, attempt: int) -> Outcome: ...
+
+    async def close(self) -> None: ...
+
+
+def ways_of(
+    settings: Settings, data: Path, clock: Clock, code: str = "", complete: Complete = NOTHING_ADDED
+) -> list[Way]:
+    """Those that the settings name. `code`: for the trial of the e-mail. `complete`: for the commands in them."""
+    found: list[Way] = []
+    if settings.alerts.url:
+        found.append(ToReceiver(settings, data, clock, complete))
+    if settings.alerts.command:
+        found.append(ToCommand(settings.alerts.command, data, complete=complete))
+    if settings.alerts.mail_to:
+        found.append(ToMail(settings.alerts, data, code, complete=complete))
+    return found
+
+
+class ToReceiver:
+    """Signs with the secret of the file, which is read each time."""
+
+    name: WayName = "url"
+
+    def __init__(self, settings: Settings, data: Path, clock: Clock, complete: Complete = NOTHING_ADDED) -> None:
+        self._settings = settings.alerts
+        self._clock = clock
+        self._data = data
+        self._complete = complete
+        self._client = LazyClient(new_guard(settings, "alerts"), settings.alerts.ca_file)
+
+    async def send(self, notice: Notice, attempt: int) -> Outcome:
+        try:
+            secret = await asyncio.to_thread(read_secret, Path(self._settings.secret_file))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            return Outcome(
+                f"The file {self._settings.secret_file} of alerts.secret_file cannot be read: {reason}."
+            )
+        except ValueError as error:
+            return Outcome(str(error))
+        body = as_bytes(notice, self._data, self._complete)
+        sent = headers(
+            auth_type="hmac",
+            credentials={"secret": secret},
+            previous_secret=None,
+            event_id=notice.id,
+            event=notice.event,
+            attempt=attempt,
+            sequence=notice.number,
+            seconds=int(self._clock.now().timestamp()),
+            body=body,
+            is_sandbox=False,
+        )
+        try:
+            return _outcome(await self._client.post(self._settings.url, sent, body))
+        except Problem as problem:  # memory, threads or files are short
+            return Outcome(problem.message)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def read_secret(file: Path) -> str:
+    """Raises OSError, and ValueError when it holds no secret that can be used."""
+    secret = word_in(file, LEAST_SECRET)
+    try:
+        standard_key(secret)
+    except ValueError:
+        raise ValueError(NO_BASE64.format(file=file)) from None
+    return secret
+
+
+def _outcome(answer: Answer) -> Outcome:
+    said = shown(answer.body)
+    if answer.is_success:
+        return Outcome(None, f"{answer.status} in {answer.duration * 1000:.0f} ms, {said}".rstrip(", "))
+    if answer.error is not None:
+        return Outcome(answer.error)
+    return Outcome(f"The receiver answered {answer.status}. It said: {said or NOTHING}.")
+
+
+class ToCommand:
+    """One process at a time, in a session of its own, so that nothing that it has begun outlives its time."""
+
+    name: WayName = "command"
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        data: Path,
+        seconds: float = COMMAND_SECONDS,
+        complete: Complete = NOTHING_ADDED,
+    ) -> None:
+        self._command = command
+        self._data = data
+        self._seconds = seconds
+        self._complete = complete
+        self._one = asyncio.Lock()
+
+    async def send(self, notice: Notice, attempt: int) -> Outcome:
+        async with self._one:
+            try:
+                process = await self._started()
+            except (OSError, ValueError) as error:
+                reason = str(getattr(error, "strerror", None) or error).lower()
+                return Outcome(f"The program {self._command[0]} of alerts.command cannot be started: {reason}.")
+            has_ended = False
+            try:
+                async with asyncio.timeout(self._seconds):
+                    said = await _talk(process, as_bytes(notice, self._data, self._complete))
+                    code = await process.wait()
+                    has_ended = True
+            except TimeoutError:
+                seconds = f"{self._seconds:.0f}"
+                return Outcome(f"The program of alerts.command did not end within {seconds} s, and was ended.")
+            finally:
+                if not has_ended:
+                    await asyncio.shield(_end(process))
+        if code:
+            return Outcome(f"The program of alerts.command ended with {code}. It said: {said or NOTHING}.")
+        return Outcome(None, said)
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        """Raises OSError and ValueError."""
+        return await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=own_program.environment_of_others(),
+            start_new_session=True,
+        )
+
+    async def close(self) -> None:
+        """What is under way is ended with the task that waits for it."""
+
+
+async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
+    """Gives it the alert and hears it to its end: a program may say more than a pipe holds before it reads."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    heard = asyncio.ensure_future(_heard(process.stdout))
+    try:
+        with suppress(OSError, RuntimeError):  # it need not read; uvloop has the other one for a pipe that is gone
+            process.stdin.write(body + b"\n")
+            await process.stdin.drain()
+            process.stdin.close()
+        return shown(await heard)
+    finally:
+        heard.cancel()
+
+
+async def _heard(output: asyncio.StreamReader) -> bytes:
+    kept = b""
+    while piece := await output.read(PIECE):
+        kept = (kept + piece)[-MOST_SAID:]
+    return kept
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """With all that it has started: something of it is there still, so the group is."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def shown(said: bytes) -> str:
+    """The end of what somebody said, on one line and without control characters."""
+    text = " ".join(said.decode(errors="replace").split())
+    return "".join(character for character in text if character.isprintable())[-LONGEST_SHOWN:].rstrip(".")

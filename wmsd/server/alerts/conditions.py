@@ -1,0 +1,191 @@
+"""What needs a person now, from the figures that are kept anyway. No company's file is opened for it, but that of
+one that was down before.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
+from wmsd.base.machine.disk import MEBIBYTE, Level, disk_of
+from wmsd.base.problems import Problem
+from wmsd.data_folder.clock_watch import ClockWatch
+from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.dispatch.limits.growth_limits import MEGABYTE
+from wmsd.host.tls.verdict import judged_by_time
+from wmsd.installation.open_installation import Installation
+from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
+from wmsd.server.alerts import kinds
+from wmsd.server.alerts.alerts_file import OpenAlert, Rise
+from wmsd.server.alerts.disk_watch import DiskWatch
+from wmsd.server.alerts.kinds import OF_CERTIFICATE, AlertKind
+from wmsd.server.alerts.rules import Trouble, is_rising, risen
+from wmsd.server.today.kept_figures import TodayFigures
+from wmsd.server.today.quota_watch import RoomWatch
+from wmsd.tenants.accounts import expiring_tokens as ending_tokens
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.recovery import store as recovery
+
+DOWN: Final = kinds.COMPANY_DOWN.name
+BEHIND_SECONDS: Final = 120.0
+"""So long a replica must be behind: it may be while it starts, and after a large import."""
+CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`unknown` are the kinds that nobody can tell of at the moment."""
+
+    troubles: list[Trouble]
+    unknown: set[str]
+    rises: dict[int, Rise]
+
+
+class Looks:
+    def __init__(
+        self,
+        installation: Installation,
+        disk: DiskWatch,
+        rooms: RoomWatch,
+        clock: ClockWatch,
+        today: TodayFigures,
+        backups: ScheduledBackups | None,
+    ) -> None:
+        self._installation = installation
+        self._disk = disk
+        self._rooms = rooms
+        self._clock = clock
+        self._today = today
+        self._backups = backups
+        self._behind_since: float | None = None
+        """Since when the replica is behind, on the monotonic clock."""
+
+    async def look(self, open_alerts: Sequence[OpenAlert], rises: Mapping[int, Rise]) -> Found:
+        """What is open, and `rises` as they were found the time before."""
+        were_down = {int(each.subject) for each in open_alerts if each.kind == DOWN and each.subject.isdecimal()}
+        is_told = any(each.kind == kinds.REPLICA.name for each in open_alerts)
+        found = Found([], set(), dict(rises))
+        groups: tuple[tuple[tuple[AlertKind, ...], Callable[[Found], Awaitable[None]]], ...] = (
+            ((kinds.DISK_FILLS, kinds.DISK_FULL), self._disks),
+            ((kinds.PLATFORM_DOWN,), self._platform),
+            ((kinds.BACKUP,), self._of_backups),
+            ((kinds.RECOVERY,), self._recovery),
+            ((kinds.REPLICA,), partial(self._of_replica, is_told)),
+            ((kinds.COMPANY_DOWN, kinds.GIVEN_UP), partial(self._of_companies, were_down)),
+            ((kinds.COMPANY_FILLS,), self._of_rooms),
+            ((kinds.TOKEN_ENDS,), self._tokens),
+            ((*OF_CERTIFICATE.values(),), self._certificate),
+        )
+        for group, look in groups:
+            try:
+                await look(found)
+            except (OSError, *STORAGE_FAILURES):
+                found.unknown.update(each.name for each in group)
+        return found
+
+    async def _disks(self, found: Found) -> None:
+        """As the log was told last: at the threshold it does not come and go."""
+        if self._disk.level is Level.GOOD:
+            return
+        disk = await asyncio.to_thread(disk_of, self._installation.folder.path)
+        facts = {"free": str(disk.free // MEBIBYTE), "percent": str(disk.percent)}
+        found.troubles.append(Trouble(kinds.DISK_FILLS.name, "", facts))
+        if self._disk.level is Level.REFUSED:
+            found.troubles.append(Trouble(kinds.DISK_FULL.name, "", facts))
+
+    async def _platform(self, found: Found) -> None:
+        try:
+            await self._installation.platform.read(companies.count)
+        except STORAGE_FAILURES as error:
+            why = " ".join(str(error).split())
+            found.troubles.append(Trouble(kinds.PLATFORM_DOWN.name, "", {"why": why}))
+
+    async def _of_backups(self, found: Found) -> None:
+        if self._backups is None:
+            return
+        judged = (await self._backups.seen()).verdict
+        if not judged.ok:
+            found.troubles.append(Trouble(kinds.BACKUP.name, "", {"why": judged.sentence.rstrip(".")}))
+
+    async def _recovery(self, found: Found) -> None:
+        if number := await self._installation.platform.read(recovery.open_count):
+            found.troubles.append(Trouble(kinds.RECOVERY.name, "", {"number": str(number)}))
+
+    async def _of_replica(self, is_told: bool, found: Found) -> None:
+        if not self._installation.settings.replica.enabled:
+            return
+        from wmsd.maintenance.replica.replica_verdict import (
+            verdict as verdict_of_replica,  # imported here: few have one
+        )
+
+        judged = await asyncio.to_thread(verdict_of_replica, self._installation.folder)
+        now = self._installation.clock.monotonic()
+        self._behind_since = None if judged.ok else self._behind_since or now
+        if self._behind_since is not None and (is_told or now >= self._behind_since + BEHIND_SECONDS):
+            found.troubles.append(Trouble(kinds.REPLICA.name, "", {"why": judged.sentence.rstrip(".")}))
+
+    async def _of_companies(self, were_down: AbstractSet[int], found: Found) -> None:
+        known = await self._installation.access.companies()
+        codes = {company_id: company.code for company_id, company in known.items()}
+        await self._try_again(were_down & codes.keys())
+        for company_id, why in self._down().items():
+            if company_id in codes:
+                facts = {"company": codes[company_id], "why": why}
+                found.troubles.append(Trouble(kinds.COMPANY_DOWN.name, str(company_id), facts))
+        self._given_up(found, codes)
+
+    async def _try_again(self, were_down: AbstractSet[int]) -> None:
+        """After a start nothing is known of a damaged file until somebody uses it. It is not well for that."""
+        for company_id in were_down:
+            if company_id not in self._installation.files.failed:
+                with suppress(Problem):
+                    await self._installation.files.get(company_id)
+
+    def _down(self) -> dict[int, str]:
+        files = self._installation.files
+        return {**dict.fromkeys(files.read_only, CANNOT_BE_WRITTEN), **files.troubled}
+
+    def _given_up(self, found: Found, codes: Mapping[int, str]) -> None:
+        now = self._installation.clock.now()
+        counts = {company_id: each.given_up for company_id, each in self._today.known.items()}
+        rises = risen(found.rises, counts, codes, now)
+        found.rises.clear()
+        found.rises.update(rises)
+        for company_id, rise in rises.items():
+            if is_rising(rise, now):
+                facts = {"company": codes[company_id], "number": str(rise.count)}
+                found.troubles.append(Trouble(kinds.GIVEN_UP.name, str(company_id), facts))
+
+    async def _of_rooms(self, found: Found) -> None:
+        known = await self._installation.access.companies()
+        for company_id, filling in self._rooms.told.items():
+            if company_id in known:
+                megabytes = {"held": filling.held // MEGABYTE, "bound": filling.bound.bytes // MEGABYTE}
+                facts = {name: str(number) for name, number in megabytes.items()}
+                facts["company"] = known[company_id].code
+                found.troubles.append(Trouble(kinds.COMPANY_FILLS.name, str(company_id), facts))
+
+    async def _tokens(self, found: Found) -> None:
+        if not self._clock.is_steady():
+            found.unknown.add(kinds.TOKEN_ENDS.name)  # a wrong clock may only make them look so
+            return
+        ending = await self._installation.platform.read(ending_tokens.for_alerts)
+        found.troubles.extend(map(_of_token, ending))
+
+    async def _certificate(self, found: Found) -> None:
+        if not self._clock.is_steady():
+            found.unknown.update(each.name for each in OF_CERTIFICATE.values())
+            return
+        server, data = self._installation.settings.server, self._installation.folder.path
+        judged = await asyncio.to_thread(lambda: [*judged_by_time(server, data, self._installation.clock.now())])
+        found.troubles.extend(Trouble(OF_CERTIFICATE[each.kind.name].name, "", each.facts) for each in judged)
+
+
+def _of_token(token: Mapping[str, object]) -> Trouble:
+    at = timestamps.from_text(str(token["expires_at"]))
+    facts = {"token": str(token["id"]), "name": str(token["name"]), "user": str(token["user"])}
+    return Trouble(kinds.TOKEN_ENDS.name, facts["token"], {**facts, "expires_at": f"{at:%Y-%m-%d %H:%M} UTC"})

@@ -1,0 +1,63 @@
+"""Tells in the log, once for each crossing, that the disk fills up, is full, or has room again."""
+
+import asyncio
+import logging
+from typing import Final
+
+from wmsd.base.machine.disk import MEBIBYTE, Disk, Level, disk_of
+from wmsd.base.repeated_failures import Complaints
+from wmsd.data_folder.folder import DataFolder
+
+LOG = logging.getLogger("wmsd.storage")
+LOOK_SECONDS: Final = 10.0
+MARGIN_PERCENT: Final = 5
+"""It has room again when it has so much more than the threshold, so that a disk at the threshold fills no log."""
+UNREADABLE: Final = "nobody can say how full the disk is"
+
+
+class DiskWatch:
+    def __init__(self, folder: DataFolder) -> None:
+        self._folder = folder
+        self._told = Complaints(LOG)
+        self.level = Level.GOOD
+        """As it was told last."""
+
+    async def look(self) -> None:
+        """A job calls it."""
+        try:
+            disk = await asyncio.to_thread(disk_of, self._folder.path)
+        except OSError as error:
+            self._told.failed(UNREADABLE, error)
+            return
+        self._told.over(UNREADABLE)
+        self.note(disk)
+
+    def note(self, disk: Disk) -> None:
+        level = disk.level
+        if level < self.level and _with_less(disk).level >= self.level:
+            return
+        before, self.level = self.level, level
+        if level != before:
+            self._tell(disk, before)
+
+    def _tell(self, disk: Disk, before: Level) -> None:
+        free, percent = disk.free // MEBIBYTE, disk.percent
+        where = self._folder.path
+        if self.level is Level.REFUSED:
+            LOG.error(
+                "the disk of %s is full: %d MiB are free (%d %%), and below %d MiB nothing new is stored. "
+                "Reading and deleting go on. Make room.",
+                *(where, free, percent, disk.refused_below // MEBIBYTE),
+            )
+        elif self.level is Level.WARNED:
+            LOG.warning(
+                "the disk of %s fills up: %d MiB are free (%d %%). Below %d MiB nothing new is stored. Make room.",
+                *(where, free, percent, disk.refused_below // MEBIBYTE),
+            )
+        else:
+            LOG.info("the disk of %s has room again: %d MiB are free (%d %%)", where, free, percent)
+
+
+def _with_less(disk: Disk) -> Disk:
+    """The disk, with the margin less."""
+    return disk._replace(free=disk.free * 100 // (100 + MARGIN_PERCENT))

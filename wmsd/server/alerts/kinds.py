@@ -1,0 +1,194 @@
+"""Every kind of alert, with its sentences. A place such as `%(company)s` is filled from the facts of the alert."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
+
+from wmsd.contract.findings import PLACE, FindingKind
+from wmsd.host.tls import verdict
+from wmsd.maintenance.backups.backup_verdict import REMEDY
+from wmsd.tenants.recovery.findings import REMEDY as REMEDY_AFTER
+
+Severity = Literal["warning", "error"]
+
+
+class AlertKind(NamedTuple):
+    """`more` tells of those that are not told one by one; it is empty for a kind of which there is only one."""
+
+    name: str
+    severity: Severity
+    title: str
+    begins: str
+    over: str
+    remedy: str
+    more: str = ""
+    more_over: str = ""
+    words: tuple[str, ...] = ()
+    """Texts of ours that may stand in the places, as those of a finding."""
+
+
+DISK_FILLS: Final = AlertKind(
+    "disk-fills",
+    "warning",
+    "The disk fills up",
+    "The disk of the data folder fills up: %(free)s MiB were free when this began.",
+    "The disk of the data folder has room again.",
+    "Make room.",
+)
+DISK_FULL: Final = AlertKind(
+    "disk-full",
+    "error",
+    "The disk is full",
+    "The disk of the data folder is full: nothing new is stored. Reading and deleting go on.",
+    "The disk of the data folder is not full any more: new things are stored again.",
+    "Make room.",
+)
+BACKUP: Final = AlertKind(
+    "backup",
+    "error",
+    "No backup to rely on",
+    "There is no backup that can be relied on: %(why)s.",
+    "There is a backup again that can be relied on.",
+    REMEDY,
+)
+RECOVERY: Final = AlertKind(
+    "recovery",
+    "error",
+    "The day after a restore is not settled",
+    "What a restore has lost or brought back is not settled: there were %(number)s open entries when this began.",
+    "All that a restore has lost or brought back is settled.",
+    REMEDY_AFTER,
+)
+PLATFORM_DOWN: Final = AlertKind(
+    "platform-down",
+    "error",
+    "The service is down",
+    "The service cannot use its own data: %(why)s. No request is answered.",
+    "The service can use its own data again.",
+    "Stop the server and run wmsd doctor, which names the backup to restore.",
+)
+COMPANY_DOWN: Final = AlertKind(
+    "company-down",
+    "error",
+    "A company is down",
+    "The file of the company %(company)s cannot be used or written: %(why)s",
+    "The company %(company)s can be used again.",
+    "Run wmsd doctor. If the file is damaged, restore this company from a backup.",
+    "The files of %(number)s more companies cannot be used or written.",
+    "The files of the further companies can be used again.",
+)
+COMPANY_FILLS: Final = AlertKind(
+    "company-fills",
+    "warning",
+    "A company can soon add nothing more",
+    "The company %(company)s can soon add nothing more: it held %(held)s MB when this began, and may hold "
+    "%(bound)s MB.",
+    "The company %(company)s has room again.",
+    "Delete what is no longer needed, make room on the disk, or give the company a larger quota of its own.",
+    "%(number)s more companies can soon add nothing more.",
+    "The further companies have room again.",
+)
+GIVEN_UP: Final = AlertKind(
+    "deliveries-given-up",
+    "warning",
+    "Deliveries were given up",
+    "Deliveries of webhooks of the company %(company)s were given up after their last attempt; "
+    "there were %(number)s of them when this began.",
+    "No more deliveries of webhooks of the company %(company)s have been given up for a day, "
+    "or they were sent again.",
+    "Mend the receiver, and send the deliveries again at the pages of the company.",
+    "Deliveries of %(number)s more companies were given up.",
+    "No more deliveries of the further companies were given up.",
+)
+TOKEN_ENDS: Final = AlertKind(
+    "token-expires",
+    "warning",
+    "A token expires soon",
+    "The token %(token)s (%(name)s) of %(user)s expires at %(expires_at)s.",
+    "The token %(token)s (%(name)s) of %(user)s was renewed or revoked, or it has expired.",
+    "Make another token in time, and give it to the program that uses this one.",
+    "%(number)s more tokens expire within 14 days.",
+    "The further tokens were renewed or revoked, or they have expired.",
+)
+REPLICA: Final = AlertKind(
+    "replica-behind",
+    "error",
+    "The replica is behind",
+    "The replica does not have everything: %(why)s.",
+    "The replica has everything again.",
+    "Look whether Litestream runs and reaches its place: wmsd replica status says which files are behind.",
+)
+
+
+def _of_finding(found: FindingKind, name: str, title: str, over: str) -> AlertKind:
+    """In the words in which the start, the check of the settings and the doctor tell it."""
+    severity: Severity = "error" if found.severity == "wrong" else "warning"
+    says, remedy = (PLACE.sub(r"%(\1)s", text) for text in (found.says, found.remedy))
+    return AlertKind(name, severity, title, says, over, remedy, words=found.words)
+
+
+REPLACED: Final = "The certificate %(file)s was replaced."
+OF_CERTIFICATE: Final[Mapping[str, AlertKind]] = {
+    found.name: _of_finding(found, name, title, over)
+    for found, name, title, over in (
+        (
+            *(verdict.UNUSABLE, "certificate-unusable", "The certificate cannot be used"),
+            "The files of the certificate can be used again.",
+        ),
+        (verdict.EXPIRED, "certificate-expired", "The certificate has expired", REPLACED),
+        (
+            *(verdict.NOT_YET, "certificate-early", "The certificate is not good yet"),
+            "The certificate %(file)s was replaced, or its time has begun.",
+        ),
+        (
+            *(verdict.ENDS, "certificate-expires", "The certificate expires soon"),
+            "The certificate %(file)s was replaced, or it has expired.",
+        ),
+        (
+            *(verdict.NOT_RENEWED, "certificate-not-renewed", "The certificate was not renewed"),
+            "The certificate %(file)s was renewed.",
+        ),
+        (
+            *(verdict.AUTHORITY_ENDS, "authority-ends", "The authority for the LAN ends soon"),
+            "There is a new authority %(file)s: everybody has to install it.",
+        ),
+    )
+}
+"""By the name of what was found."""
+KINDS: Final = (
+    *(DISK_FULL, DISK_FILLS, BACKUP, RECOVERY, REPLICA, PLATFORM_DOWN, COMPANY_DOWN, COMPANY_FILLS, GIVEN_UP),
+    TOKEN_ENDS,
+    *OF_CERTIFICATE.values(),
+)
+BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}
+MORE: Final = "more"
+"""The subject of the alert about those of a kind that are not told one by one."""
+
+
+def pattern(kind: AlertKind, subject: str, is_over: bool) -> str:
+    """The sentence, with places for its facts."""
+    if subject == MORE:
+        return kind.more_over if is_over else kind.more
+    return kind.over if is_over else kind.begins
+
+
+class Empty(dict[str, str]):
+    """Facts that a file of another version lacks are a question mark."""
+
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = False) -> str:
+    """In English."""
+    kind = BY_NAME.get(name)
+    return name if kind is None else pattern(kind, subject, is_over) % Empty(facts)
+
+
+def remedy(name: str) -> str:
+    """What to do. In English."""
+    return BY_NAME[name].remedy if name in BY_NAME else ""
+
+
+def severity(name: str) -> Severity:
+    """What another version has kept counts as an error."""
+    return BY_NAME[name].severity if name in BY_NAME else "error"

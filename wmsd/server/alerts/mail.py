@@ -1,0 +1,234 @@
+"""The way of alerts by e-mail, through a relay that the admin names.
+
+The relay's address obeys the guard of alerts, as a receiver's does; its port is that of the settings. A relay that
+hangs is left after a hard deadline, and nothing of it runs on the loop for long.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+import ssl
+from datetime import UTC
+from email.message import EmailMessage
+from email.utils import format_datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from wmsd.base import timestamps
+from wmsd.base.machine.regular_files import check_regular
+from wmsd.contract.command_hints import NOTHING_ADDED, Complete
+from wmsd.http_client.dns_resolver import DnsResolver
+from wmsd.http_client.guard import Guard
+from wmsd.server.alerts.alerts_file import Notice, WayName
+from wmsd.server.alerts.mail_failures import MailRefused, sentence
+from wmsd.server.alerts.messages import body
+from wmsd.server.alerts.outcome import Outcome
+from wmsd.settings import Alerts
+
+if TYPE_CHECKING:  # imported when something is sent: a start does not need it
+    from aiosmtplib import SMTP
+
+LOG = logging.getLogger("wmsd.alerts")
+SECONDS: Final = 30.0
+"""For all of one attempt."""
+MOST_PASSWORD: Final = 4096
+NO_PASSWORD: Final = "The file {file} must hold the password of the mail relay in its first line."
+PASSWORD_TOO_LONG: Final = "The file {file} holds more than {most} bytes, and must hold one password only."
+
+
+class ToMail:
+    name: WayName = "mail"
+
+    def __init__(
+        self,
+        settings: Alerts,
+        data: Path,
+        code: str = "",
+        seconds: float = SECONDS,
+        complete: Complete = NOTHING_ADDED,
+    ) -> None:
+        """`code`: what a trial asks the admin to type."""
+        self._settings = settings
+        self._data = data
+        self._code = code
+        self._seconds = seconds
+        self._complete = complete
+        self._resolver = DnsResolver()
+        self._guard = Guard(settings.allow_networks, allow_ports=[settings.mail_port], section="alerts")
+
+    async def send(self, notice: Notice, attempt: int) -> Outcome:
+        from aiosmtplib import SMTPException
+
+        settings = self._settings
+        try:
+            async with asyncio.timeout(self._seconds):
+                refused = await self._sent(message(notice, self._data, settings, self._code, self._complete))
+        except (MailRefused, SMTPException, OSError, ValueError) as error:  # TimeoutError is an OSError
+            return Outcome(sentence(error, settings, self._seconds))
+        except asyncio.IncompleteReadError as error:
+            return Outcome(sentence(ConnectionResetError(str(error)), settings, self._seconds))
+        said = f"{settings.mail_relay} took it for {', '.join(to for to in settings.mail_to if to not in refused)}"
+        if refused:
+            said = f"{said}, and refused {', '.join(refused)}"
+            LOG.warning("an alert was not taken for all: %s", said)
+        return Outcome(None, said)
+
+    async def _sent(self, mail: EmailMessage) -> list[str]:
+        """The addresses that the relay refused, where it took the others."""
+        password = await asyncio.to_thread(password_of, self._settings)
+        client = await self._connected(password)
+        try:
+            refused, _ = await client.send_message(
+                mail, sender=sender_of(self._settings), recipients=self._settings.mail_to
+            )
+            with contextlib.suppress(Exception):  # it has the mail
+                await client.quit()
+            return sorted(refused)
+        finally:
+            client.close()
+
+    async def _connected(self, password: str | None) -> "SMTP":
+        from aiosmtplib import SMTP
+
+        settings = self._settings
+        is_tls = settings.mail_tls == "tls"
+        context = await asyncio.to_thread(_tls_context, settings.ca_file) if settings.mail_tls != "none" else None
+        opened = await self._dialled()
+        client = SMTP(
+            hostname=settings.mail_relay,
+            sock=opened,
+            use_tls=is_tls,
+            start_tls=settings.mail_tls == "starttls",
+            tls_context=context,
+            username=settings.mail_user or None,
+            password=password,
+            local_hostname=_own_name(),
+            timeout=self._seconds,
+        )
+        try:
+            await client.connect()
+        except BaseException:
+            client.close()
+            opened.close()
+            raise
+        return client
+
+    async def _dialled(self) -> socket.socket:
+        """A connection to the first address that takes one. Raises MailRefused and OSError."""
+        host, port = self._settings.mail_relay, self._settings.mail_port
+        addresses = await self._resolver.addresses(host)
+        for address in addresses:
+            if objection := self._objection(address):
+                raise MailRefused(objection)
+        for last, address in enumerate(addresses, start=1):
+            try:
+                return await _socket_to(address, port)
+            except OSError:
+                if last == len(addresses):
+                    raise
+        raise MailRefused(f"The name {host} has no address.")
+
+    def _objection(self, address: str) -> str | None:
+        objection = self._guard.objection_to_address(address, self._settings.mail_port)
+        if objection is not None or self._settings.mail_tls != "none" or self._guard.lists(address):
+            return objection
+        return (
+            f"alerts.mail_tls = none is only for relays in alerts.allow_networks, and {address} is in none of "
+            "these networks."
+        )
+
+    async def close(self) -> None:
+        """Each attempt has a connection of its own."""
+
+
+async def _socket_to(address: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    opened.setblocking(False)
+    try:
+        await asyncio.get_running_loop().sock_connect(opened, (address, port))
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def _tls_context(ca_file: str) -> ssl.SSLContext:
+    """Raises MailRefused where the authorities cannot be read."""
+    from wmsd.http_client.trusted_authorities import AuthoritiesError, dialling_context
+
+    try:
+        context = dialling_context(ca_file)
+    except AuthoritiesError:
+        raise MailRefused(f"The file {ca_file} of alerts.ca_file cannot be read as certificates in PEM.") from None
+    context.set_alpn_protocols([])  # that of HTTP is not spoken here
+    return context
+
+
+def _own_name() -> str:
+    name = socket.gethostname()
+    return (
+        name if name and all(each.isalnum() or each in "-." for each in name) and name.isascii() else "localhost"
+    )
+
+
+def password_of(settings: Alerts) -> str | None:
+    """None without a sign-in. Raises MailRefused."""
+    if not settings.mail_user:
+        return None
+    file = Path(settings.mail_password_file)
+    try:
+        return password_in(file)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise MailRefused(f"The file {file} of alerts.mail_password_file cannot be read: {reason}.") from None
+    except ValueError as error:
+        raise MailRefused(str(error)) from None
+
+
+def password_in(file: Path) -> str:
+    """The first line of the file. Raises OSError, and ValueError when there is no password."""
+    check_regular(file)
+    with file.open("rb") as opened:
+        read = opened.read(MOST_PASSWORD + 1)
+    if len(read) > MOST_PASSWORD:
+        raise ValueError(PASSWORD_TOO_LONG.format(file=file, most=MOST_PASSWORD))
+    try:
+        line = read.decode().partition("\n")[0].rstrip("\r")
+    except UnicodeDecodeError:
+        line = ""
+    if not line or "\0" in line:
+        raise ValueError(NO_PASSWORD.format(file=file))
+    return line
+
+
+def sender_of(settings: Alerts) -> str:
+    return settings.mail_from or settings.mail_to[0]
+
+
+def message(
+    notice: Notice, data: Path, settings: Alerts, code: str = "", complete: Complete = NOTHING_ADDED
+) -> EmailMessage:
+    """The mail of an alert. What tenants have typed is in its text alone: no header holds anything of it."""
+    told = body(notice, data, complete)["data"]
+    host, is_over = told["host"], notice.event == "alert.over"
+    mail = EmailMessage()
+    mail["From"] = sender_of(settings)
+    mail["To"] = ", ".join(settings.mail_to)
+    mail["Subject"] = _one_line(f"wmsd on {host}: {'over: ' if is_over else ''}{told['title']}")
+    mail["Date"] = format_datetime(timestamps.from_text(notice.at).astimezone(UTC))
+    mail["Message-ID"] = f"<{notice.id}@{_own_name()}>"
+    mail["Auto-Submitted"] = "auto-generated"
+    lines = [told["sentence"], told["remedy"]]
+    if code:
+        typed = complete(f"wmsd alerts confirm {code}")
+        lines.append(f"To confirm that this e-mail came, type on the machine of the server: {typed}")
+    lines.append(f"Since: {told['begun_at']}" + (f"\nOver: {told['over_at']}" if is_over else ""))
+    lines.append(f"Machine: {host}\nData folder: {told['data_folder']}\nAlert: {told['alert']}")
+    mail.set_content("\n\n".join(filter(None, lines)) + "\n", cte="quoted-printable")
+    return mail
+
+
+def _one_line(text: str) -> str:
+    return "".join(each for each in " ".join(text.split()) if each.isprintable())

@@ -1,0 +1,111 @@
+"""Whether an e-mail to the address of the settings has ever come: a trial carries a code, which the admin types.
+
+What is known is a file of its own in the data folder. Other settings are another way, which must be tried anew.
+"""
+
+import hashlib
+import hmac
+import json
+import secrets
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wmsd.base import timestamps
+from wmsd.base.machine.json_file import write_kept_json
+from wmsd.settings import Alerts
+
+FILE: Final = "alerts-mail.json"
+MOST_READ: Final = 65_536
+TRY_IT: Final = "wmsd alerts test sends an e-mail with a code, and wmsd alerts confirm CODE confirms that it came."
+UNCONFIRMED: Final = (
+    "Alerts are to go to {to} by e-mail, and nobody has confirmed that an e-mail comes there: " + TRY_IT
+)
+WayState = Literal["off", "untried", "sent", "confirmed"]
+
+
+class Trial(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+    way: str
+    """Of which settings it is."""
+    code: str | None = None
+    """The hash of the code in the last trial."""
+    sent_at: str | None = None
+    confirmed_at: str | None = None
+
+
+class MailState(NamedTuple):
+    state: WayState
+    to: list[str]
+    at: str | None = None
+    """When it was sent, or confirmed."""
+
+    @property
+    def is_confirmed(self) -> bool:
+        return self.state == "confirmed"
+
+    @property
+    def sentence(self) -> str | None:
+        """What is to be done; None where nothing is."""
+        if self.state in ("off", "confirmed"):
+            return None
+        return UNCONFIRMED.format(to=", ".join(self.to))
+
+
+def new_code() -> str:
+    return f"{secrets.randbelow(1_000_000):06}"
+
+
+def note_sent(data: Path, settings: Alerts, code: str, now: datetime) -> None:
+    """The relay has taken a trial with this code. A way that was confirmed stays so. Raises OSError."""
+    known = _read(data)
+    way = _way(settings)
+    confirmed = known.confirmed_at if known is not None and known.way == way else None
+    trial = Trial(way=way, code=_hash(way, code), sent_at=timestamps.to_text(now), confirmed_at=confirmed)
+    write_kept_json(data / FILE, trial)
+
+
+def confirm(data: Path, settings: Alerts, code: str, now: datetime) -> bool:
+    """Whether the code is that of the last trial by these settings, which are then confirmed. Raises OSError."""
+    known = _read(data)
+    way = _way(settings)
+    if known is None or known.way != way or known.code is None:
+        return False
+    if not hmac.compare_digest(known.code, _hash(way, code.strip())):
+        return False
+    write_kept_json(data / FILE, known.model_copy(update={"confirmed_at": timestamps.to_text(now)}))
+    return True
+
+
+def state_of(data: Path, settings: Alerts) -> MailState:
+    if not settings.mail_to:
+        return MailState("off", [])
+    known = _read(data)
+    if known is None or known.way != _way(settings):
+        return MailState("untried", settings.mail_to)
+    if known.confirmed_at is not None:
+        return MailState("confirmed", settings.mail_to, known.confirmed_at)
+    return MailState("sent", settings.mail_to, known.sent_at)
+
+
+def _read(data: Path) -> Trial | None:
+    try:
+        with (data / FILE).open("rb") as file:
+            return Trial.model_validate_json(file.read(MOST_READ))
+    except (OSError, ValidationError):
+        return None
+
+
+def _way(settings: Alerts) -> str:
+    named = (
+        *(settings.mail_to, settings.mail_from, settings.mail_relay, settings.mail_port),
+        *(settings.mail_tls, settings.mail_user),
+    )
+    return hashlib.sha256(json.dumps(named).encode()).hexdigest()
+
+
+def _hash(way: str, code: str) -> str:
+    return hashlib.sha256(f"{way}/{code}".encode()).hexdigest()

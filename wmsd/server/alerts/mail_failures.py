@@ -1,0 +1,139 @@
+"""Why an e-mail did not go out, in a sentence for the admin who has named the relay."""
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import Final
+
+from wmsd.settings import Alerts
+
+LONGEST_SAID: Final = 200
+AUTHENTICATION_REQUIRED: Final = 530
+BY_ERRNO: Final = {
+    errno.ECONNREFUSED: "{relay} refused the connection at port {port}. Look at alerts.mail_relay and "
+    "alerts.mail_port, and whether the relay runs.",
+    errno.EHOSTUNREACH: "{relay} cannot be reached: there is no way to it.",
+    errno.ENETUNREACH: "{relay} cannot be reached: there is no way to its network.",
+    errno.ETIMEDOUT: "{relay} did not answer at port {port}.",
+}
+BY_VERIFY_CODE: Final = {
+    9: "The certificate of {relay} is not valid yet.",
+    10: "The certificate of {relay} has expired.",
+    62: "The certificate of {relay} is for another host name. alerts.mail_relay must be the name in it.",
+    64: "The certificate of {relay} is for another address. alerts.mail_relay must be the name in it.",
+    **dict.fromkeys(
+        (2, 18, 19, 20, 21),
+        "The certificate of {relay} is from an authority that is not known here. If it is your own, name the file "
+        "of that authority, or of a self-signed certificate, in alerts.ca_file.",
+    ),
+}
+"""By OpenSSL's X509_V_ERR_… codes."""
+NO_TLS: Final = (
+    "{relay} does not speak TLS at port {port}. Set alerts.mail_tls to starttls, which most relays want at port "
+    "587, or alerts.mail_port to that of TLS, mostly 465."
+)
+NO_STARTTLS: Final = (
+    "{relay} does not offer STARTTLS at port {port}. Set alerts.mail_tls to tls if the relay speaks TLS from the "
+    "first byte on, or to none if it is in a network of your own."
+)
+
+
+class MailRefused(Exception):
+    """The message is a sentence for the admin."""
+
+
+def sentence(error: BaseException, settings: Alerts, seconds: float) -> str:
+    """Never with the password in it."""
+    found = _known(error, settings, seconds)
+    return found.format(relay=settings.mail_relay, port=settings.mail_port)
+
+
+def _known(error: BaseException, settings: Alerts, seconds: float) -> str:
+    from aiosmtplib import SMTPException
+
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, MailRefused):
+            return _literally(str(cause))
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return BY_VERIFY_CODE.get(cause.verify_code, "The certificate of {relay} is not valid.")
+        if isinstance(cause, ssl.SSLError):
+            return NO_TLS if settings.mail_tls == "tls" else "The TLS handshake with {relay} failed."
+        if isinstance(cause, socket.gaierror | UnicodeError):
+            return "The name {relay} of alerts.mail_relay cannot be looked up."
+    for cause in causes:
+        if isinstance(cause, OSError) and cause.errno in BY_ERRNO:
+            return BY_ERRNO[cause.errno]
+    if isinstance(error, TimeoutError):
+        return f"{{relay}} took too long: it did not take the e-mail within {seconds:g} s."
+    if isinstance(error, SMTPException):
+        return _of_relay(error)
+    if isinstance(error, OSError):
+        return "{relay} broke off the connection at port {port}."
+    return _literally(f"The e-mail could not be written: {error}.")
+
+
+def _of_relay(error: Exception) -> str:
+    from aiosmtplib import (
+        SMTPAuthenticationError,
+        SMTPNotSupported,
+        SMTPRecipientsRefused,
+        SMTPResponseException,
+        SMTPSenderRefused,
+        SMTPServerDisconnected,
+    )
+
+    match error:
+        case SMTPRecipientsRefused():
+            said = "; ".join(f"{each.recipient}: {_said(each.code, each.message)}" for each in error.recipients)
+            first = error.recipients[0] if error.recipients else None
+            if first is not None and first.code == AUTHENTICATION_REQUIRED:
+                return _wants_sign_in(_said(first.code, first.message))
+            return f"{{relay}} refused the recipients of alerts.mail_to. It said: {_literally(said)}."
+        case SMTPAuthenticationError():
+            return (
+                "{relay} refused the sign-in. It said: "
+                f"{_literally(_said(error.code, error.message))}. Correct alerts.mail_user, or the password in "
+                "the file of alerts.mail_password_file."
+            )
+        case SMTPSenderRefused() if error.code == AUTHENTICATION_REQUIRED:
+            return _wants_sign_in(_said(error.code, error.message))
+        case SMTPSenderRefused():
+            said = _literally(_said(error.code, error.message))
+            return f"{{relay}} refused the sender. It said: {said}. Set alerts.mail_from to one that it takes."
+        case SMTPResponseException():
+            return f"{{relay}} did not take the e-mail. It said: {_literally(_said(error.code, error.message))}."
+        case SMTPServerDisconnected():
+            return "{relay} broke off the connection at port {port}."
+    if "STARTTLS" in str(error):
+        return NO_STARTTLS
+    if isinstance(error, SMTPNotSupported) or "auth" in str(error).lower():
+        return (
+            "{relay} offers no sign-in that wmsd knows. Leave alerts.mail_user empty if the relay wants none; "
+            "some offer it over TLS only."
+        )
+    return "{relay} broke off the connection at port {port}, or does not speak SMTP there."
+
+
+def _wants_sign_in(said: str) -> str:
+    return (
+        f"{{relay}} wants a sign-in. It said: {_literally(said)}. Set alerts.mail_user and "
+        "alerts.mail_password_file."
+    )
+
+
+def _said(code: int, text: str) -> str:
+    one_line = " ".join(text.split())
+    return f"{code} {''.join(each for each in one_line if each.isprintable())[:LONGEST_SAID]}".rstrip(" .")
+
+
+def _literally(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__

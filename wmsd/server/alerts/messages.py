@@ -1,0 +1,47 @@
+"""What an alert is for a program: the JSON that a receiver and a command get."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd import __version__
+from wmsd.contract.command_hints import NOTHING_ADDED, Complete
+from wmsd.server.alerts.alerts_file import Notice
+from wmsd.server.alerts.kinds import BY_NAME, MORE, remedy, sentence
+
+TEST: Final = "This is a test. Nothing is wrong."
+
+
+def body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict[str, Any]:
+    """In the form of an event of a webhook. `data` is the folder, which tells installations of a machine apart;
+    `complete` has the commands that are named work in it.
+    """
+    kind = BY_NAME.get(notice.kind)
+    is_over = notice.event == "alert.over"
+    is_test = notice.event == "alert.test"
+    return {
+        "event": notice.event,
+        "timestamp": notice.at,
+        "data": {
+            "alert": f"{notice.kind}:{notice.subject}" if notice.subject else notice.kind,
+            "kind": notice.kind,
+            "severity": "test" if kind is None else kind.severity,
+            "title": "Test" if kind is None else kind.title,
+            "sentence": TEST
+            if is_test
+            else complete(sentence(notice.kind, notice.subject, notice.facts, is_over)),
+            "remedy": "" if is_over else complete(remedy(notice.kind)),
+            "facts": notice.facts,
+            "subject": None if notice.subject in ("", MORE) else notice.subject,
+            "begun_at": notice.begun_at,
+            "over_at": notice.at if is_over else None,
+            "host": socket.gethostname(),
+            "data_folder": str(data.resolve()),
+            "version": __version__,
+        },
+    }
+
+
+def as_bytes(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> bytes:
+    return json.dumps(body(notice, data, complete), ensure_ascii=False).encode()

@@ -1,0 +1,39 @@
+"""Asks a running server for its figures, over the socket in the data folder (`lending.py`)."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import Session, Verb, asking
+from wmsd.db.engine.failures import StorageError
+
+if TYPE_CHECKING:  # the command needs nothing of the first, and the server nothing of the second
+    from wmsd.server.figures.live import LiveFigures
+    from wmsd.server.figures.schema import ServerFigures
+
+FIGURES: Final = "server_figures"
+"""Not "figures": those are of a company, for its backup."""
+SECONDS: Final = 5.0
+
+
+def verb(figures: "LiveFigures") -> Verb:
+    """The server's side."""
+
+    async def answer(session: Session, argument: Any) -> dict[str, Any]:
+        return (await figures.read()).model_dump()
+
+    return answer
+
+
+def figures_of(folder: DataFolder) -> "ServerFigures | None":
+    """None when no server can be asked: none runs, it lends no files, it is of another version, or it is stuck."""
+    from pydantic import ValidationError
+
+    from wmsd.server.figures.schema import ServerFigures
+
+    with asking(folder, SECONDS) as loan:
+        if loan is None:
+            return None
+        try:
+            return ServerFigures.model_validate(loan.ask(FIGURES, seconds=SECONDS))
+        except (StorageError, ValidationError):
+            return None

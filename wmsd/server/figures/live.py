@@ -1,0 +1,38 @@
+"""The figures of the running server, for whoever asks. What reads them is imported when somebody does: a start
+does not need it.
+"""
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Final
+
+from wmsd.installation.open_installation import Installation
+from wmsd.server.figures.loop_lag import Pulse
+from wmsd.server.jobs import Jobs
+
+if TYPE_CHECKING:
+    from wmsd.server.figures.schema import ServerFigures
+
+HOLDS_SECONDS: Final = 1.0
+"""So long a reading is given again: whoever asks in a loop costs one reading a second."""
+
+
+class LiveFigures:
+    def __init__(self, installation: Installation, jobs: Jobs) -> None:
+        self.installation, self.jobs, self.clock = installation, jobs, installation.clock
+        self.pulse = Pulse(installation.measures)
+        self.started_at, self.began = installation.clock.now(), installation.clock.monotonic()
+        self._reading = asyncio.Lock()
+        self._last: ServerFigures | None = None
+        self._read_at = 0.0
+
+    async def read(self) -> "ServerFigures":
+        """The figures, a second old at the most."""
+        from wmsd.server.figures.read import read_figures
+
+        async with self._reading:
+            now = time.monotonic()
+            if self._last is None or now - self._read_at >= HOLDS_SECONDS:
+                self._last = await read_figures(self)
+                self._read_at = now
+            return self._last

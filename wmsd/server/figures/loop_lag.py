@@ -1,0 +1,74 @@
+"""Looks once a second how late the event loop is, and remembers the requests of the last minute."""
+
+import asyncio
+from collections import deque
+from typing import Final, NamedTuple
+
+from wmsd.dispatch.request_measures import RequestMeasures, difference, quantile
+
+BEAT_SECONDS: Final = 1.0
+BEATS: Final = 60
+"""How many are remembered."""
+
+
+class LastMinute(NamedTuple):
+    """`seconds`: how many the counts are of; fewer than 60 after a start. The times are in seconds."""
+
+    seconds: float
+    requests: int
+    half_within: float | None
+    most_within: float | None
+    """Within which 99 of 100 were answered."""
+
+
+class Beat(NamedTuple):
+    at: float
+    lag: float
+    answered: list[int]
+
+
+class Pulse:
+    def __init__(self, measures: RequestMeasures) -> None:
+        self._measures = measures
+        self._beats: deque[Beat] = deque(maxlen=BEATS)
+        self._next: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        now = asyncio.get_running_loop().time()
+        self.beat(now, now)
+        self._wait()
+
+    def stop(self) -> None:
+        if self._next is not None:
+            self._next.cancel()
+
+    def _wait(self) -> None:
+        loop = asyncio.get_running_loop()
+        due = loop.time() + BEAT_SECONDS
+        self._next = loop.call_at(due, self._due, due)
+
+    def _due(self, due: float) -> None:
+        self.beat(due, asyncio.get_running_loop().time())
+        self._wait()
+
+    def beat(self, due: float, now: float) -> None:
+        """Notes that what was due then is done now, on the loop's clock."""
+        self._beats.append(Beat(now, max(0.0, now - due), self._measures.answered()))
+
+    @property
+    def lag(self) -> float:
+        """How late the loop was at the last look, in seconds."""
+        return self._beats[-1].lag if self._beats else 0.0
+
+    @property
+    def most_lag(self) -> float:
+        """How late it was at the most in the last minute."""
+        return max((each.lag for each in self._beats), default=0.0)
+
+    def last_minute(self, now: float) -> LastMinute:
+        """Up to now, on the loop's clock."""
+        if not self._beats:
+            return LastMinute(0.0, 0, None, None)
+        begin = self._beats[0]
+        buckets = difference(self._measures.answered(), begin.answered)
+        return LastMinute(now - begin.at, sum(buckets), quantile(buckets, 0.5), quantile(buckets, 0.99))

@@ -1,0 +1,216 @@
+"""Reads the figures of the running server. It opens no company's file: what is in them is kept elsewhere."""
+
+import asyncio
+import resource
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from wmsd import __version__
+from wmsd.base import timestamps
+from wmsd.base.machine.memory import resident_memory
+from wmsd.contract.context import Company
+from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.db.engine.sqlite import log_bytes
+from wmsd.dispatch.request_measures import RequestMeasures
+from wmsd.installation.open_installation import Installation
+from wmsd.maintenance.backups.scheduled_process import Seen
+from wmsd.server.figures.live import LiveFigures
+from wmsd.server.figures.schema import (
+    BackupFigures,
+    CompanyCounts,
+    DeliveryFigures,
+    DiskFigures,
+    HeldCompany,
+    LogFigures,
+    LoopFigures,
+    MinuteFigures,
+    ProcessFigures,
+    ReplicaFigures,
+    ServerFigures,
+    SurfaceFigures,
+)
+from wmsd.server.figures.top_costs import costs_now
+from wmsd.server.health import wrong_clock
+from wmsd.tenants.accounts import sessions
+from wmsd.tenants.recovery import store as recovery
+
+
+async def read_figures(live: LiveFigures) -> ServerFigures:
+    return await _Reading(live).read()
+
+
+class _Reading:
+    def __init__(self, live: LiveFigures) -> None:
+        self._installation, self._jobs, self._clock = live.installation, live.jobs, live.clock
+        self._live = live
+
+    async def read(self) -> ServerFigures:
+        installation, jobs, live = self._installation, self._jobs, self._live
+        loop = asyncio.get_running_loop()
+        known = await installation.access.companies()
+        minute = live.pulse.last_minute(loop.time())
+        open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}
+        outside = await asyncio.to_thread(self._outside, open_files)
+        seen = None if jobs.backups is None else await jobs.backups.seen()
+        return ServerFigures(
+            version=__version__,
+            started_at=timestamps.to_text(live.started_at),
+            up_seconds=self._clock.monotonic() - live.began,
+            requests=_requests(installation.measures),
+            last_minute=MinuteFigures(
+                seconds=minute.seconds,
+                requests=minute.requests,
+                p50_seconds=minute.half_within,
+                p99_seconds=minute.most_within,
+            ),
+            loop=LoopFigures(lag_seconds=live.pulse.lag, most_lag_seconds=live.pulse.most_lag),
+            companies=_companies(installation, known),
+            deliveries=self._deliveries(),
+            logs=outside.logs,
+            process=outside.process,
+            backup=None if seen is None else _backup(seen, self._clock.now()),
+            replica=outside.replica,
+            disk=outside.disk,
+            sessions=await self._sessions(),
+            event_streams=jobs.changes.streams,
+            recovery_open=await self._recovery_open(),
+            costs=await costs_now(installation),
+            jobs_failing=sum(each.error is not None for each in jobs.log.jobs.values()),
+            clock_wrong=None if (clock := await wrong_clock(installation, jobs)) is None else clock.sentence,
+        )
+
+    async def _sessions(self) -> int | None:
+        try:
+            return await self._installation.platform.read(sessions.number)
+        except STORAGE_FAILURES:
+            return None
+
+    async def _recovery_open(self) -> int | None:
+        try:
+            return await self._installation.platform.read(recovery.open_count)
+        except STORAGE_FAILURES:
+            return None
+
+    def _deliveries(self) -> DeliveryFigures:
+        figures = list(self._jobs.today.known.values())
+        oldest = min((each.oldest_waiting for each in figures if each.oldest_waiting is not None), default=None)
+        return DeliveryFigures(
+            waiting=sum(each.waiting for each in figures),
+            without_credentials=sum(each.without_credentials for each in figures),
+            oldest_seconds=None if oldest is None else _age(oldest, self._clock.now()),
+            given_up=sum(each.given_up for each in figures),
+            switched_off=self._jobs.webhooks_switched_off,
+        )
+
+    def _outside(self, open_files: dict[str, Path]) -> "_Outside":
+        """What the system tells. Call it on a thread."""
+        return _Outside(self._installation, open_files)
+
+
+class _Outside:
+    def __init__(self, installation: Installation, open_files: dict[str, Path]) -> None:
+        self.logs = _logs(open_files, installation.folder.platform_file)
+        self.process = _process()
+        self.replica = _replica(installation)
+        self.disk = _disk(installation.folder.path)
+
+
+def _code(known: dict[int, Company], company_id: int) -> str:
+    return known[company_id].code if company_id in known else f"company {company_id}"
+
+
+def _requests(measures: RequestMeasures) -> dict[str, SurfaceFigures]:
+    return {
+        name: SurfaceFigures(by_class=[*each.by_class], buckets=[*each.buckets], seconds=each.seconds)
+        for name, each in measures.surfaces.items()
+    }
+
+
+def _companies(installation: Installation, known: dict[int, Company]) -> CompanyCounts:
+    files = installation.files
+    return CompanyCounts(
+        known=len(known),
+        open=len(files.open),
+        unavailable=_codes(known, files.troubled),
+        read_only=_codes(known, files.read_only),
+        frozen=[
+            HeldCompany(code=each.code, since=each.frozen_at)
+            for each in known.values()
+            if each.frozen_at is not None
+        ],
+        suspended=[
+            HeldCompany(code=each.code, since=each.suspended_at)
+            for each in known.values()
+            if each.suspended_at is not None
+        ],
+    )
+
+
+def _codes(known: dict[int, Company], company_ids: Iterable[int]) -> list[str]:
+    return [_code(known, each) for each in sorted(company_ids)]
+
+
+def _logs(open_files: dict[str, Path], platform_file: Path) -> LogFigures:
+    sizes = {name: log_bytes(path) for name, path in open_files.items()}
+    sizes["platform"] = log_bytes(platform_file)
+    largest = max(sizes, key=sizes.__getitem__)
+    return LogFigures(
+        bytes=sum(sizes.values()),
+        largest_bytes=sizes[largest],
+        largest_of=largest if sizes[largest] else None,
+    )
+
+
+def _process() -> ProcessFigures:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    open_files = None
+    with suppress(OSError):
+        open_files = sum(1 for _ in Path("/proc/self/fd").iterdir()) - 1  # the listing itself has one open
+    return ProcessFigures(
+        memory_bytes=resident_memory(),
+        cpu_seconds=used.ru_utime + used.ru_stime,
+        open_files=open_files,
+        most_open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+    )
+
+
+def _backup(seen: Seen, now: datetime) -> BackupFigures:
+    made, proven = seen.made, seen.proven
+    return BackupFigures(
+        ok=seen.verdict.ok,
+        sentence=seen.verdict.sentence,
+        age_seconds=None if made is None else _age(made.at, now),
+        proven_age_seconds=None if proven is None or proven.problems else _age(proven.at, now),
+    )
+
+
+def _replica(installation: Installation) -> ReplicaFigures | None:
+    if not installation.settings.replica.enabled:
+        return None
+    from wmsd.maintenance.replica.replica_verdict import (
+        verdict as verdict_of_replica,  # imported here: few have one
+    )
+
+    judged = verdict_of_replica(installation.folder)
+    ages = [age for age in judged.behind.values() if age is not None]
+    return ReplicaFigures(
+        ok=judged.ok,
+        sentence=judged.sentence,
+        files_behind=len(judged.behind),
+        behind_seconds=max(ages, default=None),
+    )
+
+
+def _disk(folder: Path) -> DiskFigures | None:
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError:
+        return None
+    return DiskFigures(free_bytes=usage.free, all_bytes=usage.total)
+
+
+def _age(moment: str, now: datetime) -> float:
+    return max(0.0, (now - timestamps.from_text(moment)).total_seconds())

@@ -1,0 +1,43 @@
+"""Who costs most now, by name."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.dispatch.limits.costs import REMEMBERED_SECONDS, Payer
+from wmsd.installation.open_installation import Installation
+from wmsd.server.figures.schema import CostFigures, PayerFigures
+
+MOST_NAMED: Final = 10
+"""Companies, and people."""
+EMAILS: Final = "SELECT id, email FROM users WHERE id IN (SELECT value FROM json_each(?))"
+
+
+async def costs_now(installation: Installation) -> CostFigures:
+    most = installation.dispatcher.costs.most
+    known = await installation.access.companies()
+    emails: dict[int, str] = {}
+    asked = json.dumps([int(name) for name, _ in most("person", MOST_NAMED)])
+    with suppress(*STORAGE_FAILURES):
+        emails = await installation.platform.read(lambda tx: dict(tx.rows(EMAILS, (asked,))))
+    codes = {company.id: company.code for company in known.values()}
+    return CostFigures(companies=_of(installation, "company", codes), people=_of(installation, "person", emails))
+
+
+def _of(installation: Installation, kind: Payer, names: Mapping[int, str]) -> list[PayerFigures]:
+    """Of those that are still there."""
+    return [
+        PayerFigures(
+            name=names[int(id)],
+            id=int(id),
+            lately=round(cost.lately / REMEMBERED_SECONDS, 4),
+            seconds=round(cost.seconds, 3),
+            requests=cost.requests,
+            refused=cost.refused,
+            sent_bytes=cost.sent,
+        )
+        for id, cost in installation.dispatcher.costs.most(kind, MOST_NAMED)
+        if int(id) in names
+    ]

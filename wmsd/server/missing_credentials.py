@@ -1,0 +1,110 @@
+"""Webhooks whose credentials must be set again, as the list of the day after has them. The companies' files say
+which they are; the list follows them.
+"""
+
+import logging
+from collections.abc import Iterable
+from functools import partial
+from typing import Final
+
+from wmsd.base.problems import Problem
+from wmsd.base.repeated_failures import Complaints
+from wmsd.base.strict_json import dumps
+from wmsd.contract.context import Company
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks import missing_credentials
+from wmsd.events.webhooks.missing_credentials import MissingCredentials
+from wmsd.installation.open_installation import Installation
+from wmsd.tenants.recovery import store
+
+LOG = logging.getLogger("wmsd.recovery")
+BEGIN: Final = (
+    "INSERT INTO recoveries (began_at, is_listed) SELECT ?, 1 WHERE NOT EXISTS (SELECT 1 FROM recoveries)"
+)
+ADD: Final = """
+    INSERT INTO recovery_entries
+        (recovery_id, kind, key, company_id, record_id, subject, name, host, found_at)
+    SELECT (SELECT max(id) FROM recoveries), 'webhook', :company_id || '/' || :id, :company_id, :id, :code, :name,
+        :host, :since
+    WHERE NOT EXISTS (
+        SELECT 1 FROM recovery_entries
+        WHERE kind = 'webhook' AND company_id = :company_id AND record_id = :id AND done_as = 'dismissed'
+            AND found_at = :since
+    )
+    ON CONFLICT (kind, key) WHERE done_at IS NULL DO UPDATE SET name = excluded.name, host = excluded.host
+"""
+"""One that somebody has dismissed stays so, until its credentials are lost again."""
+RENEWED: Final = """
+    UPDATE recovery_entries SET done_at = :now, done_as = 'renewed'
+    WHERE done_at IS NULL AND kind = 'webhook' AND company_id = :company_id
+        AND record_id NOT IN (SELECT value FROM json_each(:missing))
+"""
+LOOKED_AT: Final = """
+    UPDATE recovery_entries SET done_at = :now, done_as = 'gone'
+    WHERE done_at IS NULL AND kind = 'company' AND company_id = :company_id
+"""
+
+
+def follow(tx: Transaction, company_id: int, code: str, missing: Iterable[MissingCredentials]) -> None:
+    """Brings the list in line with what a company's file says."""
+    found = list(missing)
+    if found:
+        tx.execute(BEGIN, (tx.timestamp,))
+    for each in found:
+        tx.execute(
+            ADD,
+            {
+                "company_id": company_id,
+                "id": each.subscription_id,
+                "code": code,
+                "name": each.name,
+                "host": each.host,
+                "since": each.since,
+            },
+        )
+    given = {"now": tx.timestamp, "company_id": company_id}
+    tx.execute(RENEWED, {**given, "missing": dumps([each.subscription_id for each in found])})
+
+
+async def note_missing(platform: Database, company: Company, missing: list[MissingCredentials]) -> None:
+    """As the sender tells it."""
+    await platform.write(lambda tx: follow(tx, company.id, company.code, missing), is_quiet=True)
+
+
+class LostCredentials:
+    """Looks at the webhooks of the companies that the list names."""
+
+    def __init__(self, installation: Installation) -> None:
+        self._installation = installation
+        self._complaints = Complaints(LOG, STORAGE_FAILURES)
+
+    async def look(self) -> None:
+        """Tries the credentials, and brings the list in line. A company whose file cannot be used stays in it."""
+        platform, files = self._installation.platform, self._installation.files
+        waiting = await platform.read(store.companies_to_look_at)
+        if not waiting:
+            return
+        known = await self._installation.access.companies()
+        for company_id in waiting:
+            if company_id in known and company_id not in files.failed:
+                await self._try_to_look(known[company_id])
+
+    async def _try_to_look(self, company: Company) -> None:
+        what = f"the credentials of the webhooks of {company.code} cannot be looked at yet"
+        try:
+            await self._installation.files.visit(company.id, partial(self._look, company))
+            self._complaints.over(what)
+        except (Problem, *STORAGE_FAILURES) as error:
+            self._complaints.failed(what, error)
+
+    async def _look(self, company: Company, database: Database) -> None:
+        await database.write(missing_credentials.look)
+        missing = await database.read(missing_credentials.missing)
+
+        def note(tx: Transaction) -> None:
+            follow(tx, company.id, company.code, missing)
+            tx.execute(LOOKED_AT, {"now": tx.timestamp, "company_id": company.id})
+
+        await self._installation.platform.write(note, is_quiet=True)

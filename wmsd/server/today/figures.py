@@ -1,0 +1,149 @@
+"""The figures of one company, read in its file from counts that triggers keep, and from indexes of what is due."""
+
+from typing import Final
+
+from pydantic import BaseModel
+
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.outbox.store import counts as counts_of_events
+from wmsd.events.webhooks.figures import failed_tests
+from wmsd.events.webhooks.receiver_rules import ADDRESS
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.table import DocumentTable
+from wmsd.warehouse.receptions.kind import RECEPTIONS
+from wmsd.warehouse.returns.kind import RETURNS
+
+MOST_TOLD: Final = 5
+"""Of the documents of a kind that are late, the oldest first."""
+TABLES: Final = tuple(kind.table for kind in DOCUMENTS)
+DUE: Final = tuple(table for table in TABLES if table.due is not None)
+OPEN_IN: Final = {RECEPTIONS.table.name: ("CREAT", "IN_LUCRU"), RETURNS.table.name: ("RECEPTIONAT",)}
+"""Statuses in which somebody still has something to do, of kinds that are never due."""
+GIVEN_UP: Final = f"""
+    SELECT coalesce(sum(max(0, rows - {failed_tests("webhook_subscriptions.id")})), 0) FROM webhook_subscriptions
+    CROSS JOIN webhook_subscription_counts ON subscription_id = id AND status = 'exhausted'
+    WHERE url <> '{ADDRESS}'
+"""
+"""Not by test receivers, which play it, and no tests."""
+WAITING: Final = "SELECT coalesce(sum(rows), 0) FROM webhook_delivery_counts WHERE status IN ('pending', 'held')"
+WITHOUT_CREDENTIALS: Final = """
+    SELECT coalesce(sum(rows), 0) FROM webhook_subscriptions
+    CROSS JOIN webhook_subscription_counts ON subscription_id = id AND status IN ('pending', 'held')
+    WHERE credentials_missing_since IS NOT NULL
+"""
+OLDEST_WAITING: Final = """
+    SELECT min((
+        SELECT min(created_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_by_status
+        WHERE subscription_id = webhook_subscriptions.id AND status = 'pending'
+    )) FROM webhook_subscriptions
+"""
+LOW: Final = "SELECT count(DISTINCT article_id) FROM stock INDEXED BY stock_low WHERE is_low = 1"
+CREDENTIALS: Final = f"SELECT count(*) FROM webhook_subscriptions WHERE url <> '{ADDRESS}'"
+
+
+class LateDocument(BaseModel):
+    id: int
+    code: str
+    status: str
+    due: str
+    partner: str | None
+
+
+class Late(BaseModel):
+    """Documents of a kind that should have been dealt with before today."""
+
+    number: int
+    oldest: list[LateDocument]
+
+
+class CompanyFigures(BaseModel):
+    """`day` is the day they were read on. They hold until `next_due` is over: then more is late."""
+
+    day: str
+    month: str
+    next_due: str | None
+    late: dict[str, Late]
+    """By the name of the kind."""
+    by_status: dict[str, dict[str, int]]
+    """By the name of the kind."""
+    given_up: int
+    waiting: int
+    """Deliveries that are to be sent."""
+    without_credentials: int
+    """Those of them that wait for credentials."""
+    oldest_waiting: str | None
+    """When the first of them was queued."""
+    low: int
+    """Articles that are under their minimum somewhere."""
+    events: int
+    """In the month."""
+    bytes: int
+    """What its file holds, without free pages."""
+    credentials: int
+    """Webhooks with credentials that the keys of the installation seal; test receivers do not count."""
+
+    def holds(self, today: str) -> bool:
+        """Whether they are those of today, as long as nothing is written to the file."""
+        return self.day <= today and (self.next_due is None or self.next_due >= today)
+
+
+def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
+    """`today` is a date, such as 2026-11-24, and `month` that of the events, in UTC, such as 2026-11."""
+    coming = [due for table in DUE if (due := tx.value(next_sql(table), {"today": today})) is not None]
+    return CompanyFigures(
+        day=today,
+        month=month,
+        next_due=min(coming, default=None),
+        late={table.name: _late(tx, table, today) for table in DUE},
+        by_status={table.name: dict(tx.rows(BY_STATUS.format(table.tally.table))) for table in TABLES},
+        given_up=tx.value(GIVEN_UP),
+        waiting=tx.value(WAITING),
+        without_credentials=tx.value(WITHOUT_CREDENTIALS),
+        oldest_waiting=tx.value(OLDEST_WAITING),
+        low=tx.value(LOW),
+        events=sum(counts_of_events(tx, month).get(month, {}).values()),
+        bytes=tx.bytes_used(),
+        credentials=tx.value(CREDENTIALS),
+    )
+
+
+BY_STATUS: Final = "SELECT status, sum(rows) FROM {} GROUP BY status"
+
+
+def _late(tx: Transaction, table: DocumentTable, today: str) -> Late:
+    told = tx.records(oldest_sql(table), {"today": today, "most": MOST_TOLD})
+    return Late(
+        number=tx.value(late_sql(table), {"today": today}),
+        oldest=[LateDocument(**row) for row in told],
+    )
+
+
+def late_sql(table: DocumentTable) -> str:
+    return f"SELECT count(*) FROM {_open(table)} AND {_field(table)} < :today"
+
+
+def oldest_sql(table: DocumentTable) -> str:
+    return f"""
+        SELECT id, code, status, {_field(table)} AS due,
+            (SELECT name FROM partners WHERE partners.id = {table.name}.partner_id) AS partner
+        FROM {_open(table)} AND {_field(table)} < :today ORDER BY {_field(table)}, id LIMIT :most
+    """
+
+
+def next_sql(table: DocumentTable) -> str:
+    return f"SELECT min({_field(table)}) FROM {_open(table)} AND {_field(table)} >= :today"
+
+
+def _field(table: DocumentTable) -> str:
+    assert table.due is not None
+    return table.due.field
+
+
+def _open(table: DocumentTable) -> str:
+    """Those that are still to be dealt with, by their index."""
+    assert table.due is not None
+    statuses = ", ".join(f"'{status}'" for status in table.due.statuses)
+    return (
+        f"{table.name} INDEXED BY {table.name}_by_{table.due.field} "
+        f"WHERE {table.due.field} IS NOT NULL AND status IN ({statuses})"
+    )

@@ -1,0 +1,148 @@
+"""Keeps the figures of all companies: they are read again when something was written to a company's file, and when
+something becomes late. Nobody who looks at them opens a file.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.problems import Problem
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.db.files.company_files import CompanyFiles
+from wmsd.dispatch.access_cache import AccessCache
+from wmsd.server.today import figures as reading
+from wmsd.server.today import store
+from wmsd.server.today.figures import CompanyFigures
+
+MOST_AT_ONCE: Final = 50
+"""Open files that are read in one turn: a millisecond each."""
+MOST_OPENED: Final = 10
+"""Closed files that are opened for it in one turn."""
+WRITTEN_EVERY: Final = 10.0
+"""Seconds between two times that the figures are written down."""
+
+
+class TodayFigures:
+    def __init__(self, platform: Database, files: CompanyFiles, access: AccessCache, clock: Clock) -> None:
+        self._platform = platform
+        self._files = files
+        self._access = access
+        self._clock = clock
+        self._changed = files.watch()
+        """The companies that were written since their figures were read."""
+        self._known: dict[int, CompanyFigures] | None = None
+        self._unwritten: dict[int, str] = {}
+        """When the figures of companies that are not written down yet were read."""
+        self._tried: dict[int, int] = {}
+        """The turn in which each company's figures were last asked for. The longest ago comes first."""
+        self._turn = 0
+        self.version = 0
+        """Another one with each change of the figures."""
+        self._written_at = clock.monotonic()
+        self._keeping = asyncio.Lock()
+
+    @property
+    def today(self) -> str:
+        """The date at the place of the machine."""
+        return self._clock.now().astimezone().date().isoformat()
+
+    @property
+    def month(self) -> str:
+        """That of the counts of events, which are in UTC."""
+        return timestamps.to_text(self._clock.now())[:7]
+
+    def of(self, company_id: int) -> CompanyFigures | None:
+        """None while they were not read yet."""
+        return None if self._known is None else self._known.get(company_id)
+
+    @property
+    def known(self) -> Mapping[int, CompanyFigures]:
+        """Those of all companies that were read."""
+        return self._known or {}
+
+    async def keep(self) -> None:
+        """Reads what has changed. A job calls it each second."""
+        async with self._keeping:
+            known, today = await self._loaded(), self.today
+            companies = await self._access.companies()
+            for company_id in known.keys() - companies.keys():
+                del known[company_id]
+                self.version += 1
+            late = {each for each in companies if each not in known or not known[each].holds(today)}
+            wanted = (self._changed | late) & companies.keys()
+            self._changed &= wanted
+            is_open = {each for each in wanted if self._files.is_open(each)}
+            self._turn += 1
+            chosen = *self._some(is_open, MOST_AT_ONCE), *self._some(wanted - is_open, MOST_OPENED)
+            for company_id in chosen:
+                await self._read(company_id, today, known)
+            if self._unwritten and self._clock.monotonic() >= self._written_at + WRITTEN_EVERY:
+                await self._write(known)
+
+    async def write(self) -> None:
+        """Writes down what is not written yet, before the end."""
+        async with self._keeping:
+            if self._known is not None and self._unwritten:
+                await self._write(self._known)
+
+    def _some(self, companies: Iterable[int], most: int) -> list[int]:
+        """Those that were not asked for the longest: none is left out for others, as for files that fail."""
+        return sorted(companies, key=lambda each: (self._tried.get(each, 0), each))[:most]
+
+    async def _read(self, company_id: int, today: str, known: dict[int, CompanyFigures]) -> None:
+        """Of a file that cannot be read now, the figures stay as they are until it can."""
+        self._changed.discard(company_id)
+        self._tried[company_id] = self._turn
+        read_at = timestamps.to_text(self._clock.now())
+        try:
+            async with self._files.visiting(company_id) as database:
+                known[company_id] = await database.read(partial(reading.read, today=today, month=self.month))
+            self.version += 1
+            self._unwritten[company_id] = read_at
+        except BaseException as error:
+            self._changed.add(company_id)
+            if not isinstance(error, (Problem, *STORAGE_FAILURES)):
+                raise
+
+    async def _write(self, known: dict[int, CompanyFigures]) -> None:
+        some, self._unwritten = self._unwritten, {}
+        self._written_at = self._clock.monotonic()
+        written = {each: (known[each], read_at) for each, read_at in some.items() if each in known}
+        try:
+            await self._platform.write(lambda tx: store.keep(tx, written), is_quiet=True)
+        except BaseException:
+            self._unwritten = {**some, **self._unwritten}
+            raise
+
+    async def _loaded(self) -> dict[int, CompanyFigures]:
+        """The figures of before a restart, but for those of files that were written since."""
+        if self._known is None:
+            kept = await self._platform.read(store.kept)
+            moments = {each: timestamps.from_text(read_at) for each, (_, read_at) in kept.items()}
+            self._changed |= await asyncio.to_thread(self._written_since, moments)
+            self._known = {each: found for each, (found, _) in kept.items()}
+            self.version += 1
+        return self._known
+
+    def _written_since(self, moments: dict[int, datetime]) -> set[int]:
+        """A moment that is still to come says that the clock was wrong."""
+        now = self._clock.now()
+        return {
+            each
+            for each, moment in moments.items()
+            if moment > now or self._last_written(each) > moment.timestamp() - 1
+        }
+
+    def _last_written(self, company_id: int) -> float:
+        path = self._files.path(company_id)
+        found = 0.0
+        for name in (path, path.with_name(f"{path.name}-wal")):
+            with suppress(OSError):
+                found = max(found, name.stat().st_mtime)
+        return found

@@ -1,0 +1,30 @@
+"""The kept figures of all companies, in `platform.db`."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from wmsd.db.engine.transaction import Transaction
+from wmsd.server.today.figures import CompanyFigures
+
+ALL: Final = "SELECT company_id, figures, read_at FROM company_figures"
+KEEP: Final = """
+    INSERT INTO company_figures (company_id, figures, read_at) VALUES (?, ?, ?)
+    ON CONFLICT (company_id) DO UPDATE SET figures = excluded.figures, read_at = excluded.read_at
+"""
+
+
+def kept(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
+    """The figures of each company, and when they were read. Those of another version are left out."""
+    found = {}
+    for company_id, text, read_at in tx.rows(ALL):
+        try:
+            found[company_id] = CompanyFigures.model_validate_json(text), read_at
+        except ValueError:  # they are read anew
+            continue
+    return found
+
+
+def keep(tx: Transaction, figures: Mapping[int, tuple[CompanyFigures, str]]) -> None:
+    """With the moment before each was read: what was written to the file since is not in them."""
+    rows = [(company_id, found.model_dump_json(), read_at) for company_id, (found, read_at) in figures.items()]
+    tx.executemany(KEEP, rows)

@@ -1,0 +1,87 @@
+"""Webhooks in a running service: makes the sender, and sends the test event that waits for its answer."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import not_found
+from wmsd.base.vault import Vault
+from wmsd.contract.context import Company
+from wmsd.contract.operation import operation
+from wmsd.contract.results import Record, Text
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks.deliveries.schema import Delivery
+from wmsd.events.webhooks.rules import off_because
+from wmsd.events.webhooks.sending.sender import Sender
+from wmsd.events.webhooks.sending.test_event import try_test
+from wmsd.http_client.lazy_client import LazyClient
+from wmsd.installation.open_installation import Installation
+from wmsd.server.missing_credentials import note_missing
+from wmsd.tenants.companies import store as companies
+
+SEND: Final = "webhooks:write"
+
+
+def new_client(installation: Installation) -> LazyClient:
+    given = installation.settings.webhooks
+    return LazyClient(installation.guard, given.ca_file, given.keep_answers)
+
+
+def new_sender(installation: Installation, client: LazyClient) -> Sender:
+    """Makes the sender. It scans a company's file after each commit of this process to that file."""
+
+    async def audit(action: str, subject: str) -> None:
+        await installation.platform.write(lambda tx: companies.audit(tx, action, subject), is_quiet=True)
+
+    sender = Sender(
+        files=installation.files,
+        companies=installation.access.companies,
+        audit=audit,
+        tell_missing=partial(note_missing, installation.platform),
+        client=client,
+        vault=installation.vault,
+        clock=installation.clock,
+        answered=lambda: installation.dispatcher.answered,
+    )
+    installation.files.after_commit = sender.committed
+    return sender
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookService:
+    client: LazyClient
+    clock: Clock
+    vault: Vault
+
+
+@operation(
+    tag="Webhooks",
+    answer="record",
+    returns=Delivery,
+    ability=SEND,
+    module="webhooks",
+    writes=True,
+    off_because=off_because,
+    codes=("INVALID_STATUS",),
+)
+async def test_webhook(
+    service: WebhookService, id: int, company: Company, database: Database
+) -> Callable[[Transaction], Text]:
+    """Send a test event and see what comes back.
+
+    Sends one event `webhook.test` on the same path as all others, even if the subscription is off. The answer is
+    its delivery with the one attempt. The request waits for the receiver, up to 10 seconds.
+    """
+    note = await try_test(database, service.client, service.clock, service.vault, id, company.sandbox, company.id)
+    if note is None:
+        raise not_found("webhook")
+    return lambda tx: _shown(note(tx))
+
+
+def _shown(delivery: Record | None) -> Text:
+    if delivery is None:  # it was deleted meanwhile, with its webhook
+        raise not_found("webhook")
+    return Text(delivery.json)

@@ -1,0 +1,56 @@
+"""Every setting, section by section."""
+
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from wmsd.settings.sections.fields import Section
+from wmsd.settings.sections.log import Alerts, Log, Metrics
+from wmsd.settings.sections.server import Limits, Server
+from wmsd.settings.sections.sessions import Sessions, SignOn, Tokens
+from wmsd.settings.sections.storage import Backup, Imports, Replica, Requests, Storage
+from wmsd.settings.sections.webhooks import Returns, Webhooks
+
+
+class Settings(Section):
+    server: Server = Server()
+    limits: Limits = Limits()
+    storage: Storage = Storage()
+    tokens: Tokens = Tokens()
+    sessions: Sessions = Sessions()
+    sign_on: SignOn = SignOn()
+    requests: Requests = Requests()
+    imports: Imports = Imports()
+    webhooks: Webhooks = Webhooks()
+    backup: Backup = Backup()
+    replica: Replica = Replica()
+    returns: Returns = Returns()
+    metrics: Metrics = Metrics()
+    alerts: Alerts = Alerts()
+    log: Log = Log()
+
+
+def declared() -> list[tuple[str, str, Any]]:
+    """Every setting as section, key and default."""
+    return [
+        (section, key, field.default)
+        for section in Settings.model_fields
+        for key, field in section_of(section).model_fields.items()
+    ]
+
+
+def sections() -> dict[str, type[Section]]:
+    """The declaration of each section, by its name."""
+    return {name: section_of(name) for name in Settings.model_fields}
+
+
+def section_of(name: str) -> type[Section]:
+    section: Section = Settings.model_fields[name].default
+    return type(section)
+
+
+def table_of(field: FieldInfo) -> type[BaseModel] | None:
+    """What its members are, if it is a list of tables."""
+    members = get_args(field.annotation) if get_origin(field.annotation) is list else ()
+    return members[0] if members and isinstance(members[0], type) and issubclass(members[0], BaseModel) else None

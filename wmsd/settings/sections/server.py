@@ -1,0 +1,116 @@
+"""Where the service listens, and how much is asked of it."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
+
+from wmsd.contract.path_fields import OfPath
+from wmsd.contract.secret_fields import SecretFile
+from wmsd.settings.sections.fields import (
+    Networks,
+    PerMinute,
+    Section,
+    check_listen,
+    check_origins,
+    check_tls,
+)
+
+
+class Server(Section):
+    """Where the service listens and keeps its data."""
+
+    listen: Annotated[
+        str,
+        AfterValidator(check_listen),
+        Field(description="Address and port. 0.0.0.0:8480 opens it to the whole LAN."),
+    ] = "127.0.0.1:8480"
+    data: Annotated[
+        str, Field(min_length=1, description="The folder that holds everything. Back it up."), OfPath
+    ] = "data"
+    key_file: Annotated[
+        str,
+        Field(
+            description="A file outside that folder, to seal the keys in it (wmsd key move); empty: keys in clear."
+        ),
+        SecretFile,
+        OfPath,
+    ] = ""
+    tls: Annotated[
+        str,
+        AfterValidator(check_tls),
+        Field(
+            description="off: plain HTTP; lan: an authority of its own, for the LAN; files: `certificate`. "
+            "A PEM file with the certificate chain and its private key can be named here too."
+        ),
+        OfPath,
+    ] = "off"
+    certificate: Annotated[
+        str, Field(description="A PEM file with the certificate chain, for tls = files."), OfPath
+    ] = ""
+    certificate_key: Annotated[
+        str,
+        Field(description="A PEM file with its private key; empty: it is in the same file."),
+        SecretFile,
+        OfPath,
+    ] = ""
+    trusted_proxies: Annotated[
+        Networks, Field(description="Networks of proxies whose X-Forwarded-For wmsd believes, as CIDR.")
+    ] = []
+    allow_origins: Annotated[
+        list[str],
+        AfterValidator(check_origins),
+        Field(
+            description="Origins whose pages may call the API with a token, as https://shop.example.com; *: all."
+        ),
+    ] = []
+    connections: Annotated[
+        int,
+        Field(ge=16, le=1_000_000, description="Open connections in all; fewer if the system allows fewer files."),
+    ] = 4096
+    connections_per_address: Annotated[
+        int,
+        Field(ge=4, le=1_000_000, description="Open connections from one address, unless it is a trusted proxy."),
+    ] = 512
+
+    @model_validator(mode="after")
+    def _has_its_certificate(self) -> "Server":
+        if self.tls == "files" and not self.certificate:
+            raise ValueError("tls = files needs a certificate: name its PEM file in server.certificate")
+        if self.tls not in ("files",) and self.certificate:
+            raise ValueError("certificate is used with tls = files only")
+        return self
+
+    @property
+    def has_tls(self) -> bool:
+        return self.tls not in ("", "off")
+
+    @property
+    def certificate_files(self) -> tuple[Path, Path] | None:
+        """The certificate chain and its private key, which may be one file; None without files."""
+        if not self.has_tls or self.tls == "lan":
+            return None
+        certificate = self.certificate if self.tls == "files" else self.tls
+        return Path(certificate), Path(self.certificate_key or certificate)
+
+
+class Limits(Section):
+    """Requests per minute, in a sliding window. A company can have limits of its own."""
+
+    data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
+    sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12
+    graphql_per_minute: Annotated[PerMinute, Field(description="GraphQL requests of a company.")] = 30
+    pages_per_minute: Annotated[
+        PerMinute, Field(description="What one person asks for at the pages, from all browsers together.")
+    ] = 600
+    auth_per_minute: Annotated[PerMinute, Field(description="Sign-ins from one address.")] = 10
+    refused_per_minute: Annotated[
+        PerMinute, Field(description="Requests without a valid token or access, from one address.")
+    ] = 120
+    open_per_minute: Annotated[
+        PerMinute,
+        Field(
+            description="Requests that need no token, from one address: of the API, of the guide and of the "
+            "sign-in page so many each."
+        ),
+    ] = 120

@@ -1,0 +1,37 @@
+"""What is exchanged with other systems."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.http_client import ports
+from wmsd.settings.sections.fields import AllowHttp, CaFile, Networks, Ports, Section
+
+
+class Webhooks(Section):
+    """Where webhooks may be sent, beside the public internet over https."""
+
+    allow_networks: Annotated[
+        Networks, Field(description="Private networks that receivers may be in, as CIDR.")
+    ] = []
+    allow_ports: Annotated[
+        Ports,
+        Field(
+            description='Ports that receivers in these networks may have: 8443, or a range such as "8000-8999".'
+        ),
+    ] = list(ports.WEB)
+    allow_http: AllowHttp = False
+    ca_file: CaFile = ""
+    keep_answers: Annotated[
+        bool,
+        Field(description="Keep the first 2 kB of each receiver's answer in the delivery log."),
+    ] = True
+
+
+class Returns(Section):
+    """Returns."""
+
+    require_write_ability: Annotated[
+        bool,
+        Field(description="Creating and changing returns needs returns:write; if false, returns:read is enough."),
+    ] = False

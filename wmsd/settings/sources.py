@@ -1,0 +1,240 @@
+"""Reads the settings: a flag overrides the environment, the environment the file, and that the default."""
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, get_origin
+
+from pydantic import ValidationError
+
+from wmsd.contract.validation import field_errors
+from wmsd.settings.all_settings import Settings, declared, section_of, table_of
+from wmsd.settings.paths import Layer, Values, placed, with_defaults
+from wmsd.settings.sections.fields import SettingsError
+from wmsd.settings.toml_errors import NoToml, read_toml
+from wmsd.settings.toml_writer import as_written
+
+ENVIRONMENT = "WMSD_"
+NOT_SETTINGS = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
+"""WMSD_CONFIG names the file. The others are those of the examples in the guide and the reference."""
+IN_FILES: Final = {
+    "must be a string": "must be a text in quotation marks{example}",
+    "must be an array": 'must be a list, such as ["a", "b"]',
+    "must be an object": "must be a table",
+    "must be true or false": "must be true or false, without quotation marks",
+    "must be a whole number": "must be a whole number without quotation marks{example}",
+}
+"""What is said of a type, by how it is written in a configuration file."""
+LISTENING: Final = re.compile("(port|host|address|bind)$")
+"""What others call the setting `listen`, at the end of a name."""
+
+
+def load(
+    file: Path | None = None,
+    flags: Mapping[tuple[str, str], str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """The settings from file, environment and flags. Raises SettingsError when one is not valid."""
+    return settings_of(layers_of(file, flags, environment))
+
+
+def layers_of(
+    file: Path | None = None,
+    flags: Mapping[tuple[str, str], str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> list[Layer]:
+    """What file, environment and flags set: each layer overrides those before. Raises SettingsError."""
+    of_environment, wrong = from_environment(environment)
+    if wrong:
+        raise SettingsError("\n".join(wrong))
+    return [*([] if file is None else [_read(file)]), of_environment, from_flags(flags)]
+
+
+def from_flags(flags: Mapping[tuple[str, str], str] | None) -> Layer:
+    values: Values = {}
+    for (section, key), value in (flags or {}).items():
+        values.setdefault(section, {})[key] = value
+    return Layer("command line", "the command line", values)
+
+
+def settings_of(layers: Sequence[Layer]) -> Settings:
+    """Raises SettingsError when one is not valid."""
+    found = next((found for layer in layers if (found := mistakes(layer))), None) or mistakes_together(layers)
+    if found:
+        raise SettingsError("\n".join(each.sentence for each in found))
+    values = _merged(map(placed, layers))
+    return with_defaults(Settings.model_validate(values), values)
+
+
+def as_set(layers: Sequence[Layer]) -> Settings:
+    """The settings as they are written, whose paths may be relative. They were found to be valid before."""
+    return Settings.model_validate(_merged(layer.values for layer in layers))
+
+
+def _merged(sources: Iterable[Values]) -> Values:
+    merged: Values = {}
+    for values in sources:
+        for section, keys in values.items():
+            merged.setdefault(section, {}).update(keys)
+    return merged
+
+
+def _read(file: Path) -> Layer:
+    text = text_of(file)
+    try:
+        return Layer("file", str(file), read_toml(text), text)
+    except NoToml as error:
+        raise SettingsError(f"{file}: {error}") from None
+
+
+def text_of(file: Path) -> str:
+    """Raises SettingsError."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        if file.is_symlink():
+            raise SettingsError(f"{file}: it is a link to {file.readlink()}, and there is no such file.") from None
+        raise SettingsError(f"{file}: there is no such file.") from None
+    except PermissionError:
+        raise SettingsError(f"{file}: this user may not read it. Type the command with sudo.") from None
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{file}: this is not UTF-8 text.") from None
+
+
+def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:
+    """What it sets, and a sentence for each variable that is wrong."""
+    environment = os.environ if environment is None else environment
+    values: Values = {}
+    wrong: list[str] = []
+    for name, text in environment.items():
+        if name.startswith(ENVIRONMENT) and name not in NOT_SETTINGS:
+            try:
+                section, key, value = _from_variable(name, text)
+            except SettingsError as error:
+                wrong.append(str(error))
+            else:
+                values.setdefault(section, {})[key] = value
+    return Layer("environment", "the environment", values), wrong
+
+
+def _from_variable(name: str, text: str) -> tuple[str, str, str | list[str]]:
+    """Raises SettingsError."""
+    known = {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared()}
+    if name not in known:
+        raise SettingsError(f"the environment: {name} is not a setting{_nearest(name, known)}")
+    section, key = known[name]
+    field = section_of(section).model_fields[key]
+    if table_of(field) is not None:
+        raise SettingsError(f"the environment: {name} holds tables, which only the configuration file can.")
+    is_list = get_origin(field.annotation) is list
+    return section, key, [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+
+
+class Mistake(NamedTuple):
+    """What is wrong with a setting; with a whole section where `key` is None."""
+
+    section: str
+    key: str | None
+    sentence: str
+
+
+def mistakes(layer: Layer) -> list[Mistake]:
+    """What is wrong in one source. Only a file tells numbers from texts: the environment and flags do not."""
+    unknown = list(_unknown(layer))
+    if unknown:
+        return unknown
+    is_file = layer.kind == "file"
+    return [each for each in _invalid([layer], layer.values, is_file) if each.key is not None]
+
+
+def _unknown(layer: Layer) -> Iterator[Mistake]:
+    names = [f"{section}.{key}" for section, key, _ in declared()]
+    for section, keys in layer.values.items():
+        if not isinstance(keys, dict):
+            nearest = _nearest(section, names)
+            yield Mistake(section, None, f"{layer.name}: {section} stands in no section{nearest}")
+        elif section not in Settings.model_fields:
+            nearest = _nearest(section, Settings.model_fields)
+            yield Mistake(section, None, f"{layer.name}: [{section}] is not a section{nearest}")
+        else:
+            for key in keys:
+                if (name := f"{section}.{key}") not in names:
+                    yield Mistake(section, key, f"{layer.name}: {name} is not a setting{_nearest(name, names)}")
+
+
+def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator[Mistake]:
+    """`values` are those of the layers."""
+    try:
+        Settings.model_validate(values, strict=is_file)
+    except ValidationError as error:
+        for path, texts in field_errors(error).items():
+            section, _, key = path.partition(".")
+            for text in texts:
+                words = _in_words(text, section, key) if is_file else text.removeprefix("Value error, ")
+                yield Mistake(
+                    section,
+                    key.partition(".")[0] or None,
+                    f"{_source(layers, section, words)}: {path if key else f'[{path}]'} {words}.",
+                )
+
+
+def _in_words(text: str, section: str, key: str) -> str:
+    """Types by the words of a configuration file, with the default for an example."""
+    text = text.removeprefix("Value error, ")
+    if text not in IN_FILES:
+        return text
+    defaults = {(each, name): default for each, name, default in declared()}
+    default = defaults.get((section, key))
+    return IN_FILES[text].format(example=f", as in {key} = {as_written(default)}" if default else "")
+
+
+def mistakes_together(layers: Sequence[Layer]) -> list[Mistake]:
+    """What is wrong with settings that depend on each other, and may come from different sources. Each of them by
+    itself is right.
+    """
+    merged = _merged(layer.values for layer in layers)
+    if invalid := list(_invalid(layers, merged, False)):
+        return invalid
+    return [
+        each._replace(sentence=f"{_source(layers, each.section, each.sentence)}: {each.sentence}")
+        for each in _at_odds(Settings.model_validate(merged))
+    ]
+
+
+def _source(layers: Sequence[Layer], section: str, text: str) -> str:
+    """The name of the last layer that sets what the sentence names; a later one may set something else."""
+    named = {(section, word) for word in re.findall(r"\w+", text)} | set(re.findall(r"(\w+)\.(\w+)", text))
+    of_section = [layer for layer in layers if section in layer.values]
+    of_key = [layer for layer in layers if any(key in layer.values.get(of, {}) for of, key in named)]
+    return (of_key or of_section)[-1].name
+
+
+def _at_odds(settings: Settings) -> Iterator[Mistake]:
+    tokens, server, metrics = settings.tokens, settings.server, settings.metrics
+    if tokens.lifetime_days > tokens.most_days:
+        yield Mistake(
+            "tokens",
+            None,
+            f"tokens.lifetime_days is {tokens.lifetime_days}, and tokens.most_days only {tokens.most_days}. "
+            f"Set tokens.lifetime_days to {tokens.most_days} or less.",
+        )
+    if metrics.listen == server.listen and not server.listen.endswith(":0"):
+        yield Mistake(
+            "metrics",
+            None,
+            f"metrics.listen and server.listen are both {server.listen}. Give metrics.listen another port; with "
+            "metrics.token_file and no metrics.listen, /metrics is at the address of the service.",
+        )
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The end of the sentence that refuses `name`: a similar name, if there is one."""
+    names = {one.lower(): one for one in known}
+    if (listen := LISTENING.sub("listen", name.lower())) in names:
+        return f"; did you mean {names[listen]}?"
+    found = difflib.get_close_matches(name.lower(), list(names), n=1, cutoff=0.4)
+    return f"; did you mean {names[found[0]]}?" if found else "."

@@ -1,0 +1,110 @@
+"""Reads the text of a configuration file, and says in plain words what is wrong where it is no TOML."""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from wmsd.settings.all_settings import declared
+from wmsd.settings.toml_writer import as_written
+
+AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
+UNENDED: Final = re.compile(r"Illegal character '\\n'|Unterminated string|Expected [\"']{3}$")
+"""A text in quotation marks that has no end in its line."""
+MORE: Final = re.compile("Expected newline or end of document after a statement")
+PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+SETTING: Final = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s#]?)")
+"""Its name, and how its value begins."""
+SECTION: Final = re.compile(r"\s*\[\s*(\w*)\s*")
+QUOTED: Final = ('"', "'")
+ANSWER: Final = re.compile(r"[^=]*=\s*(yes|true|on|no|false|off)\s*(?:#|$)", re.IGNORECASE)
+"""A setting that somebody answers with a word of their own."""
+NO: Final = frozenset({"no", "false", "off"})
+WORD: Final = re.compile(r"[^=]*=\s*([\w.:/@%+-]+)\s*(?:#|$)", re.ASCII)
+"""A text without quotation marks."""
+
+
+LISTED: Final = 'the texts of a list stand in quotation marks, with commas between them, as in {0} = ["…", "…"].'
+
+
+class NoToml(ValueError):
+    """`line` is where what is wrong begins, from 1 on."""
+
+    def __init__(self, line: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.line = line
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Raises NoToml."""
+    import tomllib  # imported here: many commands have no file of settings
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        said = str(error)
+    place, lines = PLACE.search(said), text.rstrip().split("\n")
+    number = int(place[1]) if place is not None and place[1] else len(lines)
+    begins = _beginning(lines, number)
+    raise NoToml(begins, _what_is_wrong(PLACE.sub("", said), begins, lines))
+
+
+def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
+    """What the library says of the line, in our words."""
+    line = lines[number - 1]
+    setting = SETTING.match(line)
+    name, value = (line.strip(), "") if setting is None else (setting[1], setting[2])
+    if AGAIN.match(said):
+        return f"line {number} gives {name} a second time. Leave one of the two."
+    if line.lstrip().startswith("["):
+        return f"line {number} cannot be read: the name of a section stands in brackets, as in [server]."
+    if setting is None:
+        return f'line {number} cannot be read: it is no setting, which stands as in listen = "127.0.0.1:8480".'
+    if not value:
+        return f"line {number} cannot be read: {name} has no value. Write one after the =, or remove the line."
+    if value == "[":
+        return f"line {number} cannot be read: {LISTED.format(name)}"
+    if value not in QUOTED and value != "{":
+        return f"line {number} cannot be read: {_meant(line, name, _default(lines[:number], name))}"
+    if UNENDED.match(said):
+        return f"line {number} cannot be read: the text of {name} has no quotation mark at its end."
+    if value in QUOTED and MORE.match(said):
+        return (
+            f"line {number} cannot be read: more stands after the text of {name}. A text that has quotation marks "
+            "in it stands in '''…'''."
+        )
+    return f"line {number} cannot be read: {said[0].lower()}{said[1:]}."
+
+
+def _meant(line: str, name: str, default: Any) -> str:
+    """How the value of a setting is written, by the type of its default; None where there is no such setting."""
+    if isinstance(default, bool):
+        answer = ANSWER.match(line)
+        meant = default if answer is None else answer[1].lower() not in NO
+        return f"{name} is true or false. Write {name} = {as_written(meant)}"
+    if isinstance(default, int):
+        return f"{name} is a whole number, as in {name} = {default}"
+    if isinstance(default, list):
+        return LISTED.format(name)
+    word = WORD.match(line)
+    return (
+        f'a text stands in straight quotation marks, as in {name} = "{"…" if word is None else word[1]}". Only '
+        "numbers, true and false stand without."
+    )
+
+
+def _default(lines: Sequence[str], name: str) -> Any:
+    """Of the setting of this name in the last section of the lines; None where there is none."""
+    section = next((found[1] for line in reversed(lines) if (found := SECTION.match(line))), "")
+    return next((default for each, key, default in declared() if (each, key) == (section, name)), None)
+
+
+def _beginning(lines: list[str], number: int) -> int:
+    """The number of the line in which the value begins that ends in this one."""
+    import tomllib
+
+    for before in range(number - 1, 0, -1):
+        with suppress(tomllib.TOMLDecodeError):
+            tomllib.loads("\n".join(lines[:before]))
+            return before + 1
+    return 1

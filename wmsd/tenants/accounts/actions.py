@@ -1,0 +1,338 @@
+"""The use cases of users and tokens."""
+
+from collections.abc import Container, Sequence
+from datetime import timedelta
+from typing import Any
+
+from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
+from wmsd.contract.access import ABILITIES, EVERYTHING, Whitelist
+from wmsd.contract.context import Actor, Caller, FromAddress, FromBrowser
+from wmsd.contract.operation import operation
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import invitations, last_admin, second_factors, sessions, store, tokens
+from wmsd.tenants.accounts.failed_sign_ins import PASSWORD, FailedSignIns
+from wmsd.tenants.accounts.passwords import Origin, Passwords
+from wmsd.tenants.accounts.reach import Voucher
+from wmsd.tenants.accounts.rules import (
+    Token,
+    User,
+    abilities_of_new_user,
+    check_abilities,
+    grant,
+    needs_second_factor,
+)
+from wmsd.tenants.accounts.schema import (
+    BegunSession,
+    CurrentUser,
+    IssuedToken,
+    NewUser,
+    SignIn,
+    SignInToPages,
+)
+from wmsd.tenants.accounts.second_factor_actions import SecondStepService, check_unchanged
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.schema import CompanyList, Message
+from wmsd.tenants.companies.unknown_codes import codes_in, hints
+from wmsd.tenants.keys.master_key import MasterKey
+
+
+@dataclass(frozen=True, slots=True)
+class SignInService:
+    """What signing in needs. It opens its own transactions, because hashing a password must not hold a database
+    thread.
+    """
+
+    platform: Database
+    passwords: Passwords
+    lifetime: timedelta
+    whitelist: Container[str]
+    """The abilities that a caller may ask for."""
+    second_step: SecondStepService
+    demands_second_factor: bool
+    """Of admins."""
+    failed: FailedSignIns
+
+
+@operation(
+    tag="Authentication",
+    answer="object",
+    returns=IssuedToken,
+    scope="platform",
+    limit="sign-in",
+    signed_in=False,
+    codes=("UNAUTHORIZED", "FORBIDDEN", "SERVICE_UNAVAILABLE"),
+    max_body=16 * 1024,
+)
+async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -> dict[str, object]:
+    """Get a token for a user's e-mail address and password.
+
+    The token is shown only this once. It may do what `abilities` lists, but no more than its user may do at that
+    time with this password. What the user may do later needs another token. From the fifth
+    failure on, each starts a pause of up to 60 s. During a pause even the right password is refused. A user with a
+    second factor gets no token in this way.
+    """
+
+    known = await _known(service, body.email, body.password, call.address)
+
+    def issue(tx: Transaction) -> dict[str, object]:
+        user = check_unchanged(tx, known)
+        opened = user.within(user.password_reach)
+        is_on = second_factors.is_on(tx, user.id)
+        if is_on or needs_second_factor(opened, service.demands_second_factor):
+            raise forbidden(
+                "This user signs in with two factors, so a password alone gets no token. Ask a site admin for one."
+            )
+        abilities = grant(opened, body.abilities, service.whitelist)
+        store.note_sign_in(tx, known.id, call.address)
+        token = tokens.issue(
+            tx,
+            user_id=known.id,
+            name=body.device_name,
+            abilities=abilities,
+            company_ids=None if opened is user else sorted(opened.company_ids),
+            lifetime=service.lifetime,
+            signed_in=True,
+        ).token
+        return {"token": token, "abilities": abilities}
+
+    return await service.platform.write(issue, is_quiet=True)  # a new token is in no cache
+
+
+async def _known(service: SignInService, email: str, password: str, address: str) -> User:
+    """The user with this password. Raises Problem (401, and 503 for too many at once)."""
+
+    def look_up(tx: Transaction) -> tuple[User | None, Origin]:
+        is_known = store.has_signed_in_from(tx, email, address)
+        return store.user_by_email(tx, email), Origin(email, address, is_known)
+
+    user, origin = await service.platform.read(look_up)
+    known = user if user is not None and not user.disabled else None
+    good = await service.passwords.check(origin, password, known.password_hash if known else None)
+    if not good or known is None:
+        if user is not None:
+            service.failed.note(PASSWORD, user.email, address)
+        raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
+    return known
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=BegunSession,
+    scope="platform",
+    limit="sign-in",
+    signed_in=False,
+    codes=("UNAUTHORIZED", "SERVICE_UNAVAILABLE"),
+    max_body=16 * 1024,
+)
+async def begin_session(service: SignInService, body: SignInToPages, call: FromBrowser) -> dict[str, object]:
+    """Sign in to the pages with an e-mail address and a password. Who has a second factor has to send that too."""
+    known = await _known(service, body.email, body.password, call.address)
+    if await service.platform.read(lambda tx: second_factors.is_on(tx, known.id)):
+        return {"secret": None, "pending": service.second_step.begin(known)}
+
+    def begin(tx: Transaction) -> str:
+        reach = check_unchanged(tx, known).password_reach
+        store.note_sign_in(tx, known.id, call.address)
+        companies.audit(tx, "session.begin", known.email)
+        return sessions.begin(tx, known.id, call.address, call.agent, reach)
+
+    actor = Actor(known.email, known.id, address=call.address)
+    return {"secret": await service.platform.write(begin, actor, is_quiet=True), "pending": None}
+
+
+@operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True, about_token=True)
+def revoke_token(tx: Transaction) -> dict[str, object]:
+    """Revoke the token of this request.
+
+    It is refused from the next request on.
+    """
+    assert tx.actor.token_id is not None
+    store.revoke_token(tx, tx.actor.token_id)
+    return {"message": "The token is revoked."}
+
+
+@operation(tag="Authentication", answer="object", returns=CurrentUser, scope="platform", about_token=True)
+def get_user(tx: Transaction) -> dict[str, object]:
+    """Get the current user and token."""
+    token, user = _current(tx)
+    whitelist = tx.service(Whitelist).abilities
+    return {
+        "id": user.id,
+        "name": user.name,
+        "email": user.email,
+        "role": user.role,
+        "token": {
+            "name": token.name,
+            "abilities": [each for each in token.abilities if each == EVERYTHING or each in whitelist],
+            "expires_at": timestamps.to_text(token.expires_at),
+        },
+    }
+
+
+@operation(tag="Authentication", answer="object", returns=CompanyList, scope="platform", codes=("FORBIDDEN",))
+def list_companies(tx: Transaction, caller: Caller, operator_id: int | None) -> dict[str, object]:
+    """List the companies that the token may use.
+
+    `X-Three-Pl-Id` narrows the list to the companies of one operator.
+    """
+    usable = [company for company in companies.companies(tx) if caller.may_use(company.id)]
+    if operator_id is not None:
+        usable = [c for c in usable if c.operator is not None and c.operator.id == operator_id]
+        if not usable:
+            raise Problem("FORBIDDEN", "This token may not use this operator's companies.")
+    return {"data": [{"id": c.id, "name": c.name, "code": c.code} for c in usable]}
+
+
+def _current(tx: Transaction) -> tuple[Token, User]:
+    """The token of this request, and its user. Raises Problem (401) when it is gone."""
+    found = store.token_and_user(tx, id=tx.actor.token_id)
+    if found is None:  # deleted since it was checked
+        raise Problem("UNAUTHORIZED", "The token is expired.")
+    return found
+
+
+def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Container[str] = ABILITIES) -> int:
+    """Creates a user and answers its id. Raises Problem (422) with every error at once."""
+    errors: FieldErrors = check_abilities(new.abilities, whitelist)
+    errors |= taken_email(tx, new.email)
+    known = companies.companies(tx)
+    ids = {company.code: company.id for company in known}
+    codes = codes_in(new.company_codes, known)
+    unknown = 0
+    for place, code in enumerate(codes):
+        if code not in ids:
+            meant = hints(code, known, unknown)
+            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation", *meant]
+            unknown += 1
+    if new.role == "platform-admin" and new.company_codes:
+        errors["company_codes"] = ["must not be given: a platform admin may use every company"]
+    if new.role != "member" and new.abilities:
+        errors["abilities"] = ["must not be given: an admin has all of them"]
+    if errors:
+        raise invalid(errors)
+    email = new.email.lower()  # as it is stored, so that the audit of a user finds its beginning
+    companies.audit(tx, f"user.create {new.role}", email)
+    return store.insert_user(
+        tx,
+        email=email,
+        name=new.name,
+        role=new.role,
+        password_hash=password_hash,
+        abilities=abilities_of_new_user(new.role, new.abilities),
+        company_ids=sorted({ids[code] for code in codes}),
+    )
+
+
+def taken_email(tx: Transaction, email: str) -> FieldErrors:
+    return {"email": ["is taken by another user"]} if store.user_by_email(tx, email) is not None else {}
+
+
+def create_token(
+    tx: Transaction,
+    *,
+    email: str,
+    name: str,
+    abilities: Sequence[str],
+    company_codes: Sequence[str],
+    lifetime: timedelta,
+    whitelist: Container[str] = ABILITIES,
+) -> str:
+    """Issues a token on behalf of an admin. Raises Problem when it would exceed the rights of its user."""
+    user = user_of_email(tx, email)
+    granted = grant(user, abilities, whitelist)
+    company_ids = [_usable(tx, user, code) for code in dict.fromkeys(company_codes)] or None
+    companies.audit(tx, f"token.create {name}", user.email)
+    return tokens.issue(
+        tx,
+        user_id=user.id,
+        name=name,
+        abilities=granted,
+        company_ids=company_ids,
+        lifetime=lifetime,
+        signed_in=False,
+    ).token
+
+
+def _usable(tx: Transaction, user: User, code: str) -> int:
+    known = companies.companies(tx)
+    found = next((company.id for company in known if company.code == code), None)
+    if found is None:
+        raise invalid({"company": [f"{code} is not a company of this installation", *hints(code, known)]})
+    if user.may_use is not None and found not in user.may_use:
+        raise invalid({"company": [f"{code} is not a company that {user.email} may use"]})
+    return found
+
+
+def user_of_email(tx: Transaction, email: str) -> User:
+    user = store.user_by_email(tx, email)
+    if user is None or user.disabled:
+        raise not_found(f"active user as {email}")
+    return user
+
+
+def disable_user(tx: Transaction, email: str) -> None:
+    """Disables an active user. Its tokens are refused from now on, and the addresses it signed in from are
+    forgotten. Raises Problem (422) for the last platform admin.
+    """
+    user = user_of_email(tx, email)
+    last_admin.check_not_last(tx, user)
+    store.disable_user(tx, user.id)
+    store.forget_sign_ins(tx, user.id)
+    invitations.end(tx, user.id)
+    sessions.end_all(tx, user.id)
+    companies.audit(tx, "user.disable", user.email)
+
+
+def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens: bool = False) -> int:
+    """Sets a new password, on behalf of a platform admin. Ends the tokens that were made by signing in, unless
+    `keep_tokens`; answers how many.
+    """
+    user = user_of_email(tx, email)
+    store.set_password(tx, user.id, password_hash, Voucher())
+    invitations.end(tx, user.id)
+    sessions.end_all(tx, user.id)
+    companies.audit(tx, "user.set-password", user.email)
+    ended = 0 if keep_tokens else store.revoke_signed_in(tx, user.id)
+    if ended:
+        companies.audit(tx, f"token.revoke {ended} made by signing in", user.email)
+    return ended
+
+
+def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
+    """Revokes a token; answers whether it was still valid. Raises Problem (404) when there is none."""
+    if store.token_and_user(tx, id=token_id) is None:
+        raise not_found(f"token as {token_id}")
+    revoked = store.revoke_token(tx, token_id)
+    companies.audit(tx, "token.revoke", str(token_id))
+    return revoked
+
+
+def note_renewed(tx: Transaction, email: str, name: str) -> None:
+    """The end of the user's tokens of this name matters to nobody any more, because another one follows."""
+    store.note_renewed(tx, user_of_email(tx, email).id, name)
+
+
+def rotate_signing_key(tx: Transaction) -> None:
+    store.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
+    companies.audit(tx, "key.rotate", "signing key")
+
+
+def rotate_keys(tx: Transaction) -> None:
+    """Adds a new signing key, and seals all keys with the newest secret of the key file."""
+    rotate_signing_key(tx)
+    store.reseal(tx, tx.service(MasterKey))
+    companies.audit(tx, "key.rotate", "key file")
+
+
+def move_keys(tx: Transaction, new: MasterKey) -> None:
+    """Seals all keys with the secret of another key file, or stores them in clear."""
+    store.reseal(tx, new)
+    companies.audit(tx, "key.move", "key file")
+
+
+def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
+    return store.list_tokens(tx)

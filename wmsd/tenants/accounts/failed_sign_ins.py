@@ -1,0 +1,80 @@
+"""What the audit holds of failed sign-ins: for each user, one entry an hour, with how many there were.
+
+Whoever guesses passwords determines how many failures there are. So they are counted in memory, and only those of
+known users: what is typed in place of an e-mail address may be a password.
+"""
+
+from dataclasses import field
+from typing import Final
+
+from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.context import Actor
+from wmsd.db.engine.database import Database
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.companies import store as companies
+
+PASSWORD: Final = "sign-in.failed"
+SECOND_FACTOR: Final = "second-factor.failed"
+TOLD_EVERY: Final = 3600.0
+MOST_USERS: Final = 1000
+"""Users who are told of by name; the others are counted together."""
+OTHERS: Final = "other users"
+MOST_ADDRESSES: Final = 5
+NOBODY: Final = "not signed in"
+
+
+@dataclass(slots=True)
+class _Failures:
+    count: int = 0
+    addresses: list[str] = field(default_factory=list)
+    """The first ones."""
+    told_at: float | None = None
+
+    def is_due(self, now: float) -> bool:
+        return self.count > 0 and (self.told_at is None or now - self.told_at >= TOLD_EVERY)
+
+
+class FailedSignIns:
+    def __init__(self, platform: Database, clock: Clock) -> None:
+        self._platform = platform
+        self._clock = clock
+        self._failures: dict[tuple[str, str], _Failures] = {}
+
+    def note(self, action: str, email: str, address: str) -> None:
+        """`email` is that of a user."""
+        key = (action, email)
+        if key not in self._failures and len(self._failures) >= MOST_USERS:
+            key = (action, OTHERS)
+        found = self._failures.setdefault(key, _Failures())
+        found.count += 1
+        if address not in found.addresses and len(found.addresses) < MOST_ADDRESSES:
+            found.addresses.append(address)
+
+    async def write_failed_sign_ins(self) -> None:
+        """Writes what was not told in the last hour. A job calls it once a minute."""
+        now = self._clock.monotonic()
+        await self._write({key: each for key, each in self._failures.items() if each.is_due(now)}, now)
+        for key, each in list(self._failures.items()):
+            if each.count == 0 and (each.told_at is None or now - each.told_at >= TOLD_EVERY):
+                del self._failures[key]
+
+    async def write_last(self) -> None:
+        """Writes what is left, when the server stops."""
+        await self._write({key: each for key, each in self._failures.items() if each.count}, 0.0)
+
+    async def _write(self, due: dict[tuple[str, str], _Failures], now: float) -> None:
+        if not due:
+            return
+        told = {key: (each.count, list(each.addresses)) for key, each in due.items()}
+
+        def write(tx: Transaction) -> None:
+            for (action, email), (count, addresses) in told.items():
+                details = companies.differences({}, {"failures": count, "addresses": addresses})
+                companies.audit(tx, action, email, details, Actor(NOBODY, address=addresses[-1]))
+
+        await self._platform.write(write, is_quiet=True)
+        for key, (count, _) in told.items():
+            due[key].count -= count  # there may be more by now
+            due[key].addresses.clear()
+            due[key].told_at = now

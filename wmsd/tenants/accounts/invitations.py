@@ -1,0 +1,67 @@
+"""One-time links with which people choose a password: at an invitation, and when they have forgotten their own.
+Only the hash of a link's code is kept.
+"""
+
+import hashlib
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.problems import Problem
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import store
+from wmsd.tenants.accounts.reach import Voucher, companies_from_text, companies_to_text
+from wmsd.tenants.accounts.rules import User
+
+LIFETIME: Final = timedelta(days=7)
+OFFER: Final = """
+    INSERT OR REPLACE INTO invitations (user_id, hash, expires_at, scope, made_by) VALUES (?, ?, ?, ?, ?)
+"""
+FIND: Final = "SELECT user_id, scope, made_by FROM invitations WHERE hash = ? AND expires_at > ?"
+VOUCHER: Final = "SELECT scope, made_by FROM invitations WHERE user_id = ?"
+END: Final = "DELETE FROM invitations WHERE user_id = ?"
+
+
+class Offered(NamedTuple):
+    """A new link. `code` is shown only once."""
+
+    code: str
+    expires_at: str
+
+
+class Invited(NamedTuple):
+    """Whom a link is for, and who vouches for it."""
+
+    user: User
+    voucher: Voucher
+
+
+def offer(tx: Transaction, user_id: int, voucher: Voucher) -> Offered:
+    """Makes a link for the user, in place of any earlier one. `voucher`: of who makes it."""
+    code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
+    tx.execute(OFFER, (user_id, _hash(code), expires_at, companies_to_text(voucher.companies), voucher.user_id))
+    return Offered(code, expires_at)
+
+
+def invited(tx: Transaction, code: str) -> Invited:
+    """Raises Problem (404) when the link was used, is too old, or its user is disabled."""
+    row = tx.row(FIND, (_hash(code), tx.timestamp))
+    user = None if row is None else store.user_by_id(tx, row[0])
+    if row is None or user is None or user.disabled:
+        raise Problem("NOT_FOUND", "This link was used already or is no longer valid. Ask an admin for a new one.")
+    return Invited(user, Voucher(companies_from_text(row[1]), row[2]))
+
+
+def voucher_of_link(tx: Transaction, user_id: int) -> Voucher:
+    """Of who has made the user's open link; where there is none, one for everything."""
+    row = tx.row(VOUCHER, (user_id,))
+    return Voucher() if row is None else Voucher(companies_from_text(row[0]), row[1])
+
+
+def end(tx: Transaction, user_id: int) -> None:
+    """Ends the user's link, if there is one."""
+    tx.execute(END, (user_id,))
+
+
+def _hash(code: str) -> str:
+    return hashlib.sha256(code.encode(errors="replace")).hexdigest()

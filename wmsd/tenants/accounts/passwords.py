@@ -1,0 +1,121 @@
+"""Passwords: argon2id (RFC 9106), off the event loop, one at a time, because each takes 64 MiB and four
+processors. The thread gives way to the event loop.
+
+A guess that cannot be checked soon is refused at once: waiting requests hold memory, and an attacker could send
+any number of them.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Final, TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
+from wmsd.base.machine.thread_priority import give_way
+from wmsd.base.problems import Problem, unavailable
+from wmsd.tenants.accounts.sign_in_pauses import Key, Pauses
+
+MOST_UNDER_WAY = 10
+QUEUE_SECONDS = 2
+"""Seconds after which a full queue is empty again, roughly."""
+
+NO_PASSWORD: Final = ""
+"""In place of a hash: of a user who signs in through a provider, or was invited and has not chosen one yet. No
+password is right for it.
+"""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The account and the address of a sign-in. An e-mail address that no user has is treated the same."""
+
+    email: str
+    address: str
+    is_known: bool
+    """Whether this user has signed in from this address before: then failures from other addresses do not delay
+    it.
+    """
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys that its failures are counted under. Under the last, only one guess is checked at a time."""
+        account = self.email.lower()
+        own: Key = (account, self.address)
+        return (own,) if self.is_known else (own, (account, None))
+
+
+class Passwords:
+    def __init__(self, clock: Clock, hasher: PasswordHasher | None = None) -> None:
+        self._clock = clock
+        self._hasher = hasher or PasswordHasher()
+        self._thread = ThreadPoolExecutor(1, "wmsd-passwords", initializer=give_way)
+        self._strangers = asyncio.Lock()
+        """Only one of them is in the queue for the thread, so that whoever is known waits for two at the most."""
+        self._nobody: str | None = None
+        self._pauses = Pauses()
+        self._under_way: dict[Key, asyncio.Task[bool]] = {}
+
+    async def hash(self, password: str) -> str:
+        return await asyncio.shield(asyncio.create_task(self._in_turn(lambda: self._hasher.hash(password))))
+
+    async def check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
+        """Whether the password is right. It takes the same time for an unknown user (`password_hash` None).
+
+        Raises Problem without checking the guess: 429 in the pause after failures or while another guess at the
+        same account is checked, 503 when too many wait. A check that has begun runs to its end, even if its caller
+        hangs up, and its result counts.
+        """
+        self._refuse_early(origin)
+        guess = asyncio.create_task(self._check(origin, password, password_hash))
+        self._under_way[origin.keys[-1]] = guess
+        return await asyncio.shield(guess)
+
+    def _refuse_early(self, origin: Origin) -> None:
+        now = self._clock.monotonic()
+        pause = max(self._pauses.left(key, now) for key in origin.keys)
+        if pause > 0:
+            raise too_soon("Too many failed sign-ins.", math.ceil(pause))
+        if origin.keys[-1] in self._under_way:
+            raise too_soon("Another sign-in with this e-mail address is under way.", 1)
+        if len(self._under_way) >= MOST_UNDER_WAY and not origin.is_known:
+            raise unavailable(f"Too many sign-ins at once. Try again in {QUEUE_SECONDS} s.", QUEUE_SECONDS)
+
+    async def _check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
+        try:
+            async with nullcontext() if origin.is_known else self._strangers:
+                good = await self._in_turn(lambda: self._verify(password_hash, password))
+        finally:
+            del self._under_way[origin.keys[-1]]
+        now = self._clock.monotonic()
+        for key in origin.keys:
+            if good:
+                self._pauses.forget(key)
+            else:
+                self._pauses.note_failure(key, now)
+        return good
+
+    async def _in_turn(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _verify(self, password_hash: str | None, password: str) -> bool:
+        if self._nobody is None:
+            self._nobody = self._hasher.hash("nobody has this password")
+        try:
+            self._hasher.verify(password_hash or self._nobody, password)
+        except (VerificationError, InvalidHashError):
+            return False
+        return bool(password_hash)
+
+
+def too_soon(why: str, seconds: int) -> Problem:
+    return Problem(
+        "RATE_LIMIT_EXCEEDED", f"{why} Try again in {seconds} s.", headers={"Retry-After": str(seconds)}
+    )

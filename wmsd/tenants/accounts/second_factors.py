@@ -1,0 +1,100 @@
+"""The second factor of a user: an authenticator app, and ten codes for the day when it is gone."""
+
+import base64
+import hashlib
+from typing import Final, NamedTuple
+
+from wmsd.base.ids import Ids
+from wmsd.base.vault import Vault
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import totp
+
+RECOVERY_CODES: Final = 10
+RECOVERY_LETTERS: Final = 16
+"""Of base32: 80 bits, so that a plain hash is enough."""
+FIND: Final = "SELECT secret, is_on, last_step FROM second_factors WHERE user_id = ?"
+BEGIN: Final = """
+    INSERT INTO second_factors (user_id, secret) VALUES (:user_id, :secret)
+    ON CONFLICT (user_id) DO UPDATE SET secret = :secret, last_step = 0 WHERE NOT is_on
+"""
+SWITCH_ON: Final = "UPDATE second_factors SET is_on = 1 WHERE user_id = ?"
+NOTE_STEP: Final = "UPDATE second_factors SET last_step = :step WHERE user_id = :user_id AND last_step < :step"
+REMOVE: Final = "DELETE FROM second_factors WHERE user_id = ?"
+ADD_CODE: Final = "INSERT INTO recovery_codes (user_id, hash) VALUES (?, ?)"
+USE_CODE: Final = "DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?"
+COUNT_CODES: Final = "SELECT count(*) FROM recovery_codes WHERE user_id = ?"
+REMOVE_CODES: Final = "DELETE FROM recovery_codes WHERE user_id = ?"
+
+
+class SecondFactor(NamedTuple):
+    """`secret` is sealed. `last_step` is that of the last code that was accepted."""
+
+    secret: str
+    is_on: bool
+    last_step: int
+
+
+def find(tx: Transaction, user_id: int) -> SecondFactor | None:
+    row = tx.row(FIND, (user_id,))
+    return None if row is None else SecondFactor(row[0], bool(row[1]), row[2])
+
+
+def is_on(tx: Transaction, user_id: int) -> bool:
+    found = find(tx, user_id)
+    return found is not None and found.is_on
+
+
+def begin(tx: Transaction, user_id: int, vault: Vault) -> str:
+    """Keeps a new secret, which counts once it is switched on. Returns it."""
+    secret = _random(tx.ids, totp.SECRET_BYTES)
+    tx.execute(BEGIN, {"user_id": user_id, "secret": vault.seal(secret)})
+    return secret
+
+
+def switch_on(tx: Transaction, user_id: int) -> list[str]:
+    """Returns the recovery codes, which are shown only this once."""
+    tx.execute(SWITCH_ON, (user_id,))
+    return renew_codes(tx, user_id)
+
+
+def renew_codes(tx: Transaction, user_id: int) -> list[str]:
+    """New recovery codes, in place of those that are left."""
+    tx.execute(REMOVE_CODES, (user_id,))
+    codes = [_random(tx.ids, totp.SECRET_BYTES)[:RECOVERY_LETTERS] for _ in range(RECOVERY_CODES)]
+    tx.executemany(ADD_CODE, [(user_id, _hash(code)) for code in codes])
+    return ["-".join(code[place : place + 4] for place in range(0, RECOVERY_LETTERS, 4)) for code in codes]
+
+
+def codes_left(tx: Transaction, user_id: int) -> int:
+    found: int = tx.value(COUNT_CODES, (user_id,))
+    return found
+
+
+def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover: bool = True) -> bool:
+    """Whether the code is good, now and never again."""
+    found = find(tx, user_id)
+    plain = code.replace(" ", "").replace("-", "").upper()
+    if found is None:
+        return False
+    if len(plain) != totp.DIGITS:
+        return may_recover and found.is_on and tx.execute(USE_CODE, (user_id, _hash(plain))).rowcount > 0
+    secret = vault.unseal(found.secret)
+    step = None if secret is None else totp.step_of(secret, plain, tx.now, found.last_step)
+    return step is not None and tx.execute(NOTE_STEP, {"user_id": user_id, "step": step}).rowcount > 0
+
+
+def remove(tx: Transaction, user_id: int) -> bool:
+    """Returns whether it was on."""
+    was_on = is_on(tx, user_id)
+    tx.execute(REMOVE, (user_id,))
+    tx.execute(REMOVE_CODES, (user_id,))
+    return was_on
+
+
+def _random(ids: Ids, size: int) -> str:
+    """So many bytes that nobody can guess, in base32."""
+    return base64.b32encode(hashlib.sha256(ids.secret().encode()).digest()[:size]).decode()
+
+
+def _hash(code: str) -> str:
+    return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,217 @@
+"""Sessions of people who are signed in to the pages (the browser has the secret, in a cookie).
+
+A session ends when it was not used for some hours, when it is some days old, when its user is disabled or gets
+another password, when somebody ends it, and when the user signs in at more than 20 places.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
+from wmsd.base.strict_json import dumps
+from wmsd.contract.context import Actor, Caller
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import second_factors, store
+from wmsd.tenants.accounts.reach import Reach
+from wmsd.tenants.accounts.rules import User, needs_second_factor
+from wmsd.tenants.companies import store as companies
+
+LONGEST_AGENT: Final = 200
+MOST_OF_A_USER: Final = 20
+TOO_MANY_PLACES: Final = (
+    f"You signed in at more than {MOST_OF_A_USER} places, so this one was ended. Sign in again."
+)
+MOST_REMEMBERED: Final = 10_000
+COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent, reach"
+BY_HASH: Final = f"SELECT {COLUMNS} FROM sessions WHERE hash = ?"
+OF_USER: Final = f"SELECT {COLUMNS} FROM sessions WHERE user_id = ? ORDER BY seen_at DESC, id DESC"
+INSERT: Final = """
+    INSERT INTO sessions (hash, user_id, made_at, seen_at, address, agent, reach)
+    VALUES (:hash, :user_id, :now, :now, :address, :agent, :reach)
+"""
+OTHERS: Final = "SELECT id, hash, made_at, seen_at FROM sessions WHERE user_id = ? AND id IS NOT ?"
+LEFT: Final = "SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))"
+END: Final = "DELETE FROM sessions WHERE id = ? AND user_id = ?"
+END_ALL: Final = "DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?"
+NOTE_SEEN: Final = "UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?"
+END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ?"
+LIVING: Final = """
+    SELECT count(*) FROM sessions
+    WHERE user_id = :user_id AND id IS NOT :but AND made_at > :made_after AND seen_at > :seen_after
+"""
+NUMBER: Final = "SELECT count(*) FROM sessions"
+
+
+class SessionUses:
+    """What is known of sessions in memory."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, tuple[datetime, str]] = {}
+        """When sessions were used last and from which address, by id: written down a little later."""
+        self._displaced: OrderedDict[str, None] = OrderedDict()
+
+    def displace(self, hash_: str) -> None:
+        self._displaced[hash_] = None
+        if len(self._displaced) > MOST_REMEMBERED:
+            self._displaced.popitem(last=False)
+
+    def is_displaced(self, hash_: str) -> bool:
+        """Whether the session was ended since the start because its user signed in at too many places. One that is
+        still in the database was not: that transaction was rolled back.
+        """
+        return hash_ in self._displaced
+
+
+class Lifetimes(NamedTuple):
+    """How long a session lasts unused, and in all."""
+
+    idle: timedelta
+    most: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: int
+    user_id: int
+    made_at: datetime
+    seen_at: datetime
+    address: str
+    agent: str
+    reach: Reach | None
+    """What it opens at the most; None: all that its user reaches."""
+
+    def is_over(self, seen_at: datetime, now: datetime, lifetimes: Lifetimes) -> bool:
+        """`seen_at`: when it was used last."""
+        return now >= self.made_at + lifetimes.most or now >= seen_at + lifetimes.idle
+
+
+def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach | None) -> str:
+    """Begins a session, and ends the oldest ones of a user who has too many. Returns its secret, of which only the
+    hash is kept. `reach`: what it opens at the most, which is what that opens with which the user signs in.
+    """
+    secret = tx.ids.secret()
+    new = tx.insert(
+        INSERT,
+        {
+            "hash": hash_of(secret),
+            "user_id": user_id,
+            "now": tx.timestamp,
+            "address": address,
+            "agent": agent[:LONGEST_AGENT],
+            "reach": None if reach is None else reach.to_json(),
+        },
+    )
+    _end_beyond(tx, user_id, new)
+    return secret
+
+
+def _end_beyond(tx: Transaction, user_id: int, new: int) -> None:
+    """Ends those that are over first, and then those that were used the longest ago."""
+    made_after, _ = _oldest(tx, tx.service(Lifetimes))
+    uses = tx.service(SessionUses)
+
+    def last_use(row: tuple[int, str, str, str]) -> tuple[bool, str, int]:
+        session_id, _, made_at, seen_at = row
+        seen = uses.seen.get(session_id)
+        return made_at > made_after, max(seen_at, timestamps.to_text(seen[0]) if seen else ""), session_id
+
+    beyond = sorted(tx.rows(OTHERS, (user_id, new)), key=last_use)[: 1 - MOST_OF_A_USER]
+    for session_id, hash_, _, _ in beyond:
+        end(tx, session_id, user_id)
+        uses.displace(hash_)
+    user = store.user_by_id(tx, user_id) if beyond else None
+    if user is not None:
+        companies.audit(tx, f"session.end {len(beyond)} oldest", user.email)
+
+
+class Found(NamedTuple):
+    session: Session
+    user: User
+    has_second_factor: bool
+
+
+def find(tx: Transaction, hash_: str) -> Found | None:
+    row = tx.record(BY_HASH, (hash_,))
+    user = store.user_by_id(tx, row["user_id"]) if row else None
+    if row is None or user is None:
+        return None
+    return Found(_session(row), user, second_factors.is_on(tx, user.id))
+
+
+def of_user(tx: Transaction, user_id: int) -> list[Session]:
+    """The one that was used last comes first."""
+    return [_session(row) for row in tx.records(OF_USER, (user_id,))]
+
+
+def left_of(tx: Transaction, ids: Collection[int]) -> set[int]:
+    """Those of these sessions that nobody has ended."""
+    return {session_id for (session_id,) in tx.rows(LEFT, (dumps(list(ids)),))}
+
+
+def number(tx: Transaction) -> int:
+    """How many there are; some may be over and not swept yet."""
+    found: int = tx.value(NUMBER)
+    return found
+
+
+def end(tx: Transaction, session_id: int, user_id: int) -> bool:
+    """Returns whether the user had this session."""
+    return tx.execute(END, (session_id, user_id)).rowcount > 0
+
+
+def end_all(tx: Transaction, user_id: int, but: int | None = None) -> int:
+    """Ends all sessions of a user, but for one. Returns how many that were not over."""
+    ended = living(tx, user_id, but)
+    tx.execute(END_ALL, (user_id, but))
+    return ended
+
+
+def living(tx: Transaction, user_id: int, but: int | None = None) -> int:
+    """How many sessions of a user, but for one, are not over."""
+    made_after, seen_after = _oldest(tx, tx.service(Lifetimes))
+    asked = {"user_id": user_id, "but": but, "made_after": made_after, "seen_after": seen_after}
+    found: int = tx.value(LIVING, asked)
+    return found
+
+
+def end_old(tx: Transaction, lifetimes: Lifetimes) -> int:
+    """Removes those that are over. Returns how many."""
+    return tx.execute(END_OLD, _oldest(tx, lifetimes)).rowcount
+
+
+def _oldest(tx: Transaction, lifetimes: Lifetimes) -> tuple[str, str]:
+    """What was made, or used last, then or before is over."""
+    return timestamps.to_text(tx.now - lifetimes.most), timestamps.to_text(tx.now - lifetimes.idle)
+
+
+def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:
+    """When, from which address, and the session's id."""
+    tx.executemany(NOTE_SEEN, seen)
+
+
+def caller_of(found: Found, demands_second_factor: bool) -> Caller:
+    """The caller with all that the user may do now by this session; of admins a second factor may be demanded."""
+    user = found.user.within(found.session.reach)
+    must_enrol = needs_second_factor(user, demands_second_factor) and not found.has_second_factor
+    actor = Actor(user.email, user.id)
+    return Caller(
+        actor,
+        user.may_do,
+        user.may_use,
+        session_id=found.session.id,
+        role=user.role,
+        must_enrol=must_enrol,
+    )
+
+
+def hash_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _session(row: dict[str, Any]) -> Session:
+    moments = {name: timestamps.from_text(row[name]) for name in ("made_at", "seen_at")}
+    return Session(**{**row, **moments, "reach": Reach.from_json(row["reach"])})

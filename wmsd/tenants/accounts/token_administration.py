@@ -1,0 +1,143 @@
+"""API tokens at the pages: everybody makes and revokes their own, admins also those of the people they manage."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import FieldErrors, invalid, not_found
+from wmsd.contract.access import Whitelist
+from wmsd.contract.context import Caller
+from wmsd.contract.operation import operation
+from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import store, tokens
+from wmsd.tenants.accounts import user_admin_store as records
+from wmsd.tenants.accounts.reach import both_companies, covers
+from wmsd.tenants.accounts.rules import Token, User, as_far_as, grant, may_manage
+from wmsd.tenants.accounts.schema import MadeToken, TokenCursorQuery, TokenQuery, TokenRecord, TokenToMake
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.schema import Message
+from wmsd.tenants.companies.unknown_codes import codes_in, hints
+
+MOST_TOKENS: Final = 200
+"""That a user may have at a time, of those that are made here."""
+for_everybody = partial(operation, tag="Administration", scope="installation", role="member")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLifetimes:
+    """How many days a token lasts, unless its maker says otherwise, and at the most."""
+
+    usual: int
+    most: int
+
+
+@for_everybody(answer="page", returns=TokenRecord)
+def list_token_records(tx: Transaction, caller: Caller, query: TokenQuery) -> Page:
+    """List one's own tokens, and those of the people one manages. The newest comes first."""
+    return records.tokens(tx, query, caller)
+
+
+@for_everybody(answer="cursor", returns=TokenRecord)
+def walk_token_records(tx: Transaction, caller: Caller, query: TokenCursorQuery, position: int) -> CursorPage:
+    """List them by cursor."""
+    return records.tokens_after(tx, query, position, caller)
+
+
+def _record(tx: Transaction, caller: Caller, id: int) -> Record:
+    """Raises Problem (404), also for a token of somebody whom the caller may not manage."""
+    found = store.token_and_user(tx, id=id)
+    record = None if found is None or not _may_use_token(caller, *found) else records.token(tx, id)
+    if record is None:
+        raise not_found("token")
+    return record
+
+
+def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
+    """Not one of the caller's own that opens more companies than the session: its user has made it elsewhere."""
+    if may_manage(caller, user):
+        return True
+    opened = both_companies(token.company_ids, user.may_use)
+    return user.id == caller.actor.user_id and covers(caller.company_ids, opened)
+
+
+def _may_use(caller: Caller, user: User) -> bool:
+    return user.id == caller.actor.user_id or may_manage(caller, user)
+
+
+@for_everybody(answer="record", returns=TokenRecord)
+def get_token_record(tx: Transaction, caller: Caller, id: int) -> Record:
+    """Get a token, without its text."""
+    return _record(tx, caller, id)
+
+
+@for_everybody(answer="object", returns=MadeToken, codes=("FORBIDDEN",), writes=True)
+def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, object]:
+    """Make a token. It may do no more than its user at that time, whatever it is given. It is shown only this
+    once.
+    """
+    lifetimes = tx.service(TokenLifetimes)
+    days = lifetimes.usual if body.days is None else body.days
+    errors: FieldErrors = {}
+    if days > lifetimes.most:
+        errors["days"] = [f"must be {lifetimes.most} at the most (tokens.most_days in the settings)"]
+    user = _user(tx, caller, body.user)
+    if user is not None and store.active_tokens_of(tx, user.id) >= MOST_TOKENS:
+        errors["name"] = [f"cannot be given: {user.email} has {MOST_TOKENS} tokens already; revoke some first"]
+    if user is None:
+        errors["user"] = ["is not the e-mail address of an active user whom you manage"]
+        raise invalid(errors)
+    known = [each for each in companies.companies(tx) if _is_usable(user, each.id)]
+    usable = {each.code: each.id for each in known}
+    codes = codes_in(body.company_codes, known)
+    unknown = 0
+    for place, code in enumerate(codes):
+        if code not in usable:
+            meant = hints(code, known, unknown)
+            errors[f"company_codes.{place}"] = [f"{code} is not a company that {user.email} may use", *meant]
+            unknown += 1
+    if errors:
+        raise invalid(errors)
+    abilities = grant(user, body.abilities, tx.service(Whitelist).abilities)
+    chosen: list[int] | None = [usable[code] for code in dict.fromkeys(codes)] or None
+    if caller.company_ids is not None:
+        chosen = chosen or sorted(usable.values())  # its maker reaches no more, and none of what comes later
+    issued = tokens.issue(
+        tx,
+        user_id=user.id,
+        name=body.name,
+        abilities=abilities,
+        company_ids=chosen,
+        lifetime=timedelta(days=days),
+        signed_in=False,
+    )
+    companies.audit(tx, f"token.create {body.name}", user.email)
+    return {
+        **issued._asdict(),
+        "abilities": abilities,
+        "company_id": next(iter(chosen or usable.values()), None),
+    }
+
+
+def _is_usable(user: User, company_id: int) -> bool:
+    return user.may_use is None or company_id in user.may_use
+
+
+def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
+    """Whose token it becomes: that of the caller, as far as the session reaches, or of an active user whom the
+    caller manages.
+    """
+    user = store.user_by_id(tx, caller.actor.user_id or 0) if email is None else store.user_by_email(tx, email)
+    if user is not None and user.id == caller.actor.user_id:
+        return as_far_as(caller, user)
+    return user if user is not None and not user.disabled and _may_use(caller, user) else None
+
+
+@for_everybody(answer="object", returns=Message, writes=True)
+def revoke_token_record(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Revoke a token. It is refused from the next request on."""
+    _record(tx, caller, id)
+    if store.revoke_token(tx, id):
+        companies.audit(tx, "token.revoke", str(id))
+    return {"message": "The token is revoked."}

@@ -1,0 +1,304 @@
+"""What admins do with users at the pages: invite, change, shut out and let in again."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.contract.access import MODULES, ROLES, Role, Whitelist
+from wmsd.contract.context import Caller
+from wmsd.contract.operation import operation
+from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import (
+    invitations,
+    last_admin,
+    sessions,
+    store,
+)
+from wmsd.tenants.accounts import (
+    user_admin_store as records,
+)
+from wmsd.tenants.accounts import (
+    user_rights as growing,
+)
+from wmsd.tenants.accounts import (
+    ways_in as holdings,
+)
+from wmsd.tenants.accounts.actions import create_user, disable_user, taken_email
+from wmsd.tenants.accounts.passwords import NO_PASSWORD
+from wmsd.tenants.accounts.reach import Voucher
+from wmsd.tenants.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
+from wmsd.tenants.accounts.schema import (
+    Invitation,
+    LetIn,
+    NewUser,
+    UserCursorQuery,
+    UserEmail,
+    UserQuery,
+    UserRecord,
+    UserRights,
+    UserSettings,
+    UserSettingsPatch,
+)
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.schema import Message
+from wmsd.tenants.companies.unknown_codes import codes_in, hints
+
+for_admins = partial(operation, tag="Administration", scope="installation", role="company-admin")
+MOST_COMPANIES_TOLD: Final = 200
+
+
+@for_admins(answer="page", returns=UserRecord)
+def list_users(tx: Transaction, caller: Caller, query: UserQuery) -> Page:
+    """List the users whom an admin may change."""
+    return records.users(tx, query, caller)
+
+
+@for_admins(answer="cursor", returns=UserRecord)
+def walk_users(tx: Transaction, caller: Caller, query: UserCursorQuery, position: int) -> CursorPage:
+    """List them by cursor."""
+    return records.users_after(tx, query, position, caller)
+
+
+def _record(tx: Transaction, caller: Caller, id: int) -> Record:
+    _managed(tx, caller, id)
+    found = records.user(tx, id)
+    assert found is not None
+    return found
+
+
+def _managed(tx: Transaction, caller: Caller, user_id: int) -> User:
+    """Raises Problem (404) for a user whom the caller may not manage, as for one that does not exist."""
+    user = store.user_by_id(tx, user_id)
+    if user is None or not may_manage(caller, user):
+        raise not_found("user")
+    return user
+
+
+@for_admins(answer="record", returns=UserRecord)
+def get_user_record(tx: Transaction, caller: Caller, id: int) -> Record:
+    """Get a user."""
+    return _record(tx, caller, id)
+
+
+@for_admins(answer="object", returns=Invitation, writes=True)
+def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, object]:
+    """Make a user, with a link at which it chooses a password. The link is shown only this once.
+
+    Companies that other admins give later wait for another link.
+    """
+    body = _with_codes(tx, caller, body)
+    errors = _errors_of(tx, caller, body, ())
+    try:
+        user_id = create_user(tx, body, NO_PASSWORD, tx.service(Whitelist).abilities)
+    except Problem as problem:
+        raise invalid({**problem.errors, **errors}) from None
+    if errors:
+        raise invalid(errors)
+    return _offered(tx, caller, user_id, body.email.lower())
+
+
+def _offered(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
+    code, expires_at = invitations.offer(tx, user_id, Voucher(caller.company_ids, caller.actor.user_id))
+    return {"id": user_id, "email": email, "code": code, "expires_at": expires_at}
+
+
+@for_admins(answer="object", returns=Invitation, writes=True)
+def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Make a link at which a user chooses a new password, because it has forgotten its own, or because new rights
+    wait for that. The password that it has stays until then.
+    """
+    user = _managed(tx, caller, id)
+    if user.disabled:
+        raise Problem("INVALID_STATUS", "This user is shut out. Let it in again first.")
+    companies.audit(tx, "user.link", user.email)
+    return _offered(tx, caller, user.id, user.email)
+
+
+@for_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
+def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatch) -> Record:
+    """Change a user. What is taken away is gone with its next request, also for its tokens.
+
+    What is new opens to sessions and tokens that are made from now on: those that exist keep what they have. It
+    waits, and the answer says so, where somebody else may know the password: until the user signs in by single
+    sign-on, or chooses a password at a new link.
+    """
+    user, before = _managed(tx, caller, id), json.loads(_record(tx, caller, id).json)
+    settings = UserSettings(**{name: before[name] for name in UserSettings.model_fields} | body.given())
+    if settings.role == "platform-admin" and "company_codes" not in body.given():
+        settings = settings.model_copy(update={"company_codes": []})
+    settings = _with_codes(tx, caller, settings)
+    errors = _errors_of(tx, caller, settings, before["company_codes"])
+    errors |= check_abilities(settings.abilities, tx.service(Whitelist).abilities)
+    if settings.role != "platform-admin":
+        errors |= last_admin.errors_of_role(tx, user)
+    known = companies.companies(tx)
+    ids = {company.code: company.id for company in known}
+    unknown = 0
+    for place, code in enumerate(settings.company_codes):
+        if code not in ids and f"company_codes.{place}" not in errors:
+            meant = hints(code, known, unknown)
+            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation", *meant]
+            unknown += 1
+    if errors:
+        raise invalid(errors)
+    abilities = abilities_of_new_user(settings.role, settings.abilities)
+    held = holdings.of_user(tx, id)
+    store.rename_user(tx, id, settings.name)
+    growing.set_rights(tx, user, settings.role, abilities, {ids[code] for code in settings.company_codes})
+    after = records.user(tx, id)
+    assert after is not None
+    shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}
+    ended = companies.differences(held._asdict(), holdings.of_user(tx, id)._asdict())
+    companies.audit(tx, "user.change", user.email, companies.differences(before, shown) | ended)
+    return after
+
+
+Settings = TypeVar("Settings", bound=UserSettings)
+
+
+def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings:
+    """With each code of a line of codes by itself."""
+    own = [company for company in companies.companies(tx) if caller.may_use(company.id)]
+    return settings.model_copy(update={"company_codes": codes_in(settings.company_codes, own)})
+
+
+def _errors_of(
+    tx: Transaction, caller: Caller, settings: UserSettings, kept: tuple[str, ...] | list[str]
+) -> FieldErrors:
+    """What this admin may not give."""
+    errors: FieldErrors = {}
+    if settings.role == "platform-admin":
+        if caller.role != "platform-admin":
+            errors["role"] = ["must not be platform-admin: only a platform admin makes another one"]
+        if settings.company_codes:
+            errors["company_codes"] = ["must be empty: a platform admin may use every company"]
+    elif caller.company_ids is not None:
+        known = [company for company in companies.companies(tx) if caller.may_use(company.id)]
+        own = {company.code for company in known}
+        unknown = 0
+        if not settings.company_codes:
+            errors["company_codes"] = ["must name one of your companies at least"]
+        for place, code in enumerate(settings.company_codes):
+            if code not in own and code not in kept:
+                meant = hints(code, known, unknown)
+                errors[f"company_codes.{place}"] = [f"{code} is not one of your companies", *meant]
+                unknown += 1
+    return errors
+
+
+@for_admins(answer="object", returns=Message, writes=True)
+def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Shut a user out. Its sessions end, and its tokens are refused from the next request on."""
+    user = _managed(tx, caller, id)
+    if user.disabled:
+        return {"message": f"{user.email} is shut out already. Nothing is changed."}
+    disable_user(tx, user.email)
+    return {"message": f"{user.email} is shut out."}
+
+
+@for_admins(answer="object", returns=LetIn, writes=True)
+def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Let a user in again who was shut out. Its password and its tokens that were not revoked count again."""
+    user = _managed(tx, caller, id)
+    signs_in = last_admin.can_sign_in(tx, user)
+    needs_link = not signs_in and not holdings.of_user(tx, id).link
+    if not store.enable_user(tx, user.id):
+        message = f"{user.email} may come in already. Nothing is changed."
+        if not signs_in:
+            message = f"{user.email} is not shut out, but has no password yet. Nothing is changed."
+        return {"message": message, "needs_link": needs_link}
+    companies.audit(tx, "user.enable", user.email)
+    message = f"{user.email} may come in again."
+    if not signs_in:
+        message = f"{user.email} is not shut out any more, but has no password yet."
+    return {"message": message, "needs_link": needs_link}
+
+
+@for_admins(answer="object", returns=Message, writes=True)
+def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Sign a user out everywhere, and revoke all its tokens. It may sign in again."""
+    user = _managed(tx, caller, id)
+    invitations.end(tx, user.id)
+    ended, revoked = sessions.end_all(tx, user.id), store.revoke_tokens_of(tx, user.id)
+    companies.audit(tx, f"user.end-access {ended} sessions, {revoked} tokens", user.email)
+    return {"message": f"Sessions that were ended: {ended}. Tokens that were revoked: {revoked}."}
+
+
+@operation(
+    tag="Administration",
+    scope="installation",
+    role="platform-admin",
+    answer="record",
+    returns=UserRecord,
+    writes=True,
+    precondition=_record,
+)
+def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail) -> Record:
+    """Give a user another e-mail address, with which it signs in from now on.
+
+    Its password, sessions and tokens stay. A link that was sent to the address of before ends.
+    """
+    user, email = _managed(tx, caller, id), body.email.lower()
+    if email != user.email:
+        if errors := taken_email(tx, email):
+            raise invalid(errors)
+        store.set_email(tx, id, email)
+        invitations.end(tx, id)
+        companies.audit(tx, "user.change", user.email, {"email": {"before": user.email, "after": email}})
+    return _record(tx, caller, id)
+
+
+@for_admins(answer="object", returns=Message, writes=True)
+def delete_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Delete a user, with its sessions and tokens. What it has done stays, with its e-mail address."""
+    user = _managed(tx, caller, id)
+    last_admin.check_not_last(tx, user)
+    kept = {"name": user.name, "role": user.role}
+    companies.audit(tx, "user.delete", user.email, companies.differences(kept, dict.fromkeys(kept)))
+    store.delete_user(tx, id)
+    return {"message": f"{user.email} is deleted."}
+
+
+@for_admins(answer="object", returns=UserRights)
+def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Tell what a user may do now, and why."""
+    user = _managed(tx, caller, id)
+    whitelist = tx.service(Whitelist).abilities
+    usable = [each for each in companies.companies(tx) if user.may_use is None or each.id in user.may_use]
+    return {
+        "abilities": [_right(user, name, opens) for name, opens in whitelist.items()],
+        "companies": [
+            {
+                "id": each.id,
+                "name": each.name,
+                "code": each.code,
+                "modules_off": [module for module in MODULES if module not in each.modules],
+            }
+            for each in usable[:MOST_COMPANIES_TOLD]
+        ],
+        "companies_in_all": len(usable),
+    }
+
+
+def _right(user: User, ability: str, opens: str) -> Mapping[str, Any]:
+    allowed = not user.disabled and ability in user.may_do
+    return {
+        "ability": ability,
+        "opens": opens,
+        "allowed": allowed,
+        "because": _because(user, ability),
+    }
+
+
+def _because(user: User, ability: str) -> str:
+    if user.disabled:
+        return "The user is shut out: it can do nothing until somebody lets it in again."
+    if user.role != "member":
+        role: Role = user.role
+        return f"A {role.replace('-', ' ')} may do {ROLES[role]}."
+    if ability in user.may_do:
+        return "This was given to the user, who is a member: members may do what they were given, and no more."
+    return "This was not given to the user, who is a member. Whoever changes the user can give it."

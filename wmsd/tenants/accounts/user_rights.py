@@ -1,0 +1,113 @@
+"""Changes what a user reaches, and keeps what there is from growing with it.
+
+Somebody else may hold a session, a token or the password of a user: whoever made the user, and chose a password at
+the link before the person did. So sessions and tokens keep the reach that they have when that of their user grows.
+So does the password, where the user gets more in a company that the maker of its link does not administer: what is
+new waits until the person signs in through a provider, or chooses another password at a link of an admin who may
+give all of it. What shrinks, shrinks everywhere at once.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from wmsd.base.strict_json import dumps
+from wmsd.contract.access import Role
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import invitations, store
+from wmsd.tenants.accounts.reach import (
+    Companies,
+    Reach,
+    Voucher,
+    both_abilities,
+    both_companies,
+    companies_from_text,
+    companies_to_text,
+    covers,
+)
+from wmsd.tenants.accounts.rules import User
+
+BOUND_PASSWORD: Final = """
+    UPDATE users
+    SET password_reach = :reach, waiting_since = iif(:reach IS NULL, NULL, coalesce(waiting_since, :now))
+    WHERE id = :id AND password_reach IS NOT :reach
+"""
+SESSIONS: Final = "SELECT id, reach FROM sessions WHERE user_id = ?"
+BOUND_SESSION: Final = "UPDATE sessions SET reach = ? WHERE id = ? AND reach IS NOT ?"
+TOKENS: Final = "SELECT id, abilities, company_ids FROM tokens WHERE user_id = ? AND revoked_at IS NULL"
+NARROW_TOKEN: Final = "UPDATE tokens SET abilities = ?, company_ids = ? WHERE id = ?"
+
+
+def set_rights(
+    tx: Transaction, before: User, role: Role, abilities: Sequence[str], company_ids: Iterable[int]
+) -> None:
+    """Gives a user other rights. An open link ends with another role or other companies, and with whatever its
+    maker may not give: somebody may have kept it.
+    """
+    store.set_rights(tx, before.id, role, abilities, company_ids)
+    after = _user(tx, before.id)
+    grown = after.reach.grown_since(before.reach)
+    link = _vouched(tx, invitations.voucher_of_link(tx, before.id))
+    if (role, after.company_ids) != (before.role, before.company_ids) or not covers(link, grown):
+        invitations.end(tx, before.id)
+    if not after.reach.is_within(before.reach):
+        _keep_tokens(tx, before)
+        _bound_sessions(tx, after, before.reach)
+    else:
+        _bound_sessions(tx, after, None)
+    opens_more = covers(_vouched(tx, before.password_voucher), grown) or not before.password_hash
+    _bound_password(tx, after, None if opens_more else before.reach)
+
+
+def shrink(tx: Transaction, user_id: int) -> None:
+    """Call it when companies were taken from a user in another way: what waited for them waits no more."""
+    user = _user(tx, user_id)
+    _bound_sessions(tx, user, None)
+    _bound_password(tx, user, None)
+
+
+def _vouched(tx: Transaction, voucher: Voucher) -> Companies:
+    """The companies that whoever made a link administered then and still does: an admin who is none any more may
+    have kept what the link opened.
+    """
+    if voucher.user_id is None:
+        return voucher.companies
+    maker = store.user_by_id(tx, voucher.user_id)
+    if maker is None or maker.disabled or maker.role == "member":
+        return frozenset()
+    return both_companies(voucher.companies, maker.may_use)
+
+
+def _keep_tokens(tx: Transaction, before: User) -> None:
+    for id, names, ids in tx.rows(TOKENS, (before.id,)):
+        abilities = dumps(both_abilities(json.loads(names), before.reach.abilities))
+        companies = companies_to_text(both_companies(companies_from_text(ids), before.may_use))
+        if (abilities, companies) != (names, ids):
+            tx.execute(NARROW_TOKEN, (abilities, companies, id))
+
+
+def _bound_sessions(tx: Transaction, after: User, to: Reach | None) -> None:
+    for id, text in tx.rows(SESSIONS, (after.id,)):
+        bound = _bound(Reach.from_json(text), to, after)
+        tx.execute(BOUND_SESSION, (bound, id, bound))
+
+
+def _bound_password(tx: Transaction, after: User, to: Reach | None) -> None:
+    is_vouched = covers(_vouched(tx, after.password_voucher), after.may_use)
+    bound = None if is_vouched else _bound(after.password_reach, to, after)
+    tx.execute(BOUND_PASSWORD, {"reach": bound, "id": after.id, "now": tx.timestamp})
+
+
+def _bound(had: Reach | None, to: Reach | None, after: User) -> str | None:
+    """What a credential opens of what its user reaches now, where it opened `had` before and may open no more than
+    `to`. Without either it opens all: NULL.
+    """
+    opened = had or to
+    bound = None if opened is None else opened.both(after.reach)
+    return None if bound is None or bound == after.reach else bound.to_json()
+
+
+def _user(tx: Transaction, user_id: int) -> User:
+    user = store.user_by_id(tx, user_id)
+    assert user is not None
+    return user

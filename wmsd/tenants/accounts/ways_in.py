@@ -1,0 +1,33 @@
+"""What opens the door for a user: people are told what of it a change has ended, and the audit keeps it."""
+
+from typing import Final, NamedTuple
+
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import sessions, store
+
+FIND: Final = """
+    SELECT password_hash <> '',
+        EXISTS (SELECT 1 FROM invitations WHERE user_id = users.id AND expires_at > :now)
+    FROM users WHERE id = :user_id
+"""
+
+
+class Holdings(NamedTuple):
+    password: bool
+    link: bool
+    """To a new password."""
+    sessions: int
+    tokens: int
+    """Of both, those that are not over."""
+
+
+NONE: Final = Holdings(False, False, 0, 0)
+
+
+def of_user(tx: Transaction, user_id: int) -> Holdings:
+    row = tx.row(FIND, {"user_id": user_id, "now": tx.timestamp})
+    if row is None:
+        return NONE
+    has_password, has_link = row
+    living = sessions.living(tx, user_id)
+    return Holdings(bool(has_password), bool(has_link), living, store.active_tokens_of(tx, user_id))

@@ -1,0 +1,173 @@
+"""The use cases of operators, companies and modules."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.contract.access import MODULES
+from wmsd.contract.context import Company, Operator
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.companies import store
+from wmsd.tenants.companies.schema import CompanyChanges, NewCompany, NewOperator
+from wmsd.tenants.companies.unknown_codes import code_meant, nearest_operator
+
+TAKEN: Final = "is taken by another company"
+
+
+def create_operator(tx: Transaction, new: NewOperator) -> int:
+    if _operator(tx, new.code) is not None:
+        raise invalid({"code": ["is taken by another operator"]})
+    store.audit(tx, "operator.create", new.code)
+    return store.insert_operator(tx, new.model_dump())
+
+
+class CameFrom(NamedTuple):
+    """Where the records of a company come from, as the audit says it."""
+
+    action: str
+    details: Mapping[str, object]
+
+
+def create_company(
+    tx: Transaction, new: NewCompany, create_file: Callable[[int, str], None], came: CameFrom | None = None
+) -> int:
+    """Creates a company and answers its id. `create_file` is given the id and the code, and makes the file before
+    the company is committed. What came from somewhere has had its code there, and keeps it.
+    """
+    errors = code_errors(tx, new.code) if came is None else codes_like(tx, new.code)
+    operator = None
+    if new.operator_code is not None:
+        operator = _operator(tx, new.operator_code)
+        if operator is None:
+            errors["operator_code"] = not_an_operator(tx, new.operator_code)
+    errors |= check_modules(new.modules)
+    if errors:
+        raise invalid(errors)
+    company_id = store.insert_company(tx, new.code, new.name, operator.id if operator else None, new.sandbox)
+    for module in new.modules:
+        store.set_module(tx, company_id, module, True)
+    if came is None:
+        store.audit(tx, "company.create", new.code)
+    else:
+        store.audit(tx, came.action, new.code, store.differences({}, {**came.details, "id": company_id}))
+    create_file(company_id, new.code)
+    return company_id
+
+
+def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
+    """Of a new code, for a new company or for the one with the id `of`. Commas and blanks stand between codes, and
+    codes stand in the names of files.
+    """
+    if not all(each.isalpha() or each.isdecimal() or each in "-_." for each in code):
+        return {"code": ["must have letters, digits, -, _ and . only"]}
+    return codes_like(tx, code, of)
+
+
+def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
+    """People take codes that differ in capital letters for one. Also that of a company that is being deleted is
+    taken.
+    """
+    for company in store.every_company(tx):
+        if company.id != of and company.code != code and company.code.casefold() == code.casefold():
+            return {"code": [f"differs from the code of company {company.code} only in capital letters"]}
+    is_taken = any(company.code == code for company in store.every_company(tx))
+    return {"code": [TAKEN]} if is_taken else {}
+
+
+def change_company(tx: Transaction, code: str, changes: CompanyChanges) -> None:
+    company = company_of_code(tx, code)
+    store.change_company(tx, company.id, changes.model_dump())
+    store.audit(tx, "company.change", code)
+
+
+def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -> bool:
+    """Enables or disables a module; answers whether that changed anything."""
+    if errors := check_modules([module]):
+        raise invalid(errors)
+    company = company_of_code(tx, company_code)
+    changed = store.set_module(tx, company.id, module, enabled)
+    if changed:
+        store.audit(tx, f"module.{'enable' if enabled else 'disable'} {module}", company_code)
+    return changed
+
+
+MOST_REASON: Final = 300
+"""Characters of what people are told of a suspension."""
+
+
+class Frozen(NamedTuple):
+    company: Company
+    since: str
+    was_already: bool
+
+
+def freeze_company(tx: Transaction, code: str) -> Frozen:
+    """Stops changes to the company and its webhooks, until it is thawed or deleted. Raises Problem (404)."""
+    company = company_of_code(tx, code)
+    if not store.freeze(tx, company.id):
+        return Frozen(company, company.frozen_at or tx.timestamp, True)
+    store.audit(tx, "company.freeze", code)
+    return Frozen(company, tx.timestamp, False)
+
+
+def thaw_company(tx: Transaction, code: str) -> bool:
+    """Ends the freeze, and returns whether the company was frozen. Raises Problem (404)."""
+    was_frozen = store.thaw(tx, company_of_code(tx, code).id)
+    if was_frozen:
+        store.audit(tx, "company.thaw", code)
+    return was_frozen
+
+
+def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
+    """Nobody may use the company any more, until it is resumed. Returns whether it was not suspended yet. Raises
+    Problem (404, 422).
+    """
+    company = company_of_code(tx, code)
+    if because is not None and len(because) > MOST_REASON:
+        raise invalid({"reason": [f"must have at most {MOST_REASON} characters"]})
+    is_new = store.suspend(tx, company.id, because)
+    if is_new:
+        store.audit(tx, "company.suspend", code)
+    return is_new
+
+
+def resume_company(tx: Transaction, code: str) -> bool:
+    """Returns whether the company was suspended. Raises Problem (404)."""
+    was_suspended = store.resume(tx, company_of_code(tx, code).id)
+    if was_suspended:
+        store.audit(tx, "company.resume", code)
+    return was_suspended
+
+
+def company_of_code(tx: Transaction, code: str) -> Company:
+    """Raises Problem (404)."""
+    known = store.companies(tx)
+    for company in known:
+        if company.code == code:
+            return company
+    raise no_such_company(code, known)
+
+
+def no_such_company(code: str, known: Sequence[Company]) -> Problem:
+    """It names the code that was meant, if one is like it."""
+    meant = code_meant(code, known)
+    if meant is None:
+        return not_found(f"company as {code}")
+    return Problem("NOT_FOUND", f"There is no such company as {code}. Did you mean {meant}?")
+
+
+def check_modules(modules: list[str]) -> FieldErrors:
+    known = ", ".join(MODULES)
+    return {
+        f"modules.{place}": [f"{module} is not a module; the modules are {known}"]
+        for place, module in enumerate(modules)
+        if module not in MODULES
+    }
+
+
+def not_an_operator(tx: Transaction, code: str) -> list[str]:
+    return ["is not an operator of this installation", *nearest_operator(code, store.operators(tx))]
+
+
+def _operator(tx: Transaction, code: str) -> Operator | None:
+    return next((operator for operator in store.operators(tx) if operator.code == code), None)

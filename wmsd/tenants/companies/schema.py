@@ -1,0 +1,202 @@
+"""Operators and companies: their fields (decisions, section 2)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from wmsd.contract.access import MODULES
+from wmsd.contract.fields import Code, EmptyIsNull, Id, Input, Model, Name, Recorded, Timestamp, choice
+from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, QueryTimestamp, SortedBy
+
+Sandbox = Annotated[bool, Field(description="For trying things out: lower limits, and marked deliveries.")]
+SandboxWebhooks = Annotated[bool, Field(description="Whether its sandbox companies may send webhooks.")]
+Module = Annotated[str, choice("Module", MODULES)]
+
+
+class CompanyShown(Model):
+    """A company as `GET /api/companies` shows it."""
+
+    id: Id
+    name: Name
+    code: Code
+
+
+class Message(Model):
+    """What was done."""
+
+    message: str
+
+
+class CompanyList(Model):
+    """The companies that a token may use."""
+
+    data: list[CompanyShown]
+
+
+class OperatorShown(Recorded):
+    """A third-party-logistics operator, which runs the warehouses of companies."""
+
+    code: Code
+    name: Name
+    sandbox: Sandbox
+    sandbox_webhooks: SandboxWebhooks
+
+
+class NewOperator(Input):
+    code: Code
+    name: Name
+    sandbox: Sandbox = False
+    sandbox_webhooks: SandboxWebhooks = False
+
+
+class OperatorChanges(Input):
+    """The changeable fields of an operator; None leaves a field as it is."""
+
+    name: Name | None = None
+    sandbox: Sandbox | None = None
+    sandbox_webhooks: SandboxWebhooks | None = None
+
+
+OperatorCode = Annotated[
+    Code | None, EmptyIsNull, Field(description="The code of the operator that runs its warehouse.")
+]
+Modules = Annotated[list[Module], Field(description="What it may use; `api` for programs.")]
+OwnLimit = Annotated[int, Field(ge=1, le=1_000_000_000)] | None
+Search = Annotated[str, Field(max_length=64)]
+
+
+RequestsPerMinute = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+class NewCompany(Input):
+    code: Code
+    name: Name
+    operator_code: OperatorCode = None
+    sandbox: Sandbox = False
+    modules: Modules = []
+
+
+class InstallationName(Input):
+    name: Annotated[Name, Field(description="What people call this installation; it stands on every page.")]
+
+
+class CompanyToMake(NewCompany):
+    """A new company; all modules are on unless some are named."""
+
+    modules: Modules = [*MODULES]
+
+
+class CompanySettings(Input):
+    """What can be changed of a company. A limit that is null is that of the installation."""
+
+    name: Name
+    operator_code: OperatorCode = None
+    sandbox: Sandbox = False
+    modules: Modules = []
+    requests_per_minute: Annotated[
+        OwnLimit, Field(description="Its own limit of data requests; empty: that of the installation.")
+    ] = None
+    graphql_per_minute: Annotated[OwnLimit, Field(description="Its own limit of GraphQL requests.")] = None
+    quota_megabytes: Annotated[
+        OwnLimit, Field(description="How large its file may grow; empty: as the installation says.")
+    ] = None
+
+
+class CompanySettingsPatch(CompanySettings, partial=True):
+    pass
+
+
+class CompanyCode(Input):
+    code: Annotated[Code, Field(description="The new code; programs that send its id notice nothing.")]
+
+
+class CompanyRecord(Recorded):
+    """A company as admins see it."""
+
+    code: Code
+    name: Name
+    operator_code: Code | None
+    sandbox: Sandbox
+    modules: list[Module]
+    requests_per_minute: int | None
+    graphql_per_minute: int | None
+    quota_megabytes: int | None
+
+
+class CompanyFilters(Query):
+    code: str | None = None
+    operator_code: str | None = None
+    search: Search | None = None
+
+
+class CompanyQuery(CompanyFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id", "code", "name")] = "id"
+
+
+class CompanyCursorQuery(CompanyFilters, CursorQuery):
+    pass
+
+
+class OperatorFilters(Query):
+    code: str | None = None
+
+
+class OperatorQuery(OperatorFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id", "code", "name")] = "id"
+
+
+class OperatorCursorQuery(OperatorFilters, CursorQuery):
+    pass
+
+
+class Change(Model):
+    """What a field was, and what it became."""
+
+    before: Any
+    after: Any
+
+
+class AuditEntry(Model):
+    """Something that was done to the installation: who did it, from where, and what was before and after."""
+
+    id: Id
+    at: Timestamp
+    actor: str
+    action: str
+    subject: str
+    address: str | None
+    details: dict[str, Change] | None
+    record: str | None
+    """That of a company which it is about: the company's id, the kind and the id, such as 1/article/17."""
+
+
+class AuditFilters(Query):
+    actor: str | None = None
+    action: Annotated[str | None, Field(max_length=64)] = None
+    subject: str | None = None
+    record: Annotated[str | None, Field(max_length=64)] = None
+    since: QueryTimestamp | None = None
+
+
+class AuditQuery(AuditFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id")] = "-id"
+
+
+class AuditCursorQuery(AuditFilters, CursorQuery):
+    pass
+
+
+class CompanyChanges(Input):
+    """The changeable fields of a company; None leaves a field as it is."""
+
+    name: Name | None = None
+    sandbox: bool | None = None
+    requests_per_minute: Annotated[
+        RequestsPerMinute | None, Field(description="Its own limit; 0: the limit of the installation.")
+    ] = None
+    graphql_per_minute: Annotated[
+        RequestsPerMinute | None, Field(description="Its own limit of GraphQL requests; 0 as above.")
+    ] = None
+    quota_megabytes: Annotated[
+        int | None, Field(ge=0, le=1_000_000_000, description="Its own quota; 0: the quota of the installation.")
+    ] = None

@@ -1,0 +1,79 @@
+"""The companies that people name by their codes, and what they may have meant by what is no code."""
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, Protocol
+
+from wmsd.contract.context import Company
+
+SEPARATORS: Final = re.compile(r"[,;\s]+")
+MOST_HINTS: Final = 5
+"""In one answer: a hint looks through all companies."""
+MOST_LOOKED_AT: Final = 1000
+LONGEST_LOOKED_AT: Final = 255
+
+
+class Named(Protocol):
+    @property
+    def code(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+def names_apart(companies: Collection[Named]) -> dict[str, str]:
+    """What people see, by the codes: the name, with the code where two are called the same."""
+    numbers = Counter([each.name for each in companies])
+    return {
+        each.code: each.name if numbers[each.name] == 1 else f"{each.name} ({each.code})" for each in companies
+    }
+
+
+def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
+    """What was typed, as codes. Several in one line are cut at commas and blanks, but not the codes and names of
+    companies that have some.
+    """
+    whole = {company.code for company in known}
+    names = {company.name.casefold() for company in known}
+    codes: list[str] = []
+    for text in typed:
+        is_one = text in whole or text.casefold() in names
+        codes += [text] if is_one else [part for part in SEPARATORS.split(text) if part] or [text]
+    return codes
+
+
+def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
+    """What to say after the sentence that refuses what is no code: the code that was meant, if one is like it.
+    `known` are those that the person may see; `told` is how many were refused before.
+    """
+    if told >= MOST_HINTS:
+        return []
+    named, near = _meant(typed, known)
+    sentences = [] if named is None else [f"{named} is the code of the company with this name"]
+    sentences += [] if near is None else [f"{near} is the nearest code"]
+    return sentences
+
+
+def code_meant(typed: str, known: Sequence[Named]) -> str | None:
+    """The code that was meant by what is none, if one is like it."""
+    named, near = _meant(typed, known)
+    return named or near
+
+
+def nearest_operator(typed: str, known: Sequence[Named]) -> list[str]:
+    """What to say after the sentence that refuses what is no operator's code."""
+    meant = code_meant(typed, known)
+    return [] if meant is None else [f"{meant} is the nearest code"]
+
+
+def _meant(typed: str, known: Sequence[Named]) -> tuple[str | None, str | None]:
+    """The code of the one that is called so; or else the nearest code."""
+    if len(typed) > LONGEST_LOOKED_AT:
+        return None, None
+    looked_at, meant = known[:MOST_LOOKED_AT], typed.casefold()
+    named = next((each.code for each in looked_at if each.name.casefold() == meant), None)
+    codes = {each.code.casefold(): each.code for each in looked_at}
+    near = [] if named else difflib.get_close_matches(meant, codes, n=1)
+    return named, codes[near[0]] if near else None

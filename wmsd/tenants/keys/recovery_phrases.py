@@ -1,0 +1,119 @@
+"""The public halves of the recovery phrases, to which backups seal the keys of the installation."""
+
+import hashlib
+from typing import Final, NamedTuple
+
+from wmsd.base.problems import Problem
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.companies.store import audit
+
+DIGITS: Final = 4
+
+
+def fingerprint(recipient: str) -> str:
+    """What people tell recovery phrases apart by, such as 3f2a-91bc."""
+    digest = hashlib.sha256(recipient.encode()).hexdigest()
+    return f"{digest[:DIGITS]}-{digest[DIGITS : 2 * DIGITS]}"
+
+
+class KnownPhrase(NamedTuple):
+    """A recovery phrase, as far as the installation knows it."""
+
+    recipient: str
+    """The public key of age that belongs to the phrase."""
+    created_at: str
+    checked_at: str | None = None
+    """When somebody last typed the phrase; None for one that nobody has typed yet."""
+    replaced_at: str | None = None
+    """From then on no backup is sealed to it. Those of before still are."""
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.recipient)
+
+
+PHRASES: Final = "SELECT recipient, created_at, checked_at, replaced_at FROM recovery_phrases ORDER BY id DESC"
+HAS_TABLE: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'recovery_phrases'"
+ADD: Final = "INSERT INTO recovery_phrases (recipient, created_at) VALUES (?, ?)"
+REPLACE_UNCHECKED: Final = """
+    UPDATE recovery_phrases SET replaced_at = ? WHERE replaced_at IS NULL AND checked_at IS NULL
+"""
+CHECK: Final = "UPDATE recovery_phrases SET checked_at = ? WHERE recipient = ?"
+REPLACE_OTHERS: Final = "UPDATE recovery_phrases SET replaced_at = ? WHERE replaced_at IS NULL AND recipient <> ?"
+DECLINED_AT: Final = "SELECT declined_at FROM recovery_phrase_declined"
+DECLINE: Final = "INSERT OR IGNORE INTO recovery_phrase_declined (one, declined_at) VALUES (1, ?)"
+FORGET_DECLINED: Final = "DELETE FROM recovery_phrase_declined"
+
+
+def every(tx: Transaction) -> list[KnownPhrase]:
+    """All that there ever were, the newest first. Also of a file that is older than recovery phrases."""
+    return [KnownPhrase(*row) for row in tx.rows(PHRASES)] if tx.value(HAS_TABLE) else []
+
+
+def in_use(tx: Transaction) -> list[KnownPhrase]:
+    """Those that the next backup is sealed to, the newest first: the checked one, and one that was made after it
+    and is not checked yet.
+    """
+    return [each for each in every(tx) if each.replaced_at is None]
+
+
+def checked(phrases: list[KnownPhrase]) -> KnownPhrase | None:
+    """The one of those in use that somebody has typed; None when there is none."""
+    return next((each for each in phrases if each.checked_at is not None), None)
+
+
+def declined_at(tx: Transaction) -> str | None:
+    """When somebody decided to go on without a phrase."""
+    found: str | None = tx.value(DECLINED_AT) if tx.value(HAS_TABLE) else None
+    return found
+
+
+def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
+    """Adds the phrase with this recipient, which is to be checked then. `replaces`: the fingerprint of the checked
+    phrase that the caller knows of, which stays in use until the check. Raises Problem (409) when it is another
+    one.
+    """
+    now_checked = checked(in_use(tx))
+    known = None if now_checked is None else now_checked.fingerprint
+    if known != replaces:
+        there = "There is no recovery phrase in use" if known is None else f"The recovery phrase {known} is in use"
+        raise Problem("INVALID_STATUS", f"{there} now. Look which one you want to replace, and try again.")
+    tx.execute(REPLACE_UNCHECKED, (tx.timestamp,))
+    tx.execute(ADD, (recipient, tx.timestamp))
+    audit(tx, "recovery-phrase.create", fingerprint(recipient))
+
+
+def check(tx: Transaction, recipient: str) -> KnownPhrase:
+    """Notes that somebody has typed the phrase with this recipient. From now on it alone is in use. Raises Problem
+    (422) when it is not a phrase that is in use.
+    """
+    typed = next((each for each in every(tx) if each.recipient == recipient), None)
+    if typed is None or typed.replaced_at is not None:
+        raise Problem("VALIDATION_FAILED", _not_in_use(typed, fingerprint(recipient), in_use(tx)))
+    tx.execute(CHECK, (tx.timestamp, recipient))
+    tx.execute(REPLACE_OTHERS, (tx.timestamp, recipient))
+    tx.execute(FORGET_DECLINED)
+    audit(tx, "recovery-phrase.check", typed.fingerprint)
+    return typed._replace(checked_at=tx.timestamp)
+
+
+def _not_in_use(typed: KnownPhrase | None, typed_fingerprint: str, now: list[KnownPhrase]) -> str:
+    newest = (
+        f"This installation has {now[0].fingerprint}, made at {now[0].created_at}."
+        if now
+        else ("This installation has no recovery phrase: create one.")
+    )
+    words = f"These words are the recovery phrase {typed_fingerprint}"
+    if typed is None:
+        return f"{words} of another installation. {newest}"
+    return f"{words}, which was replaced at {typed.replaced_at}. {newest}"
+
+
+def decline(tx: Transaction) -> None:
+    """Notes that somebody goes on without a phrase. Raises Problem (409) when there is a checked one."""
+    if (known := checked(in_use(tx))) is not None:
+        raise Problem(
+            "INVALID_STATUS", f"The recovery phrase {known.fingerprint} is in use and protects the keys."
+        )
+    if tx.execute(DECLINE, (tx.timestamp,)).rowcount:
+        audit(tx, "recovery-phrase.decline", "recovery phrase")

@@ -1,0 +1,126 @@
+"""The operations of the list of the day after: reading it, and ticking off what nothing else ticks off."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, Final
+
+from wmsd.base.problems import FieldErrors, invalid
+from wmsd.contract.context import Caller
+from wmsd.contract.operation import operation
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import kernel_token_administration as kernel_tokens
+from wmsd.tenants.accounts import second_factor_actions as second_step
+from wmsd.tenants.accounts import user_administration as users
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.recovery import findings as words
+from wmsd.tenants.recovery import store
+from wmsd.tenants.recovery.schema import EndedAccess, RecoveryChoice, RecoveryList, TickedOff
+from wmsd.tenants.recovery.store import Entry, How
+from wmsd.tenants.sites import site_administration as sites
+
+for_platform_admins = partial(operation, tag="Administration", scope="installation", role="platform-admin")
+ADMIN: Final = "platform-admin"
+NOT_CHOSEN: Final = "must have ids, unless every is true"
+UNKNOWN: Final = "is no entry of the list; look at the list again"
+OF_LOST: Final = "is about something that is lost, which can be made anew or dismissed"
+OF_ACCESS: Final = "is about access, which can be confirmed or ended"
+
+
+@for_platform_admins(answer="object", returns=RecoveryList)
+def list_recovery(tx: Transaction) -> dict[str, Any]:
+    """List what a restore has lost, and which access it may have brought back, until each is settled."""
+    entries = [_shown(entry) for entry in store.open_entries(tx)]
+    return {
+        "access_unknown_after": store.access_unknown_after(tx),
+        "lost": [entry for entry in entries if entry["kind"] in store.LOST],
+        "access": [entry for entry in entries if entry["kind"] in store.ACCESS],
+        "done": [_shown(entry) for entry in store.done_entries(tx) if entry["kind"] != "company"],
+    }
+
+
+def _shown(entry: Entry) -> Entry:
+    finding = words.finding_of(entry)
+    kept = {name: value for name, value in entry.items() if name != "access_unknown_after"}
+    return {**kept, "check": finding.kind.name, "sentence": finding.sentence, "remedy": finding.remedy}
+
+
+@for_platform_admins(answer="object", returns=TickedOff, writes=True)
+def dismiss_lost(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
+    """Say that what is lost is not needed any more."""
+    done = _settled(tx, _chosen(tx, body, store.LOST, OF_ACCESS), "dismissed", "recovery.dismiss")
+    return {"message": f"Entries that were dismissed: {done}.", "entries": done}
+
+
+@for_platform_admins(answer="object", returns=TickedOff, writes=True)
+def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
+    """Remove second factors that are lost, so that the password alone signs in until they are set up again."""
+    chosen = _chosen(tx, body, ("second-factor",), "is not about a second factor")
+    for entry in chosen:
+        second_step.remove_second_factor(tx, entry["subject"])
+    return {"message": f"Second factors that were removed: {len(chosen)}.", "entries": len(chosen)}
+
+
+@for_platform_admins(answer="object", returns=TickedOff, writes=True)
+def confirm_access(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
+    """Say that access is right as it is."""
+    done = _settled(tx, _chosen(tx, body, store.ACCESS, OF_LOST), "confirmed", "recovery.confirm")
+    return {"message": f"Entries that were confirmed: {done}.", "entries": done}
+
+
+@for_platform_admins(answer="object", returns=TickedOff, writes=True)
+def end_access(tx: Transaction, caller: Caller, body: EndedAccess) -> dict[str, Any]:
+    """End access that may have come back: shut users out, and revoke bearers and platform tokens.
+
+    With `keep_users` a user may sign in again: only its tokens are revoked, and its sessions end.
+    """
+    chosen = _chosen(tx, body, store.ACCESS, OF_LOST)
+    if body.every:
+        chosen = [entry for entry in chosen if not (entry["kind"] == "user" and _is_admin(tx, entry))]
+    for entry in chosen:
+        _end(tx, caller, entry, body.keep_users)
+    done = _settled(tx, chosen, "ended", "recovery.end", ended=len(chosen))
+    return {"message": f"Entries whose access was ended: {done}.", "entries": done}
+
+
+def _is_admin(tx: Transaction, entry: Entry) -> bool:
+    return bool(tx.value("SELECT role = ? FROM users WHERE id = ?", (ADMIN, entry["user_id"])))
+
+
+def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> None:
+    match entry["kind"]:
+        case "user":
+            act = users.end_user_access if keeps_user else users.shut_out_user
+            act.action(tx, caller, entry["user_id"])
+        case "site":
+            sites.revoke_site_bearer.action(tx, entry["record_id"])
+        case "platform-token":
+            kernel_tokens.revoke_kernel_token.action(tx, entry["record_id"])
+
+
+def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:
+    """The chosen entries that are open. Raises Problem (422) for an id that is none, for one of another kind, and
+    where nothing is chosen.
+    """
+    ids = choice.entries
+    if bool(ids) == choice.every:
+        raise invalid({"entries": [NOT_CHOSEN]})
+    if choice.every:
+        return [entry for entry in store.open_entries(tx) if entry["kind"] in kinds]
+    known = store.entries(tx, ids)
+    errors: FieldErrors = {}
+    for place, id in enumerate(ids):
+        if id not in known:
+            errors[f"entries.{place}"] = [UNKNOWN]
+        elif known[id]["kind"] not in kinds:
+            errors[f"entries.{place}"] = [otherwise]
+    if errors:
+        raise invalid(errors)
+    return [known[id] for id in dict.fromkeys(ids) if known[id]["done_at"] is None]
+
+
+def _settled(tx: Transaction, chosen: list[Entry], how: How, action: str, ended: int | None = None) -> int:
+    """Ticks them off, and audits each. `ended`: how many were, where ending them has ticked them off already."""
+    done = store.finish(tx, [entry["id"] for entry in chosen], how, tx.actor.name)
+    for entry in chosen:
+        companies.audit(tx, f"{action} {entry['kind']} {entry['name']}", entry["subject"])
+    return done if ended is None else ended

@@ -1,0 +1,111 @@
+"""Notes a restore in the restored platform.db, before it comes to its place: from then on its list of the day
+after cannot be forgotten. The list itself is made at the first opening (`losses.py`), which knows the keys.
+"""
+
+from collections.abc import Iterable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd.base import timestamps
+from wmsd.db.engine.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
+from wmsd.db.migrations import PLATFORM, migrate
+
+BEGIN: Final = "INSERT INTO recoveries (began_at, access_unknown_after) VALUES (?, ?)"
+RECOVERIES: Final = """
+    SELECT began_at, access_unknown_after, keys_lost, last_token_id, is_listed, id FROM recoveries ORDER BY id
+"""
+SAME_RECOVERY: Final = "SELECT id FROM recoveries WHERE began_at = ?"
+ADD_RECOVERY: Final = """
+    INSERT INTO recoveries (began_at, access_unknown_after, keys_lost, last_token_id, is_listed)
+    VALUES (?, ?, ?, ?, ?)
+"""
+COLUMNS: Final = """
+    kind, key, user_id, company_id, record_id, subject, name, host, last_used_at, found_at, done_at, done_as,
+    done_by
+"""
+ENTRIES: Final = f"SELECT recovery_id, {COLUMNS} FROM recovery_entries WHERE kind NOT IN ('webhook', 'company')"
+HAS_ENTRY: Final = "SELECT 1 FROM recovery_entries WHERE recovery_id = ? AND kind = ? AND key = ?"
+ADD_ENTRY: Final = f"""
+    INSERT OR IGNORE INTO recovery_entries (recovery_id, {COLUMNS})
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+DECIDED: Final = """
+    UPDATE recovery_entries SET done_at = ?, done_as = ?, done_by = ?
+    WHERE done_at IS NULL AND recovery_id = ? AND kind = ? AND key = ?
+"""
+LAST_KNOWN: Final = """
+    SELECT max(at) FROM (
+        SELECT max(at) AS at FROM audit
+        UNION ALL SELECT max(last_used_at) FROM tokens
+        UNION ALL SELECT max(updated_at) FROM users
+    )
+"""
+
+
+def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> str | None:
+    """Notes that `restored` is of the moment `as_of`; None: nobody has changed anything since. `replaced`: the
+    platform.db before it, whose revocations were taken over; None where it cannot be read.
+
+    Returns the moment after which nobody knows whom somebody shut out; None where all is known. Raises
+    sqlite3.Error and StorageError.
+    """
+    if replaced is None:
+        _begin(restored, as_of)
+        return as_of
+    recoveries, entries = _list_of(replaced)
+    if recoveries:
+        _begin(restored, None, recoveries, entries)
+    return None
+
+
+def note_replica(restored: Path) -> str:
+    """Notes that `restored` comes from a replica: what it had not got yet is not known. Returns the moment of the
+    last thing that it knows. Raises as `note_restore`.
+    """
+    with closing(connect(restored)) as connection:
+        [as_of] = connection.execute(LAST_KNOWN).fetchone()
+    return note_restore(restored, None, as_of or _now()) or ""
+
+
+def _now() -> str:
+    return timestamps.to_text(datetime.now(UTC))
+
+
+def _begin(
+    restored: Path, unknown_after: str | None, recoveries: Iterable[Any] = (), entries: Iterable[Any] = ()
+) -> None:
+    migrate(restored, PLATFORM)  # a backup of an older version has no such tables yet
+    with closing(connect(restored)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        _take_over(connection, recoveries, entries)
+        connection.execute(BEGIN, (_now(), unknown_after))
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
+    """Nothing where the file is of an older version, or was never restored."""
+    try:
+        with closing(connect_as_it_is(replaced, without_log=not log_bytes(replaced))) as connection:
+            return connection.execute(RECOVERIES).fetchall(), connection.execute(ENTRIES).fetchall()
+    except sqlite3.Error:
+        return [], []
+
+
+def _take_over(connection: sqlite3.Connection, recoveries: Iterable[Any], entries: Iterable[Any]) -> None:
+    """What was open stays open, and what somebody has decided stays decided. What was made anew after the backup
+    is not in it: its entry is open again. Webhooks are looked at again anyway.
+    """
+    ids: dict[int, int] = {}
+    for *fields, id in recoveries:
+        same = connection.execute(SAME_RECOVERY, (fields[0],)).fetchone()
+        ids[id] = same[0] if same else connection.execute(ADD_RECOVERY, fields).lastrowid or 0
+    for recovery_id, *fields, done_at, done_as, done_by in entries:
+        of = (ids[recovery_id], *fields[:2])
+        done = (None, None, None) if done_as == "renewed" else (done_at, done_as, done_by)
+        if connection.execute(HAS_ENTRY, of).fetchone() is None:
+            connection.execute(ADD_ENTRY, (ids[recovery_id], *fields, *done))
+        elif done[0] is not None:
+            connection.execute(DECIDED, (*done, *of))

@@ -1,0 +1,107 @@
+"""The SQL of the list of the day after. An entry is open until it is done; its row stays."""
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal, NamedTuple
+
+from wmsd.base.strict_json import dumps
+from wmsd.db.engine.transaction import Transaction
+
+Kind = Literal["token", "webhook", "second-factor", "company", "user", "site", "platform-token"]
+LOST: Final = ("token", "webhook", "second-factor", "company")
+"""Kinds of entries about what must be made anew. `company`: its webhooks have not been looked at yet."""
+ACCESS: Final = ("user", "site", "platform-token")
+"""Kinds of entries about access that may have come back."""
+How = Literal["renewed", "dismissed", "confirmed", "ended", "gone"]
+MOST_SHOWN: Final = 500
+"""Entries that are done, the newest first."""
+
+COUNT: Final = """
+    SELECT (SELECT count(*) FROM recovery_entries WHERE done_at IS NULL)
+        + (SELECT count(*) FROM recoveries WHERE NOT is_listed)
+"""
+COLUMNS: Final = """
+    recovery_entries.id, kind, user_id, recovery_entries.company_id, record_id, subject, recovery_entries.name,
+    host, last_used_at, found_at, done_at, done_as, done_by, access_unknown_after
+"""
+SOURCE: Final = "recovery_entries JOIN recoveries ON recoveries.id = recovery_id"
+UNLISTED: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE NOT is_listed)"
+OPEN: Final = f"""
+    SELECT {COLUMNS}, iif(kind = 'user', (
+        SELECT count(*) FROM tokens
+        WHERE tokens.user_id = recovery_entries.user_id AND revoked_at IS NULL AND expires_at > ?
+            AND tokens.id > (SELECT coalesce(max(last_token_id), 0) FROM recoveries WHERE keys_lost)
+    ), NULL) AS tokens
+    FROM {SOURCE} WHERE done_at IS NULL ORDER BY kind, subject, recovery_entries.name, recovery_entries.id
+"""
+DONE: Final = f"""
+    SELECT {COLUMNS}, NULL AS tokens FROM {SOURCE} WHERE done_at IS NOT NULL
+    ORDER BY done_at DESC, recovery_entries.id DESC LIMIT {MOST_SHOWN}
+"""
+SOME: Final = f"""
+    SELECT {COLUMNS} FROM {SOURCE} WHERE recovery_entries.id IN (SELECT value FROM json_each(?))
+"""
+UNKNOWN_AFTER: Final = f"""
+    SELECT min(access_unknown_after) FROM {SOURCE}
+    WHERE done_at IS NULL AND kind IN (SELECT value FROM json_each(?))
+"""
+FINISH: Final = """
+    UPDATE recovery_entries SET done_at = :now, done_as = :how, done_by = :by
+    WHERE done_at IS NULL AND id IN (SELECT value FROM json_each(:ids))
+"""
+OF_WEBHOOKS: Final = """
+    SELECT DISTINCT company_id FROM recovery_entries WHERE done_at IS NULL AND kind IN ('company', 'webhook')
+"""
+
+Entry = dict[str, Any]
+
+
+class Recovery(NamedTuple):
+    """The open entries, and whether there was a restore whose entries are not made yet."""
+
+    entries: list[Entry]
+    is_unlisted: bool
+
+
+def recovery(tx: Transaction) -> Recovery:
+    return Recovery(open_entries(tx), is_unlisted(tx))
+
+
+def is_unlisted(tx: Transaction) -> bool:
+    """Whether there was a restore whose list has not been made yet."""
+    return bool(tx.value(UNLISTED))
+
+
+def open_count(tx: Transaction) -> int:
+    """How many entries are open. A restore whose entries are not made yet counts as one."""
+    found: int = tx.value(COUNT)
+    return found
+
+
+def open_entries(tx: Transaction) -> list[Entry]:
+    return tx.records(OPEN, (tx.timestamp,))
+
+
+def done_entries(tx: Transaction) -> list[Entry]:
+    """The newest first."""
+    return tx.records(DONE)
+
+
+def entries(tx: Transaction, ids: Iterable[int]) -> dict[int, Entry]:
+    """By id. An id that no entry has is left out."""
+    return {entry["id"]: entry for entry in tx.records(SOME, (dumps(list(ids)),))}
+
+
+def access_unknown_after(tx: Transaction) -> str | None:
+    """The earliest moment after which nobody knows whom somebody shut out, as long as such entries are open."""
+    found: str | None = tx.value(UNKNOWN_AFTER, (dumps(ACCESS),))
+    return found
+
+
+def finish(tx: Transaction, ids: Iterable[int], how: How, by: str | None) -> int:
+    """Ticks off those that are open. Returns how many were."""
+    return tx.execute(FINISH, {"now": tx.timestamp, "how": how, "by": by, "ids": dumps(list(ids))}).rowcount
+
+
+def companies_to_look_at(tx: Transaction) -> list[int]:
+    """Companies with open entries about webhooks."""
+    return [company_id for (company_id,) in tx.rows(OF_WEBHOOKS)]

@@ -1,0 +1,233 @@
+"""The use cases of signing on through a provider."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from wmsd.base.problems import Problem, forbidden, not_found, unavailable
+from wmsd.contract.context import Actor, Caller, FromBrowser
+from wmsd.contract.operation import operation
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import invitations, sessions
+from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.accounts.last_admin import errors_of_role
+from wmsd.tenants.accounts.passwords import NO_PASSWORD
+from wmsd.tenants.accounts.rules import User
+from wmsd.tenants.accounts.user_rights import set_rights
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.sign_on import exchange, store
+from wmsd.tenants.sign_on.id_tokens import BadToken
+from wmsd.tenants.sign_on.metadata import Metadata
+from wmsd.tenants.sign_on.open_sign_ons import SignOn
+from wmsd.tenants.sign_on.provider_requests import NoAnswer
+from wmsd.tenants.sign_on.providers import Provider
+from wmsd.tenants.sign_on.rules import Decision, Known, Rights, decide, person_of, sentence
+from wmsd.tenants.sign_on.schema import Beginning, BegunSignOn, ComingBack, Providers, SignedOn
+from wmsd.tenants.sign_on.service import Connected, SignOnService
+
+LOG: Final = logging.getLogger("wmsd.sign_on")
+AGAIN: Final = "Begin again at the page for signing in."
+
+
+class FromOrigin(Protocol):
+    @property
+    def origin(self) -> str: ...
+
+
+@operation(tag="Sessions", answer="object", returns=Providers, scope="platform", limit="none", signed_in=False)
+async def list_providers(service: SignOnService) -> dict[str, object]:
+    """List the providers that people may sign in through."""
+    return {"data": [{"name": each.name, "title": each.called} for each in service.providers]}
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=BegunSignOn,
+    scope="platform",
+    limit="open",
+    signed_in=False,
+    codes=("NOT_FOUND", "FORBIDDEN", "SERVICE_UNAVAILABLE"),
+    max_body=16 * 1024,
+)
+async def begin_sign_on(
+    service: SignOnService, provider: str, body: Beginning, call: FromOrigin, caller: Caller | None
+) -> dict[str, object]:
+    """Begin to sign in through a provider."""
+    to = service.connected(provider)
+    if not call.origin:
+        raise forbidden("Your browser does not say by which name it has reached this service.")
+    try:
+        metadata = await to.published.metadata()
+    except NoAnswer as error:
+        raise _cannot_be_reached(service, to.provider, error) from None
+    back_to = f"{call.origin}/sign-in/{provider}/back"
+    had = (None, None) if caller is None else (caller.session_id, caller.actor.user_id)
+    begun, kept = service.under_way.begin(provider, back_to, body.next_path, *had)
+    return {"go_to": exchange.authorization_url(to.provider, metadata, begun), "kept": kept}
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=SignedOn,
+    scope="platform",
+    limit="sign-in",
+    signed_in=False,
+    codes=("NOT_FOUND", "UNAUTHORIZED", "FORBIDDEN", "SERVICE_UNAVAILABLE"),
+    max_body=32 * 1024,
+)
+async def finish_sign_on(
+    service: SignOnService, provider: str, body: ComingBack, call: FromBrowser
+) -> dict[str, object]:
+    """Sign in to the pages with what a provider has answered. Ends the session that the browser had."""
+    by = service.connected(provider)
+    begun = service.under_way.end(body.kept, provider, body.state)
+    if begun is None:
+        raise Problem("UNAUTHORIZED", f"This sign-in was begun by another browser, or is over. {AGAIN}")
+    claims = await _claims(service, by, begun, body)
+    decision = await service.platform.read(lambda tx: decided(tx, by.provider, claims))
+    user = _let_in(by.provider, decision)
+    if user is None or decision.changes:
+        comes = Actor(decision.person.called, address=call.address)
+        user = await service.platform.write(
+            lambda tx: _settled(tx, by.provider, decided(tx, by.provider, claims)), comes
+        )
+    known = user
+
+    def begin(tx: Transaction) -> str:
+        accounts.note_sign_in(tx, known.id, call.address)
+        companies.audit(tx, f"session.begin by {provider}", known.email)
+        if begun.session_id is not None and begun.user_id is not None:
+            sessions.end(tx, begun.session_id, begun.user_id)
+        return sessions.begin(tx, known.id, call.address, call.agent, None)
+
+    actor = Actor(known.email, known.id, address=call.address)
+    secret = await service.platform.write(begin, actor, is_quiet=begun.session_id is None)
+    return {"secret": secret, "next_path": begun.next_path}
+
+
+async def _claims(service: SignOnService, by: Connected, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:
+    """What the provider says of who has come back. Raises Problem: 401, 403 and 503."""
+    try:
+        with service.exchanging():
+            _check_issuer(by.provider, await by.published.metadata(), body.iss)
+            if body.error is not None or not body.code:
+                raise forbidden(f"{by.provider.called} has not let you sign in{_code(body.error)}. {AGAIN}")
+            now = service.clock.now()
+            claims = await exchange.claims_of(by.provider, by.published, service.client, begun, body.code, now)
+    except NoAnswer as error:
+        raise _cannot_be_reached(service, by.provider, error) from None
+    except BadToken as error:
+        LOG.warning("nobody came in through %s: the ID token %s", by.provider.name, error)
+        raise Problem(
+            "UNAUTHORIZED",
+            f"What {by.provider.called} says cannot be believed: the ID token {error}. {AGAIN} "
+            "If it happens again, tell a site admin.",
+        ) from None
+    service.complaints.over(_complaint(by.provider))
+    return claims
+
+
+def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) -> None:
+    """Whether the answer is from this provider, if it says (RFC 9207): one could pass on the code of another."""
+    if issuer != provider.issuer and (issuer is not None or metadata.names_itself):
+        LOG.warning("nobody came in through %s: the answer is from the issuer %.200r", provider.name, issuer)
+        raise Problem("UNAUTHORIZED", f"This answer is not from {provider.called}. {AGAIN}")
+
+
+def _code(error: str | None) -> str:
+    """The error of the provider, if it is a code and no text that somebody has written for the reader."""
+    is_code = error is not None and error.isascii() and error.replace("_", "").isalpha()
+    return f" ({error})" if is_code else ""
+
+
+def _cannot_be_reached(service: SignOnService, provider: Provider, error: NoAnswer) -> Problem:
+    service.complaints.failed(_complaint(provider), error)
+    return unavailable(
+        f"{provider.called} cannot be used at the moment. Try again, or sign in with a password. The log of the "
+        "service says what is wrong.",
+        10,
+    )
+
+
+def _complaint(provider: Provider) -> str:
+    return f"nobody can sign in through {provider.name}"
+
+
+def decided(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:
+    """Who comes in with these claims, by what is known now."""
+    person = person_of(provider, claims)
+    linked_id = store.linked_user(tx, provider.issuer, person.subject)
+    same_email = None if person.email is None else accounts.user_by_email(tx, person.email)
+    known = Known(
+        linked=None if linked_id is None else accounts.user_by_id(tx, linked_id),
+        same_email=same_email,
+        has_other_account=same_email is not None and store.has_account(tx, provider.issuer, same_email.id),
+        companies={company.code: company.id for company in companies.every_company(tx)},
+    )
+    return decide(provider, claims, known)
+
+
+def _let_in(provider: Provider, decision: Decision) -> User | None:
+    """The user who comes in; None for a new one. Raises Problem (403)."""
+    person, refusal = decision.person, decision.refusal
+    if refusal is not None:
+        LOG.warning(
+            "nobody came in through %s: %s (%s, subject %s)",
+            *(provider.name, refusal.because, person.called, person.subject),
+        )
+        raise forbidden(sentence(provider, decision))
+    return decision.user
+
+
+def _settled(tx: Transaction, provider: Provider, decision: Decision) -> User:
+    """Who comes in, once made, changed and linked as decided. Raises Problem (403)."""
+    user = _let_in(provider, decision) or _new_user(tx, provider, decision)
+    if decision.user is not None and decision.rights is not None:
+        _give(tx, provider, user, decision.rights)
+    if not decision.is_linked:
+        invitations.end(tx, user.id)
+        store.link(tx, provider.issuer, decision.person.subject, user.id)
+        companies.audit(tx, f"user.link {provider.name}", user.email)
+    return user
+
+
+def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
+    person, rights = decision.person, decision.rights
+    assert person.email is not None and rights is not None
+    companies.audit(tx, f"user.create {rights.role} by {provider.name}", person.email)
+    user_id = accounts.insert_user(
+        tx,
+        email=person.email,
+        name=person.name or person.email,
+        role=rights.role,
+        password_hash=NO_PASSWORD,
+        abilities=rights.abilities,
+        company_ids=sorted(rights.company_ids),
+    )
+    user = accounts.user_by_id(tx, user_id)
+    assert user is not None
+    return user
+
+
+def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
+    """Raises Problem (403) when there would be no platform admin any more."""
+    if rights.role != "platform-admin" and errors_of_role(tx, user):
+        raise forbidden(
+            f"You are the only platform admin, and the rules for {provider.called} would make you a "
+            f"{rights.role}. Make another platform admin first, or change the rules."
+        )
+    set_rights(tx, user, rights.role, rights.abilities, rights.company_ids)
+    companies.audit(tx, f"user.change {rights.role} by {provider.name}", user.email)
+
+
+def unlink_user(tx: Transaction, email: str) -> int:
+    """Ends the links of a user with accounts at providers, and its sessions. Answers how many links there were."""
+    user = accounts.user_by_email(tx, email)
+    if user is None:
+        raise not_found(f"user as {email}")
+    ended = store.unlink(tx, user.id)
+    sessions.end_all(tx, user.id)
+    companies.audit(tx, f"user.unlink {ended}", user.email)
+    return ended

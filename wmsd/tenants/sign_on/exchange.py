@@ -1,0 +1,91 @@
+"""Exchanges the code that a browser brings back for what the provider says of the person."""
+
+import base64
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from wmsd.base.machine.client_secrets import client_secret_in
+from wmsd.http_client.lazy_client import LazyClient
+from wmsd.tenants.sign_on import provider_requests as asking
+from wmsd.tenants.sign_on.id_tokens import Expected, head_of, verified
+from wmsd.tenants.sign_on.metadata import Metadata, Published
+from wmsd.tenants.sign_on.open_sign_ons import SignOn
+from wmsd.tenants.sign_on.provider_requests import NoAnswer
+from wmsd.tenants.sign_on.providers import Provider
+from wmsd.tenants.sign_on.rules import claim, names_read
+
+
+def authorization_url(provider: Provider, metadata: Metadata, begun: SignOn) -> str:
+    """Where the browser is sent to sign on."""
+    asked = {
+        "response_type": "code",
+        "client_id": provider.client_id,
+        "redirect_uri": begun.back_to,
+        "scope": " ".join(provider.scopes),
+        "state": begun.state,
+        "nonce": begun.nonce,
+        "code_challenge": begun.challenge,
+        "code_challenge_method": "S256",
+    }
+    endpoint = metadata.authorization_endpoint
+    return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked, quote_via=quote)}"
+
+
+async def claims_of(
+    provider: Provider, published: Published, client: LazyClient, begun: SignOn, code: str, now: datetime
+) -> Mapping[str, Any]:
+    """The claims of who has signed on. Raises NoAnswer, BadToken, and Problem as `asking` does."""
+    metadata = await published.metadata()
+    tokens = await _tokens(provider, metadata, client, begun, code)
+    token = tokens.get("id_token")
+    head = head_of(token)
+    expected = Expected(provider.issuer, provider.client_id, begun.nonce)
+    claims = verified(str(token), head, await published.keys(head.kid), expected, now)
+    lacks = any(claim(claims, name) is None for name in names_read(provider))
+    if lacks and metadata.userinfo_endpoint is not None and isinstance(tokens.get("access_token"), str):
+        return {**await _more(metadata.userinfo_endpoint, client, tokens["access_token"], claims["sub"]), **claims}
+    found: Mapping[str, Any] = claims
+    return found
+
+
+async def _tokens(
+    provider: Provider, metadata: Metadata, client: LazyClient, begun: SignOn, code: str
+) -> dict[str, Any]:
+    fields = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": begun.back_to,
+        "code_verifier": begun.verifier,
+    }
+    headers = {}
+    secret = _secret(provider)
+    if secret and metadata.takes_basic:
+        pair = f"{quote(provider.client_id, safe='')}:{quote(secret, safe='')}"
+        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    else:
+        fields |= {"client_id": provider.client_id, **({"client_secret": secret} if secret else {})}
+    return await asking.post(client, metadata.token_endpoint, fields, headers)
+
+
+async def _more(endpoint: str, client: LazyClient, access_token: str, subject: str) -> dict[str, Any]:
+    """What the provider says beside the ID token (OpenID Connect Core 1.0, section 5.3). The token comes first."""
+    if not (access_token.isascii() and access_token.isprintable()):
+        raise NoAnswer(f"{endpoint} was not asked: the access token for it cannot be sent.")
+    found = await asking.get(client, endpoint, {"Authorization": f"Bearer {access_token}"})
+    if found.get("sub") != subject:
+        raise NoAnswer(f"{endpoint} answered about another subject.")
+    return found
+
+
+def _secret(provider: Provider) -> str:
+    if not provider.client_secret_file:
+        return provider.client_secret
+    try:
+        return client_secret_in(Path(provider.client_secret_file))
+    except OSError:
+        raise NoAnswer(f"The file {provider.client_secret_file} cannot be read.") from None
+    except ValueError as error:
+        raise NoAnswer(str(error)) from None

@@ -1,0 +1,119 @@
+"""What a provider publishes: its metadata (OpenID Connect Discovery 1.0), and the keys that it signs with.
+
+Both are kept for an hour. A key that is not there is looked for again, at most once a minute: providers change
+their keys.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
+from wmsd.http_client.lazy_client import LazyClient
+from wmsd.tenants.sign_on import provider_requests as asking
+from wmsd.tenants.sign_on.provider_requests import NoAnswer
+from wmsd.tenants.sign_on.providers import Provider
+
+WELL_KNOWN: Final = "/.well-known/openid-configuration"
+KEPT_SECONDS: Final = 3600.0
+KEYS_AGAIN_SECONDS: Final = 60.0
+FAILED_SECONDS: Final = 10.0
+"""For so long a provider that did not answer is not asked again."""
+MOST_KEYS: Final = 100
+URL: Final = re.compile(r"https?://[\x21\x22\x24-\x7e]{1,1000}")
+ASKED_BY_CLIENTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    authorization_endpoint: str
+    token_endpoint: str
+    jwks_uri: str
+    userinfo_endpoint: str | None
+    names_itself: bool
+    """Whether its answers say which provider they are from (RFC 9207)."""
+    takes_basic: bool
+    """Whether a client may send its secret by HTTP's own means; else it stands in the form."""
+
+
+class Published:
+    """Of one provider. What fails is told to whoever waits for it and to those who ask soon after."""
+
+    def __init__(self, provider: Provider, client: LazyClient, clock: Clock) -> None:
+        self._provider = provider
+        self._client = client
+        self._clock = clock
+        self._metadata = _Kept(clock, self._ask_for_metadata)
+        self._keys = _Kept(clock, self._ask_for_keys)
+
+    async def metadata(self) -> Metadata:
+        """Raises NoAnswer, and Problem as `asking` does."""
+        found: Metadata = await self._metadata.get(KEPT_SECONDS)
+        return found
+
+    async def keys(self, kid: str | None) -> list[dict[str, Any]]:
+        """All keys, with the one of this id if the provider has it. Raises as `metadata` does."""
+        keys: list[dict[str, Any]] = await self._keys.get(KEPT_SECONDS)
+        if kid is not None and all(key.get("kid") != kid for key in keys):
+            keys = await self._keys.get(KEYS_AGAIN_SECONDS)
+        return keys
+
+    async def _ask_for_metadata(self) -> Metadata:
+        issuer = self._provider.issuer
+        found = await asking.get(self._client, issuer.rstrip("/") + WELL_KNOWN)
+        if found.get("issuer") != issuer:
+            shown = str(found.get("issuer"))[:200]
+            raise NoAnswer(f"The metadata of {issuer} is that of another issuer: {shown!r}.")
+        urls = {name: _url(found, name) for name in ASKED_BY_CLIENTS}
+        methods = found.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+        return Metadata(
+            **urls,
+            userinfo_endpoint=_url(found, "userinfo_endpoint") if "userinfo_endpoint" in found else None,
+            names_itself=found.get("authorization_response_iss_parameter_supported") is True,
+            takes_basic=not isinstance(methods, list) or "client_secret_basic" in methods,
+        )
+
+    async def _ask_for_keys(self) -> list[dict[str, Any]]:
+        uri = (await self.metadata()).jwks_uri
+        keys = (await asking.get(self._client, uri)).get("keys")
+        if not isinstance(keys, list) or len(keys) > MOST_KEYS:
+            raise NoAnswer(f"{uri} holds no list of at most {MOST_KEYS} keys.")
+        return [key for key in keys if isinstance(key, dict)]
+
+
+class _Kept:
+    """What was asked for last. One asks at a time, and the others wait for it."""
+
+    def __init__(self, clock: Clock, ask: Callable[[], Awaitable[Any]]) -> None:
+        self._clock = clock
+        self._ask = ask
+        self._turn = asyncio.Lock()
+        self._found: Any = None
+        self._asked_at: float | None = None
+        self._failure: tuple[float, str] | None = None
+
+    async def get(self, seconds: float) -> Any:
+        """What is not older than so many seconds. Raises what `ask` raises."""
+        async with self._turn:
+            now = self._clock.monotonic()
+            if self._asked_at is not None and now - self._asked_at < seconds:
+                return self._found
+            if self._failure is not None and now - self._failure[0] < FAILED_SECONDS:
+                raise NoAnswer(self._failure[1])
+            try:
+                self._found = await self._ask()
+            except NoAnswer as error:
+                self._failure = now, str(error)
+                raise
+            self._asked_at, self._failure = now, None
+            return self._found
+
+
+def _url(found: dict[str, Any], name: str) -> str:
+    """An address of the metadata. The client judges those that it asks; browsers are led to the other."""
+    url = found.get(name)
+    if not isinstance(url, str) or not URL.fullmatch(url):
+        raise NoAnswer(f"The metadata names no {name} that can be used.")
+    return url

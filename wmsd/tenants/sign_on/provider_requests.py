@@ -1,0 +1,65 @@
+"""Asks a provider over HTTP, through the guarded client, and reads the JSON that it answers with."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from wmsd.base.problems import Problem
+from wmsd.base.strict_json import loads
+from wmsd.http_client.lazy_client import LazyClient
+
+WANTED_BYTES: Final = 128 * 1024
+"""Of an answer: the keys of large providers have some 20 kB."""
+HEADERS: Final = {"Accept": "application/json", "User-Agent": "wmsd"}
+
+
+class NoAnswer(Exception):
+    """The provider gives no answer that can be used. The message is a sentence for the site admin."""
+
+
+class Refused(NoAnswer):
+    """It answers, and gives nothing: which is also what it says to a code that somebody has guessed."""
+
+
+async def get(client: LazyClient, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Raises NoAnswer, and Problem (503) when this machine lacks files, threads or memory."""
+    answer = await client.get(url, {**HEADERS, **(headers or {})})
+    return _read(url, answer.status, answer.body, answer.error, answer.is_cut)
+
+
+async def post(
+    client: LazyClient, url: str, fields: Mapping[str, str], headers: Mapping[str, str]
+) -> dict[str, Any]:
+    """Sends a form. Raises as `get` does."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = await client.post(url, {**HEADERS, **form, **headers}, urlencode(fields).encode())
+    return _read(url, answer.status, answer.body, answer.error, answer.is_cut)
+
+
+def _read(url: str, status: int | None, body: bytes, error: str | None, is_cut: bool) -> dict[str, Any]:
+    if error is not None:
+        raise NoAnswer(f"{url}: {error}")
+    if is_cut:
+        raise NoAnswer(f"{url} answered with more than {WANTED_BYTES // 1024} kB.")
+    if status != 200:
+        raise Refused(f"{url} answered with status {status}{_code(body)}.")
+    return _object(url, body)
+
+
+def _object(url: str, body: bytes) -> dict[str, Any]:
+    try:
+        document, errors = loads(body)
+    except Problem:
+        errors, document = {"": ["is none"]}, {}
+    if errors:
+        raise NoAnswer(f"{url} answered with something that is no JSON object.")
+    return document
+
+
+def _code(body: bytes) -> str:
+    """The error code of OAuth 2.0 (RFC 6749, section 5.2), if there is one."""
+    try:
+        code = _object("", body).get("error")
+    except NoAnswer:
+        return ""
+    return f" and the error {code[:100]!r}" if isinstance(code, str) else ""

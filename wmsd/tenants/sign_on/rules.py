@@ -1,0 +1,210 @@
+"""Who comes in through a provider, and with which rights. Pure: claims and users come in, a decision comes out."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from wmsd.contract.access import Role
+from wmsd.tenants.accounts.rules import User, abilities_of_new_user
+from wmsd.tenants.sign_on.providers import Provider, Rule
+
+EMAIL: Final = re.compile(r"[\x21-\x3f\x41-\x7e]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*", re.ASCII)
+"""ASCII only: other letters may look like those of another address, or become them in lower case."""
+LONGEST_EMAIL: Final = 254
+LONGEST_NAME: Final = 255
+SHOWN: Final = 100
+"""Characters of a claim that a sentence shows."""
+NO_EMAIL: Final = "Ask who runs the provider for a verified address, or a site admin to trust those that it says."
+UNLINK: Final = "Ask a site admin whether that is you, and to end the link."
+
+
+class Person(NamedTuple):
+    """Who the provider says it is. `email` is None where it says none that can be believed, and `doubt` why."""
+
+    subject: str
+    email: str | None
+    doubt: str | None
+    name: str
+
+    @property
+    def called(self) -> str:
+        return self.email or self.name or self.subject
+
+
+class Refusal(NamedTuple):
+    """Why somebody is not let in, as the end of a sentence, and a sentence on what to do."""
+
+    because: str
+    remedy: str
+
+
+class Rights(NamedTuple):
+    role: Role
+    company_ids: frozenset[int]
+    abilities: tuple[str, ...]
+
+
+class Judged(NamedTuple):
+    """A rule, and what it did."""
+
+    rule: Rule
+    says: str
+
+
+class Known(NamedTuple):
+    """What is known here. `linked` is the user of the account at the provider. `same_email` is the one with its
+    e-mail address, who `has_other_account` if another account of the provider is linked with that user.
+    """
+
+    linked: User | None = None
+    same_email: User | None = None
+    has_other_account: bool = False
+    companies: Mapping[str, int] | None = None
+    """Ids by code."""
+
+
+class Decision(NamedTuple):
+    """Who comes in: the `user`, or a new one. None does when there is a `refusal`. `why` says it in a sentence."""
+
+    person: Person
+    judged: Sequence[Judged]
+    why: str
+    refusal: Refusal | None = None
+    user: User | None = None
+    rights: Rights | None = None
+    """Those to be given now; None: the user keeps what there is."""
+    is_linked: bool = False
+    """Whether the account is linked with the user already."""
+
+    @property
+    def is_new(self) -> bool:
+        return self.refusal is None and self.user is None
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is to be written before the user comes in."""
+        return self.user is None or self.rights is not None or not self.is_linked
+
+
+def claim(claims: Mapping[str, Any], name: str) -> Any:
+    """The claim of this name, or what its dots lead to; None when there is none."""
+    if name in claims:
+        return claims[name]
+    found: Any = claims
+    for part in name.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def names_read(provider: Provider) -> set[str]:
+    """The claims that a decision looks at."""
+    return {provider.email_claim, provider.name_claim, *(rule.claim for rule in provider.rules)}
+
+
+def person_of(provider: Provider, claims: Mapping[str, Any]) -> Person:
+    email, doubt = _email(provider, claims)
+    name = claim(claims, provider.name_claim)
+    shown = " ".join(name.split())[:LONGEST_NAME] if isinstance(name, str) and name.isprintable() else ""
+    return Person(str(claims.get("sub", "")), email, doubt, shown)
+
+
+def _email(provider: Provider, claims: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    value = claim(claims, provider.email_claim)
+    if not isinstance(value, str) or not value:
+        return None, f"{provider.called} says no e-mail address (claim {provider.email_claim})"
+    if len(value) > LONGEST_EMAIL or not EMAIL.fullmatch(value):
+        return None, "its e-mail address is none of plain letters, digits and signs"
+    speaks_of_it = provider.email_claim == "email"
+    if not provider.trust_email and not (speaks_of_it and _is_verified(claims.get("email_verified"))):
+        return None, f"{provider.called} does not say that the address {value} is verified"
+    return value.lower(), None
+
+
+def _is_verified(told: object) -> bool:
+    """The JSON true, or the text that some providers send in its place. 1 == True for Python, and is neither."""
+    return told is True or told == "true"
+
+
+def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[Judged]]:
+    """The rule that decides, the codes of the companies, and what each rule did.
+
+    A user has one role and one list of abilities in all companies. So a later rule that fits adds its companies
+    only if it gives the same; otherwise somebody would get in one company what is meant for another.
+    """
+    first: Rule | None = None
+    codes: list[str] = []
+    told = []
+    for rule in provider.rules:
+        if not _fits(rule, claims):
+            says = "does not fit"
+        elif first is None:
+            first, says = rule, "fits and decides"
+            codes += rule.companies
+        elif (rule.role, set(rule.abilities)) == (first.role, set(first.abilities)):
+            says = "fits and adds its companies"
+            codes += rule.companies
+        else:
+            says = "fits, but gives another role or other abilities than the rule that decides"
+        told.append(Judged(rule, says))
+    return first, list(dict.fromkeys(codes)), told
+
+
+def _fits(rule: Rule, claims: Mapping[str, Any]) -> bool:
+    value = claim(claims, rule.claim)
+    return rule.value in value if isinstance(value, list) else rule.value == value
+
+
+def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decision:
+    """Who comes in with these claims, and why, or why nobody does."""
+    person = person_of(provider, claims)
+    rule, codes, told = judged(provider, claims)
+    user, why, refusal = _user(provider, person, known)
+    rights = None
+    if refusal is None and (user is None or provider.follow_rules):
+        if rule is None:
+            refusal = Refusal(
+                "none of the rules for it fits", "Ask a site admin which group you must be in there."
+            )
+        else:
+            rights = _rights(rule, codes, known)
+            rights = None if user is not None and rights == rights_of(user) else rights
+    return Decision(person, told, why, refusal, user, rights, known.linked is not None)
+
+
+def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None, str, Refusal | None]:
+    """The user that it is, how that is known, and why nobody may come in, if so."""
+    if known.linked is not None:
+        user, why = known.linked, f"This account is linked with the user {known.linked.email}."
+    elif person.email is None:
+        return None, "No user can be found.", Refusal(person.doubt or "", NO_EMAIL)
+    elif known.same_email is not None:
+        user, why = known.same_email, f"The user {known.same_email.email} has this e-mail address."
+        if known.has_other_account:
+            return user, why, Refusal(f"another account there is linked with the user {user.email}", UNLINK)
+    else:
+        because = f"no user has the e-mail address {person.email}"
+        refusal = None if provider.create_users else Refusal(because, "Ask a site admin to make one.")
+        return None, f"{because[0].upper()}{because[1:]}.", refusal
+    return user, why, Refusal(f"the user {user.email} is disabled", "Ask a site admin.") if user.disabled else None
+
+
+def _rights(rule: Rule, codes: Sequence[str], known: Known) -> Rights:
+    """Companies that are not here are left out."""
+    ids = known.companies or {}
+    return Rights(
+        rule.role,
+        frozenset(ids[code] for code in codes if code in ids),
+        tuple(abilities_of_new_user(rule.role, rule.abilities)),
+    )
+
+
+def rights_of(user: User) -> Rights:
+    return Rights(user.role, user.company_ids, user.abilities)
+
+
+def sentence(provider: Provider, decision: Decision) -> str:
+    """For the person who is not let in: who it was, why, and what to do."""
+    assert decision.refusal is not None
+    because, remedy = decision.refusal
+    who = decision.person.called[:SHOWN]
+    return f"{provider.called} says that you are {who}. You are not let in: {because}. {remedy}"

@@ -1,0 +1,85 @@
+"""Tries claims: who would come in with them, and why. No provider is asked, and nothing is changed."""
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.base.problems import Problem, invalid
+from wmsd.base.strict_json import loads
+from wmsd.contract.operation import operation
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.companies import store as companies
+from wmsd.tenants.sign_on.actions import decided
+from wmsd.tenants.sign_on.providers import Provider
+from wmsd.tenants.sign_on.rules import Decision, Rights, rights_of
+from wmsd.tenants.sign_on.schema import Sample, Tried
+from wmsd.tenants.sign_on.service import SignOnService
+
+TOKEN: Final = re.compile(r"[\w-]+\.([\w-]+)\.[\w-]*", re.ASCII)
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=Tried,
+    scope="installation",
+    role="platform-admin",
+    codes=("NOT_FOUND",),
+    max_body=64 * 1024,
+)
+async def try_sign_on(service: SignOnService, body: Sample) -> dict[str, object]:
+    """Try who would come in with these claims.
+
+    The signature of an ID token is not looked at.
+    """
+    claims = _claims(body.claims)
+
+    def look(tx: Transaction) -> dict[str, object]:
+        provider = service.connected(body.provider).provider
+        decision = decided(tx, provider, claims)
+        return _shown(provider, decision, {company.code: company.id for company in companies.companies(tx)})
+
+    return await service.platform.read(look)
+
+
+def _claims(text: str) -> Mapping[str, Any]:
+    """The claims in JSON, or in an ID token. Raises Problem (422)."""
+    token = TOKEN.fullmatch(text.strip())
+    try:
+        raw = text.encode() if token is None else base64.urlsafe_b64decode(token[1] + "=" * (-len(token[1]) % 4))
+        claims, errors = loads(raw)
+    except (Problem, ValueError):
+        raise invalid({"claims": ["must be a JSON object, or an ID token"]}) from None
+    if errors:
+        told = [f"holds {path or 'something'}, which {sentences[0]}" for path, sentences in errors.items()]
+        raise invalid({"claims": told[:1]})
+    return claims
+
+
+def _shown(provider: Provider, decision: Decision, ids: Mapping[str, int]) -> dict[str, object]:
+    user = decision.user
+    rights = decision.rights or (None if user is None else rights_of(user))
+    refusal = decision.refusal
+    person = decision.person
+    named = dict.fromkeys(code for rule in provider.rules for code in rule.companies)
+    return {
+        "subject": person.subject,
+        "email": person.email,
+        "name": person.name,
+        "why": decision.why,
+        "refusal": None if refusal is None else f"{refusal.because}. {refusal.remedy}",
+        "is_new": decision.is_new,
+        "role": None if rights is None else rights.role,
+        "companies": _codes(rights, ids),
+        "abilities": [] if rights is None else list(rights.abilities),
+        "changes": user is not None and decision.rights is not None,
+        "missing_companies": [code for code in named if code not in ids],
+        "rules": [{**each.rule.model_dump(), "says": each.says} for each in decision.judged],
+    }
+
+
+def _codes(rights: Rights | None, ids: Mapping[str, int]) -> list[str] | None:
+    if rights is None or rights.role == "platform-admin":
+        return None
+    return [code for code, id_ in ids.items() if id_ in rights.company_ids]

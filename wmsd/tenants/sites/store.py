@@ -1,0 +1,119 @@
+"""The SQL of sites."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from wmsd.base import timestamps
+from wmsd.contract.context import TransportSite
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.sites.rules import Key
+
+COLUMNS: Final = "id, name, company_id, warehouse_id, warehouse_code"
+KEYS: Final = f"""
+    SELECT {COLUMNS}, token_hash, NULL FROM sites WHERE token_hash IS NOT NULL
+    UNION ALL
+    SELECT {COLUMNS}, previous_token_hash, previous_expires_at FROM sites WHERE previous_token_hash IS NOT NULL
+"""
+
+
+def keys(tx: Transaction) -> list[Key]:
+    """Every stored token, also replaced ones, which may have expired."""
+    return [*_keys(tx)]
+
+
+def _keys(tx: Transaction) -> Iterator[Key]:
+    for *site, token_hash, expires_at in tx.rows(KEYS):
+        ends = None if expires_at is None else timestamps.from_text(expires_at)
+        yield Key(token_hash, TransportSite(*site), ends)
+
+
+ONE: Final = f"SELECT {COLUMNS} FROM sites WHERE company_id = ? AND warehouse_code = ?"
+
+
+def of_warehouse(tx: Transaction, company_id: int, warehouse_code: str) -> TransportSite | None:
+    found = tx.row(ONE, (company_id, warehouse_code))
+    return None if found is None else TransportSite(*found)
+
+
+WAREHOUSES_OF: Final = "SELECT warehouse_id FROM sites WHERE company_id = ?"
+
+
+def warehouses_of(tx: Transaction, company_id: int) -> list[int]:
+    """The ids of the company's warehouses that are sites."""
+    return [warehouse_id for (warehouse_id,) in tx.rows(WAREHOUSES_OF, (company_id,))]
+
+
+INSERT: Final = """
+    INSERT INTO sites (company_id, warehouse_id, warehouse_code, name, token_hash, created_at, updated_at)
+    VALUES (:company_id, :warehouse_id, :warehouse_code, :name, :token_hash, :now, :now)
+"""
+
+
+def insert(
+    tx: Transaction, *, company_id: int, warehouse_id: int, warehouse_code: str, name: str, token_hash: bytes
+) -> int:
+    row = {
+        "company_id": company_id,
+        "warehouse_id": warehouse_id,
+        "warehouse_code": warehouse_code,
+        "name": name,
+        "token_hash": token_hash,
+        "now": tx.timestamp,
+    }
+    return tx.insert(INSERT, row)
+
+
+ROTATE: Final = """
+    UPDATE sites SET token_hash = :token_hash,
+        previous_token_hash = iif(:until IS NULL, NULL, token_hash),
+        previous_expires_at = iif(token_hash IS NULL, NULL, :until),
+        updated_at = :now
+    WHERE id = :id
+"""
+REVOKE: Final = """
+    UPDATE sites SET token_hash = NULL, previous_token_hash = NULL, previous_expires_at = NULL, updated_at = ?
+    WHERE id = ? AND token_hash IS NOT NULL
+"""
+
+
+def rotate(tx: Transaction, site_id: int, token_hash: bytes, until: str | None) -> None:
+    """Replaces the token. The previous one is valid until `until`; None ends it now. The one before that ends in
+    any case.
+    """
+    tx.execute(ROTATE, {"id": site_id, "token_hash": token_hash, "until": until, "now": tx.timestamp})
+
+
+def revoke(tx: Transaction, site_id: int) -> bool:
+    """Ends the site's tokens; answers whether it had one."""
+    return tx.execute(REVOKE, (tx.timestamp, site_id)).rowcount > 0
+
+
+BY_ID: Final = f"SELECT {COLUMNS} FROM sites WHERE id = ?"
+NOTE_USE: Final = """
+    UPDATE sites SET last_used_at = :at, last_used_from = :address
+    WHERE id = :id AND coalesce(last_used_at, '') <= :at
+"""
+
+
+def of_id(tx: Transaction, site_id: int) -> TransportSite | None:
+    found = tx.row(BY_ID, (site_id,))
+    return None if found is None else TransportSite(*found)
+
+
+def note_uses(tx: Transaction, uses: Iterable[Mapping[str, object]]) -> None:
+    """Each use has the site's `id`, when it was (`at`), and its `address`."""
+    tx.executemany(NOTE_USE, uses)
+
+
+LIST: Final = """
+    SELECT sites.id, companies.code AS company, sites.warehouse_code AS warehouse, sites.name,
+        iif(sites.token_hash IS NULL, 'revoked', 'active') AS status,
+        iif(sites.previous_expires_at > ?, sites.previous_expires_at, NULL) AS previous_token_until,
+        sites.created_at, sites.updated_at
+    FROM sites JOIN companies ON companies.id = sites.company_id ORDER BY sites.id
+"""
+
+
+def sites(tx: Transaction) -> list[dict[str, Any]]:
+    """A list for people. Of the tokens it has only the status, and until when a replaced one is valid."""
+    return tx.records(LIST, (tx.timestamp,))

@@ -1,0 +1,1 @@
+"""What a company's file holds: records, stock and documents."""

@@ -1,0 +1,173 @@
+"""The use cases of articles."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from wmsd.base.problems import not_found
+from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.list_queries import IdsQuery
+from wmsd.contract.operation import operation
+from wmsd.contract.results import CursorPage, Page, Record, Records
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import stored
+from wmsd.events.outbox.events import record_event
+from wmsd.warehouse.articles import store
+from wmsd.warehouse.articles.rules import Holders, reference_errors, wanted_fields
+from wmsd.warehouse.articles.schema import (
+    Article,
+    ArticleChanges,
+    ArticleCursorQuery,
+    ArticleFields,
+    ArticleQuery,
+    ArticleSyncQuery,
+    SparseArticleQuery,
+)
+from wmsd.warehouse.articles.tracking_rules import Obstacles
+from wmsd.warehouse.directory import store as directory
+
+
+def _sent_reference_errors(
+    tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]
+) -> Iterator[FieldError]:
+    article_id = store.id_of_code(tx, named["code"]) if "code" in named else named.get("id")
+    return _reference_errors(tx, article_id, sent)
+
+
+reading = partial(operation, tag="Articles", returns=Article, module="articles", ability="articles:read")
+writing = partial(
+    operation,
+    tag="Articles",
+    returns=Article,
+    module="articles",
+    ability="articles:write",
+    answer="record",
+    writes=True,
+    codes=("EXTERNAL_REF_TAKEN",),
+    references=_sent_reference_errors,
+)
+
+
+@reading(answer="page")
+def list_articles(tx: Transaction, query: ArticleQuery) -> Page:
+    """List articles.
+
+    `search` looks in code, name and barcodes: each of its words must be the beginning of a word there. `code` must
+    match exactly.
+    """
+    return store.page(tx, query, query.filters(), None)
+
+
+@reading(answer="page")
+def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
+    """List articles, whole or with chosen fields.
+
+    `fields` names the fields to send; `id` is always sent.
+    """
+    return store.page(tx, query, query.filters(), wanted_fields(query.fields, Article.model_fields))
+
+
+@reading(answer="cursor")
+def walk_articles(tx: Transaction, query: ArticleCursorQuery, position: int) -> CursorPage:
+    """List articles by cursor.
+
+    `search` looks in code, name and barcodes: each of its words must be the beginning of a word there. `code` must
+    match exactly.
+    """
+    return store.after(tx, query, position)
+
+
+@reading(answer="records")
+def find_articles(tx: Transaction, query: IdsQuery) -> Records:
+    """Find articles by their ids."""
+    return store.find(tx, query)
+
+
+@reading(answer="record")
+def get_article(tx: Transaction, id: int) -> Record:
+    """Get an article."""
+    return _one(tx, id)
+
+
+def _one(tx: Transaction, id: int) -> Record:
+    record = store.one(tx, id)
+    if record is None:
+        raise not_found("article")
+    return record
+
+
+def _of_code(tx: Transaction, code: str) -> Record:
+    article_id = store.id_of_code(tx, code)
+    if article_id is None:
+        raise not_found("article")
+    return _one(tx, article_id)
+
+
+@reading(answer="cursor")
+def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> CursorPage:
+    """List the articles in the order of their changes.
+
+    Follow `next_cursor` until it is null, and keep the last `end_cursor`: with it as `cursor`, the next walk
+    begins where this one ended. Or begin with `updated_since`, the `as_of` of the first page of the last time.
+    An article that changes while you read comes later in the same walk, or in the next, even when the server's
+    clock is set.
+    """
+    return store.changes(tx, query, max(position, query.updated_since or 0))
+
+
+@writing(creates=True, events=("article.created",), audited="article.create")
+def create_article(tx: Transaction, body: ArticleFields) -> Record:
+    """Create an article."""
+    values = stored(body.model_dump())
+    refuse_field_errors(_reference_errors(tx, None, values))
+    record = _one(tx, store.insert(tx, values))
+    record_event(tx, "article.created", record.id, record.json)
+    return record
+
+
+@writing(events=("article.updated",), precondition=_one, audited="article.change")
+def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
+    """Replace an article.
+
+    A field that is not sent takes its default. When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, stored(body.model_dump()))
+
+
+@writing(events=("article.updated",), precondition=_one, audited="article.change")
+def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
+    """Change some fields of an article.
+
+    When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, stored(body.given()))
+
+
+@writing(events=("article.updated",), precondition=_of_code, audited="article.change")
+def update_article_by_code(tx: Transaction, code: str, body: ArticleChanges) -> Record:
+    """Change some fields of the article with this code."""
+    return change(tx, _of_code(tx, code).id, stored(body.given()))
+
+
+def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Record:
+    """Changes the given columns. Writes and emits the event only when something differs."""
+    current = store.columns(tx, article_id)
+    if current is None:
+        raise not_found("article")
+    values = {**current, **given}
+    if values != current:
+        refuse_field_errors(_reference_errors(tx, article_id, values))
+        tx.service(Obstacles).check(tx, article_id, current["track_serial"], values["track_serial"])
+        store.update(tx, article_id, values)
+        record_event(tx, "article.updated", article_id, _one(tx, article_id).json)
+    return _one(tx, article_id)
+
+
+def _reference_errors(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> Iterator[FieldError]:
+    code, external_ref, client_id = (values.get(name) for name in ("code", "external_ref", "client_id"))
+    holders = Holders(
+        of_code=store.id_of_code(tx, code) if code else None,
+        of_external_ref=store.id_of_external_ref(tx, external_ref) if external_ref else None,
+        client_exists=client_id is None or directory.exists(tx, directory.CLIENTS, client_id),
+    )
+    return reference_errors(article_id, holders)

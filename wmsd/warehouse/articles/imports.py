@@ -1,0 +1,105 @@
+"""Imports articles: creates new codes and changes known ones, by the same rules and with the same events as single
+ones.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from pydantic import ValidationError
+
+from wmsd.base.problems import FieldErrors, Problem
+from wmsd.contract.bulk_imports import Import, Outcome, Progress, Row, chunks
+from wmsd.contract.validation import field_errors
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import stored
+from wmsd.events.outbox.events import record_events
+from wmsd.warehouse.articles import article_staging as staging
+from wmsd.warehouse.articles import staged_checks, store
+from wmsd.warehouse.articles.schema import ArticleChanges
+from wmsd.warehouse.articles.tracking_rules import Obstacles
+from wmsd.warehouse.directory import store as directory
+
+
+class ArticleImport(Import):
+    """Rows of article fields, with `client_code` in place of `client_id`. Each step handles all rows at once."""
+
+    checks_all = True
+
+    def __init__(self) -> None:
+        self._sent: set[str] = set()
+        self._last_change: int | None = None
+        self._clients: Mapping[str, int] = {}
+
+    def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
+        staging.make(tx, schema)
+        count = 0
+        for chunk in chunks(rows):
+            staging.add(tx, [self._staged(row, outcome) for row in chunk])
+            count += len(chunk)
+        for name in ("code", "external_ref"):
+            for line, first in staged_checks.given_twice(tx, name):
+                outcome.refuse(line, {name: [f"is given twice; first in row {first}"]})
+        return count
+
+    def _staged(self, row: Row, outcome: Outcome) -> tuple[object, ...]:
+        values = dict(row.values)
+        self._sent |= values.keys()
+        client_code = values.pop("client_code", None)
+        errors: FieldErrors = {} if "code" in values else {"code": ["is required"]}
+        try:
+            given = stored(ArticleChanges.model_validate(values).given())
+        except ValidationError as error:
+            errors |= field_errors(error)
+        if errors:  # other rows are still checked against these
+            outcome.refuse(row.line, errors)
+            given = {name: values[name] for name in ("code", "name", "external_ref") if name in values}
+        return (row.line, *(given.get(name) for name in staging.GIVEN), client_code, bool(errors))
+
+    def check(self, tx: Transaction, outcome: Outcome) -> None:
+        """When it is called again, it looks at all rows again only if what they name has changed."""
+        is_new = not self._is_as_before(tx)
+        if is_new:
+            _check_references(tx, outcome)
+        for line, errors in _serials_refused(tx):
+            outcome.refuse(line, errors)
+        if is_new and not outcome.errors:
+            staging.number(tx)
+            outcome.created, outcome.updated, outcome.unchanged = staging.compare(tx, self._sent)
+
+    def _is_as_before(self, tx: Transaction) -> bool:
+        """Whether the articles of the rows and all clients are as they were when it was called the last time."""
+        before, self._last_change = self._last_change, tx.last_change()
+        clients, self._clients = self._clients, self._clients_now(tx)
+        return before is not None and clients == self._clients and not staged_checks.is_concerned_since(tx, before)
+
+    def _clients_now(self, tx: Transaction) -> Mapping[str, int]:
+        """Their ids by code, if the rows name them."""
+        return directory.ids_by_code(tx, directory.CLIENTS) if "client_code" in self._sent else {}
+
+    def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
+        if not outcome.created and not outcome.updated:
+            return
+        last_id = store.last_id(tx)
+        before = staging.apply(tx, self._sent, progress)
+        if outcome.created:
+            record_events(tx, "article.created", store.CREATED_AFTER, {"last_id": last_id})
+        if outcome.updated:
+            record_events(tx, "article.updated", staging.UPDATED_AFTER, {"before": before, "last_id": last_id})
+
+
+def _check_references(tx: Transaction, outcome: Outcome) -> None:
+    staged_checks.find_known(tx)
+    for line in staged_checks.nameless(tx):
+        outcome.refuse(line, {"name": ["is required"]})
+    for line in staged_checks.of_no_client(tx):
+        outcome.refuse(line, {"client_code": ["is not a client of this company"]})
+    for line in staged_checks.of_taken_external_ref(tx):
+        outcome.refuse(line, {"external_ref": ["is taken by another article"]})
+
+
+def _serials_refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
+    obstacles = tx.service(Obstacles)
+    for current in staged_checks.tracked_otherwise(tx):
+        try:
+            obstacles.check(tx, current.article_id, current.track_serial, current.wanted)
+        except Problem as problem:
+            yield current.line, problem.errors

@@ -1,0 +1,51 @@
+"""Checks articles beyond the form of their fields. Pure: facts come in, errors come out."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import invalid
+from wmsd.contract.field_errors import FieldError, external_ref_taken
+
+MOST_WORDS: Final = 6
+"""The most words that a search looks for, because each one costs time. The longest count: they narrow it most."""
+SHORTEST_BEGINNING: Final = 2
+"""The shortest word that is searched as a prefix. A shorter one must match a whole word."""
+
+
+def search_words(text: str) -> list[str]:
+    """The distinct words of a search, the longest first, at most `MOST_WORDS`."""
+    words: list[str] = re.findall(r"\w+", text.replace("_", " "))
+    different = {word.casefold(): word for word in words}.values()
+    return sorted(different, key=len, reverse=True)[:MOST_WORDS]
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """The articles that have the wanted code and external_ref, if any, and whether the wanted client exists."""
+
+    of_code: int | None
+    of_external_ref: int | None
+    client_exists: bool
+
+
+def reference_errors(article_id: int | None, holders: Holders) -> Iterator[FieldError]:
+    """Errors of code, external_ref and client. `article_id` is None for a new article."""
+    if holders.of_code not in (None, article_id):
+        yield FieldError("VALIDATION_FAILED", "code", "is taken by another article")
+    if holders.of_external_ref is not None and holders.of_external_ref != article_id:
+        yield external_ref_taken("article", holders.of_external_ref)
+    if not holders.client_exists:
+        yield FieldError("VALIDATION_FAILED", "client_id", "is not a client of this company")
+
+
+def wanted_fields(fields: str | None, known: Iterable[str]) -> list[str] | None:
+    """The names of a sparse fieldset. Raises Problem (422) for a name that is no field."""
+    if fields is None:
+        return None
+    names = [name.strip() for name in fields.split(",") if name.strip()]
+    unknown = [name for name in names if name not in set(known)]
+    if unknown:
+        raise invalid({"fields": [f"{name} is not a field of this record" for name in unknown]})
+    return ["id", *names]

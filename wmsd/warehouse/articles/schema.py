@@ -1,0 +1,114 @@
+"""An article's fields (decisions, section 2)."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from wmsd.base.quantity import SCALE
+from wmsd.contract.fields import (
+    Amount,
+    Code,
+    Id,
+    Input,
+    Label,
+    Name,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    Recorded,
+    refuse,
+)
+from wmsd.contract.list_queries import ChangedAfter, CursorQuery, PageQuery, Query, SortedBy
+from wmsd.warehouse.articles.rules import MOST_WORDS
+
+
+def _unique(values: list[str]) -> list[str]:
+    if len(set(values)) != len(values):
+        raise refuse("must not name one barcode twice")
+    return values
+
+
+class ArticleFields(Input):
+    code: Annotated[Code, Field(description="The SKU, unique in the company.")]
+    name: Name
+    unit: Annotated[Label, Field(description="The unit of measure of every quantity.")] = "pcs"
+    description: OptionalText = None
+    barcode: OptionalLabel = None
+    barcodes: Annotated[list[Label], Field(max_length=50), AfterValidator(_unique)] = []
+    unit_3pl: Annotated[OptionalLabel, Field(description="The unit in which receptions count.")] = None
+    um3pl_factor: Annotated[
+        Quantity,
+        Field(description="How many `unit` are in one `unit_3pl`.", json_schema_extra={"default": 1}),
+    ] = SCALE
+    min_stock: Annotated[
+        Amount | None, Field(description="`stock.low` is sent when the available quantity falls to it or below.")
+    ] = None
+    track_lot: bool = False
+    track_serial: bool = False
+    weight_kg: Amount | None = None
+    length_mm: Amount | None = None
+    width_mm: Amount | None = None
+    height_mm: Amount | None = None
+    over_receipt_pct: Annotated[
+        Amount | None, Field(description="How many per cent more than ordered may be received.")
+    ] = None
+    active: bool = True
+    client_id: Id | None = None
+    external_ref: Annotated[
+        OptionalLabel, Field(description="The integrator's own number, unique in the company.")
+    ] = None
+
+
+class ArticleChanges(ArticleFields, partial=True):
+    """The fields to change; the others stay."""
+
+
+class Article(ArticleFields, Recorded):
+    """An article."""
+
+
+MAX_SEARCH = 64
+
+
+Search = Annotated[
+    str,
+    Field(
+        max_length=MAX_SEARCH,
+        description=f"Words, or their beginnings, in code, name or barcodes. The {MOST_WORDS} longest count.",
+    ),
+]
+
+
+class ArticleFilters(Query):
+    search: Search | None = None
+    code: str | None = None
+    barcode: Annotated[
+        str | None, Field(max_length=100, description="Exactly this one, as `barcode` or among `barcodes`.")
+    ] = None
+
+    @property
+    def is_search(self) -> bool:
+        return self.search is not None or self.barcode is not None
+
+
+class ArticleQuery(ArticleFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id", "code", "updated_at")] = "id"
+
+
+class ArticleCursorQuery(ArticleFilters, CursorQuery):
+    pass
+
+
+class SparseArticleQuery(ArticleQuery):
+    fields: Annotated[
+        str | None,
+        Field(max_length=1000, description="Names of fields, separated by commas; `id` is always sent."),
+    ] = None
+
+
+class ArticleSyncQuery(CursorQuery):
+    BEGINS = frozenset({"updated_since"})
+
+    updated_since: Annotated[
+        ChangedAfter | None, Field(description="Only articles whose `updated_at` is after this moment.")
+    ] = None

@@ -1,0 +1,201 @@
+"""The SQL of articles."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.strict_json import dumps
+from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery
+from wmsd.contract.results import CursorPage, Page, Record, Records
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql import undo_rows as kept_rows
+from wmsd.db.sql.change_sequence import changed, created, each_changed
+from wmsd.db.sql.lists import Listing, conditions
+from wmsd.db.sql.records import check_shown, record_sql
+from wmsd.db.sql.statements import insert_sql, update_sql
+from wmsd.warehouse.articles.rules import SHORTEST_BEGINNING, search_words
+from wmsd.warehouse.articles.schema import Article, ArticleFields, ArticleFilters
+
+RECORD: Final = record_sql(Article)
+COLUMNS: Final = tuple(ArticleFields.model_fields)
+check_shown(ArticleFields, Article)
+
+HAS_BARCODE: Final = "(barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))"
+HAS_ITS_WORDS: Final = "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :barcode_words)"
+"""The search index finds the few articles with the words of a barcode; among them it is compared exactly."""
+LISTING: Final = Listing(
+    source="articles",
+    order="id",
+    filters=conditions(
+        ArticleFilters,
+        search="id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)",
+        barcode=HAS_BARCODE,
+    )
+    | {"barcode_words": HAS_ITS_WORDS},
+    count="articles",
+)
+CHANGES: Final = Listing(source="articles", order="change_seq", filters={}, count="articles")
+
+
+def page(tx: Transaction, query: PageQuery, values: Mapping[str, object], fields: Iterable[str] | None) -> Page:
+    searched = _searched(values)
+    if searched is None:
+        return Page("", 0)
+    return LISTING.page(tx, RECORD if fields is None else record_sql(Article, fields=fields), query, searched)
+
+
+def after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    searched = _searched(query.filters())
+    if searched is None:
+        return CursorPage("", position, has_more=False, positions="")
+    return LISTING.after(tx, RECORD, query, position, searched)
+
+
+def find(tx: Transaction, query: IdsQuery) -> Records:
+    return LISTING.of(tx, RECORD, "id", query.ids)
+
+
+def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
+    """The filters in the form of the list's SQL; None when nothing can match."""
+    found = dict(values)
+    if "search" in values:
+        words = search_words(str(values["search"]))
+        if not words:
+            return None
+        found["search"] = " ".join(map(_term, words))
+    if "barcode" in values and (phrase := _phrase(str(values["barcode"]))) is not None:
+        found["barcode_words"] = phrase
+    return found
+
+
+def _phrase(barcode: str) -> str | None:
+    """An FTS5 query for the words of a barcode; None when the index may see none in it, or not the whole of it."""
+    if "\0" in barcode or not any(each.isascii() and each.isalnum() for each in barcode):
+        return None
+    doubled = barcode.replace('"', '""')
+    return f'barcodes : "{doubled}"'
+
+
+def _term(word: str) -> str:
+    """A term of an FTS5 query: a prefix, or the whole word when it is too short for a prefix."""
+    return f'"{word}"*' if len(word) >= SHORTEST_BEGINNING else f'"{word}"'
+
+
+def changes(tx: Transaction, query: CursorQuery, after: int) -> CursorPage:
+    return CHANGES.after(tx, RECORD, query, after, {})
+
+
+ALL: Final = f"SELECT {RECORD} FROM articles ORDER BY id"
+
+
+def every(tx: Transaction) -> Iterator[str]:
+    """Every article, one at a time: for exports."""
+    return (row[0] for row in tx.execute(ALL))
+
+
+ONE: Final = f"SELECT {RECORD} FROM articles WHERE id = ?"
+
+
+def one(tx: Transaction, article_id: int) -> Record | None:
+    text = tx.value(ONE, (article_id,))
+    return None if text is None else Record(article_id, text)
+
+
+ID_OF_CODE: Final = "SELECT id FROM articles WHERE code = ?"
+
+
+def id_of_code(tx: Transaction, code: str) -> int | None:
+    found: int | None = tx.value(ID_OF_CODE, (code,))
+    return found
+
+
+ID_OF_EXTERNAL_REF: Final = "SELECT id FROM articles WHERE external_ref = ?"
+
+
+def id_of_external_ref(tx: Transaction, external_ref: str) -> int | None:
+    found: int | None = tx.value(ID_OF_EXTERNAL_REF, (external_ref,))
+    return found
+
+
+REFERENCES: Final = """
+    SELECT id, code, active, track_serial FROM articles WHERE {column} IN (SELECT value FROM json_each(?))
+"""
+REFERENCES_BY: Final = {column: REFERENCES.format(column=column) for column in ("id", "code")}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    id: int
+    code: str
+    is_active: bool
+    tracks_serials: bool
+
+
+def references(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> list[Reference]:
+    """The articles that have one of the ids or one of the codes."""
+    found: dict[int, Reference] = {}
+    for column, values in (("id", list(ids)), ("code", list(codes))):
+        for article_id, code, active, serial in tx.rows(REFERENCES_BY[column], (dumps(values),)) if values else ():
+            found[article_id] = Reference(article_id, code, bool(active), bool(serial))
+    return [*found.values()]
+
+
+COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM articles WHERE id = ?"
+
+
+def columns(tx: Transaction, article_id: int) -> dict[str, Any] | None:
+    """The article's fields as they are stored."""
+    return tx.record(COLUMNS_OF_ONE, (article_id,))
+
+
+BY_CODES: Final = f"""
+    SELECT id, {", ".join(COLUMNS)} FROM articles WHERE code IN (SELECT value FROM json_each(?))
+"""
+
+
+def columns_by_code(tx: Transaction, codes_json: str) -> dict[str, dict[str, Any]]:
+    return {row["code"]: row for row in tx.records(BY_CODES, (codes_json,))}
+
+
+CODES_BY_EXTERNAL_REF: Final = """
+    SELECT external_ref, code FROM articles WHERE external_ref IN (SELECT value FROM json_each(?))
+"""
+
+
+def codes_by_external_ref(tx: Transaction, external_refs_json: str) -> dict[str, str]:
+    return dict(tx.rows(CODES_BY_EXTERNAL_REF, (external_refs_json,)))
+
+
+WRITTEN: Final = (*COLUMNS, "change_seq", "created_at", "updated_at")
+INSERT: Final = insert_sql("articles", WRITTEN)
+
+
+def insert(tx: Transaction, values: Mapping[str, object]) -> int:
+    return tx.insert(INSERT, {**values, **created(tx)})
+
+
+INSERT_MANY: Final = f"INSERT INTO articles ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))})"
+
+
+def insert_many(tx: Transaction, rows: list[tuple[object, ...]]) -> None:
+    """Inserts articles. Each row holds the values of COLUMNS, in their order."""
+    moments = each_changed(tx, len(rows))
+    tx.executemany(
+        INSERT_MANY,
+        [(*row, change, tx.timestamp, at) for row, (change, at) in zip(rows, moments, strict=True)],
+    )
+
+
+UPDATE: Final = update_sql("articles", (*COLUMNS, "change_seq", "updated_at"))
+
+
+def update(tx: Transaction, article_id: int, values: Mapping[str, object]) -> None:
+    tx.execute(UPDATE, {**values, "id": article_id, **changed(tx)})
+
+
+def last_id(tx: Transaction) -> int:
+    """The last id that was given, also to an article that is gone."""
+    return kept_rows.last_id(tx, "articles")
+
+
+CREATED_AFTER: Final = f"SELECT id AS entity_id, {RECORD} AS data FROM articles WHERE id > :last_id ORDER BY id"

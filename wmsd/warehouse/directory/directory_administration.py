@@ -1,0 +1,104 @@
+"""What admins of a company do with its clients, partners and warehouses at the pages. Programs only read them."""
+
+from functools import partial
+
+from wmsd.base.problems import invalid, not_found
+from wmsd.contract.fields import Input
+from wmsd.contract.operation import operation
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import stored
+from wmsd.warehouse.directory import store
+from wmsd.warehouse.directory.schema import (
+    Client,
+    ClientChanges,
+    ClientFields,
+    Partner,
+    PartnerChanges,
+    PartnerFields,
+    Warehouse,
+    WarehouseChanges,
+    WarehouseFields,
+)
+from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
+
+by_admins = partial(operation, answer="record", role="company-admin", writes=True)
+
+
+def _one(tx: Transaction, kind: DirectoryKind, id: int) -> Record:
+    record = store.one(tx, kind, id)
+    if record is None:
+        raise not_found(kind.noun)
+    return record
+
+
+def _client(tx: Transaction, id: int) -> Record:
+    return _one(tx, CLIENTS, id)
+
+
+def _partner(tx: Transaction, id: int) -> Record:
+    return _one(tx, PARTNERS, id)
+
+
+def _warehouse(tx: Transaction, id: int) -> Record:
+    return _one(tx, WAREHOUSES, id)
+
+
+@by_admins(tag="Clients", returns=Client, creates=True, audited="client.create")
+def create_client(tx: Transaction, body: ClientFields) -> Record:
+    """Create a client."""
+    return _create(tx, CLIENTS, body)
+
+
+@by_admins(tag="Clients", returns=Client, precondition=_client, audited="client.change")
+def change_client(tx: Transaction, id: int, body: ClientChanges) -> Record:
+    """Change a client."""
+    return _change(tx, CLIENTS, id, body)
+
+
+@by_admins(tag="Partners", returns=Partner, creates=True, audited="partner.create")
+def create_partner(tx: Transaction, body: PartnerFields) -> Record:
+    """Create a partner."""
+    return _create(tx, PARTNERS, body)
+
+
+@by_admins(tag="Partners", returns=Partner, precondition=_partner, audited="partner.change")
+def change_partner(tx: Transaction, id: int, body: PartnerChanges) -> Record:
+    """Change a partner."""
+    return _change(tx, PARTNERS, id, body)
+
+
+@by_admins(tag="Warehouses", returns=Warehouse, creates=True, audited="warehouse.create")
+def create_warehouse(tx: Transaction, body: WarehouseFields) -> Record:
+    """Create a warehouse."""
+    return _create(tx, WAREHOUSES, body)
+
+
+@by_admins(tag="Warehouses", returns=Warehouse, precondition=_warehouse, audited="warehouse.change")
+def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record:
+    """Change a warehouse."""
+    return _change(tx, WAREHOUSES, id, body)
+
+
+def _create(tx: Transaction, kind: DirectoryKind, body: Input) -> Record:
+    columns = stored(body.model_dump())
+    _check_code(tx, kind, str(columns["code"]), None)
+    return _one(tx, kind, store.insert(tx, kind, columns))
+
+
+def _change(tx: Transaction, kind: DirectoryKind, record_id: int, body: Input) -> Record:
+    """When nothing differs, nothing is written."""
+    current = store.columns(tx, kind, record_id)
+    if current is None:
+        raise not_found(kind.noun)
+    columns = {**current, **stored(body.given())}
+    if columns != current:
+        _check_code(tx, kind, str(columns["code"]), record_id)
+        store.update(tx, kind, record_id, columns)
+    return _one(tx, kind, record_id)
+
+
+def _check_code(tx: Transaction, kind: DirectoryKind, code: str, record_id: int | None) -> None:
+    """Raises Problem (422) when another record of the kind has the code."""
+    if store.id_of_code(tx, kind, code) not in (None, record_id):
+        raise invalid({"code": [f"is taken by another {kind.noun}"]})

@@ -1,0 +1,66 @@
+"""Imports clients, partners and warehouses: creates new codes and changes known ones."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from wmsd.base.problems import FieldErrors
+from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
+from wmsd.contract.validation import field_errors
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import stored
+from wmsd.warehouse.directory import store
+from wmsd.warehouse.directory.store import DirectoryKind
+
+ADDRESS = "address."
+
+
+def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind: DirectoryKind) -> None:
+    """Rows of the kind's fields. Each field of an address has its own column, such as `address.city`."""
+    codes = FirstSeen()
+    for row in rows:
+        code = str(row.values.get("code", ""))
+        current = store.by_code(tx, kind, code)
+        values = nested(row.values)
+        shown = kind.shown_fields(current) if current else {}
+        errors: FieldErrors = {}
+        columns: dict[str, Any] = {}
+        try:
+            checked = kind.fields.model_validate(laid_over(shown, values))
+            columns = stored(checked.model_dump())
+        except ValidationError as error:
+            errors = field_errors(error)
+        before = codes.line_before(code, row.line) if code else None
+        if before is not None:
+            errors["code"] = [f"is given twice; first in row {before}"]
+        if errors:
+            outcome.refuse(row.line, errors)
+        elif current is None:
+            store.insert(tx, kind, columns)
+            outcome.created += 1
+        elif columns == stored(shown):
+            outcome.unchanged += 1
+        else:
+            store.update(tx, kind, current["id"], columns)
+            outcome.updated += 1
+
+
+def nested(values: Mapping[str, object]) -> dict[str, Any]:
+    """The values with those of an address together."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if name.startswith(ADDRESS):
+            found.setdefault("address", {})[name.removeprefix(ADDRESS)] = value
+        else:
+            found[name] = value
+    return found
+
+
+def laid_over(current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The current fields with the given ones in their place. What is not given of an address stays."""
+    merged = {**current, **given}
+    if "address" in given:
+        address = {**(current.get("address") or {}), **given["address"]}
+        merged["address"] = address if any(value is not None for value in address.values()) else None
+    return merged

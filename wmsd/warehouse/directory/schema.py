@@ -1,0 +1,91 @@
+"""Clients, partners and warehouses: their fields (decisions, section 2)."""
+
+from typing import Annotated, Literal
+
+from wmsd.contract.fields import Code, Input, Name, OptionalEmail, OptionalLabel, OptionalText, Recorded
+from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, QueryFlag, SortedBy
+
+PartnerType = Literal["CLIENT", "FURNIZOR", "TRANSPORTATOR"]
+
+
+class Address(Input):
+    street: OptionalText = None
+    city: OptionalLabel = None
+    postal_code: OptionalLabel = None
+    country: OptionalLabel = None
+
+
+class ContactFields(Input):
+    code: Code
+    name: Name
+    tax_id: OptionalLabel = None
+    email: OptionalEmail = None
+    phone: OptionalLabel = None
+    address: Address | None = None
+    active: bool = True
+
+
+class ClientFields(ContactFields):
+    """A client: the owner of goods."""
+
+
+class PartnerFields(ContactFields):
+    """A partner: receives, supplies or carries goods."""
+
+    type: PartnerType = "CLIENT"
+
+
+class WarehouseFields(Input):
+    code: Code
+    name: Name
+    address: Address | None = None
+    active: bool = True
+
+
+class ClientChanges(ClientFields, partial=True):
+    """The fields to change; the others stay."""
+
+
+class PartnerChanges(PartnerFields, partial=True):
+    """The fields to change; the others stay."""
+
+
+class WarehouseChanges(WarehouseFields, partial=True):
+    """The fields to change; the others stay."""
+
+
+class Client(ClientFields, Recorded):
+    """A client."""
+
+
+class Partner(PartnerFields, Recorded):
+    """A partner."""
+
+
+class Warehouse(WarehouseFields, Recorded):
+    """A warehouse."""
+
+
+class DirectoryFilters(Query):
+    code: str | None = None
+    active: QueryFlag | None = None
+
+
+class PartnerFilters(DirectoryFilters):
+    type: PartnerType | None = None
+
+
+class DirectoryQuery(DirectoryFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id", "code")] = "id"
+
+
+class PartnerQuery(PartnerFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id", "code")] = "id"
+
+
+class DirectoryCursorQuery(DirectoryFilters, CursorQuery):
+    pass
+
+
+class PartnerCursorQuery(PartnerFilters, CursorQuery):
+    pass

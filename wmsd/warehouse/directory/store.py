@@ -1,0 +1,127 @@
+"""The SQL of clients, partners and warehouses. They differ only in their columns, so they share the code."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.fields import Input
+from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query
+from wmsd.contract.results import CursorPage, Page, Record, Records
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.lists import Listing, conditions
+from wmsd.db.sql.records import check_shown, record_sql
+from wmsd.db.sql.statements import insert_sql, update_sql
+from wmsd.warehouse.directory.schema import (
+    Client,
+    ClientFields,
+    DirectoryFilters,
+    Partner,
+    PartnerFields,
+    PartnerFilters,
+    Warehouse,
+    WarehouseFields,
+)
+
+
+@dataclass(frozen=True)
+class DirectoryKind:
+    noun: str
+    table: str
+    fields: type[Input]
+    model: type[BaseModel]
+    filters: type[Query]
+
+    def __post_init__(self) -> None:
+        check_shown(self.fields, self.model)
+
+    @cached_property
+    def record(self) -> str:
+        return record_sql(self.model)
+
+    @cached_property
+    def listing(self) -> Listing:
+        return Listing(self.table, "id", conditions(self.filters), self.table)
+
+    def shown_fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A stored row's own fields, in the form in which a caller sends them."""
+        fields = {name: row[name] for name in self.fields.model_fields}
+        address = fields["address"]
+        return {
+            **fields,
+            "active": bool(fields["active"]),
+            "address": None if address is None else json.loads(address),
+        }
+
+
+CLIENTS: Final = DirectoryKind("client", "clients", ClientFields, Client, DirectoryFilters)
+PARTNERS: Final = DirectoryKind("partner", "partners", PartnerFields, Partner, PartnerFilters)
+WAREHOUSES: Final = DirectoryKind("warehouse", "warehouses", WarehouseFields, Warehouse, DirectoryFilters)
+
+
+def page(tx: Transaction, kind: DirectoryKind, query: PageQuery) -> Page:
+    return kind.listing.page(tx, kind.record, query, query.filters())
+
+
+def after(tx: Transaction, kind: DirectoryKind, query: CursorQuery, position: int) -> CursorPage:
+    return kind.listing.after(tx, kind.record, query, position, query.filters())
+
+
+def find(tx: Transaction, kind: DirectoryKind, query: IdsQuery) -> Records:
+    return kind.listing.of(tx, kind.record, "id", query.ids)
+
+
+def one(tx: Transaction, kind: DirectoryKind, record_id: int) -> Record | None:
+    text = tx.value(f"SELECT {kind.record} FROM {kind.table} WHERE id = ?", (record_id,))
+    return None if text is None else Record(record_id, text)
+
+
+def by_code(tx: Transaction, kind: DirectoryKind, code: str) -> dict[str, Any] | None:
+    return tx.record(f"SELECT * FROM {kind.table} WHERE code = ?", (code,))
+
+
+def columns(tx: Transaction, kind: DirectoryKind, record_id: int) -> dict[str, Any] | None:
+    """The record's own fields as they are stored."""
+    return tx.record(f"SELECT {', '.join(kind.fields.model_fields)} FROM {kind.table} WHERE id = ?", (record_id,))
+
+
+def id_of_code(tx: Transaction, kind: DirectoryKind, code: str) -> int | None:
+    found: int | None = tx.value(f"SELECT id FROM {kind.table} WHERE code = ?", (code,))
+    return found
+
+
+def ids_by_code(tx: Transaction, kind: DirectoryKind) -> dict[str, int]:
+    return dict(tx.rows(f"SELECT code, id FROM {kind.table}"))
+
+
+def codes_by_id(tx: Transaction, kind: DirectoryKind) -> dict[int, str]:
+    return dict(tx.rows(f"SELECT id, code FROM {kind.table}"))
+
+
+def every(tx: Transaction, kind: DirectoryKind) -> Iterator[str]:
+    """Every record, one at a time: for exports."""
+    return (row[0] for row in tx.execute(f"SELECT {kind.record} FROM {kind.table} ORDER BY id"))
+
+
+def exists(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool:
+    return tx.value(f"SELECT 1 FROM {kind.table} WHERE id = ?", (record_id,)) is not None
+
+
+def is_active(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool | None:
+    """Whether the record is active; None when there is no such record."""
+    active = tx.value(f"SELECT active FROM {kind.table} WHERE id = ?", (record_id,))
+    return None if active is None else bool(active)
+
+
+def insert(tx: Transaction, kind: DirectoryKind, columns: Mapping[str, object]) -> int:
+    times = {"created_at": tx.timestamp, "updated_at": tx.timestamp}
+    row = {**columns, **times}
+    return tx.insert(insert_sql(kind.table, row), row)
+
+
+def update(tx: Transaction, kind: DirectoryKind, record_id: int, columns: Mapping[str, object]) -> None:
+    row = {**columns, "updated_at": tx.timestamp}
+    tx.execute(update_sql(kind.table, row), {**row, "id": record_id})

@@ -1,0 +1,130 @@
+"""Doctor's checks of documents: made from what their kind declares."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from wmsd.base.quantity import SCALE
+from wmsd.contract.invariants import Check, unequal_sums
+from wmsd.warehouse.documents.table import DocumentTable
+
+STATUS: Final = "status {status}"
+STATUS_OF_PARTNER: Final = "partner {partner}, status {status}"
+LINE: Final = "{document}, line {line}"
+SERIAL: Final = "{document}, serial {serial}"
+LOT: Final = "{document}, lot {lot}"
+HELD, FREE = "held", "free"
+
+
+def listed(names: Iterable[str]) -> str:
+    """SQL: these names, with commas between them."""
+    return ", ".join(f"'{name}'" for name in sorted(names))
+
+
+def status_checks(table: DocumentTable) -> tuple[Check, Check]:
+    noun, name, counts = table.noun, table.name, table.tally
+    partner = "partner_id" if counts.by_partner else "0 AS partner_id"
+    named = "'partner ' || partner_id || ', ' || " if counts.by_partner else ""
+    reached = f"""
+        SELECT code, json_extract(status_history, '$[#-1].status'), status FROM {name}
+        WHERE status IS NOT json_extract(status_history, '$[#-1].status')
+    """
+    counted = unequal_sums(
+        "status, partner_id",
+        f"SELECT status, {partner}, count(*) AS amount FROM {name} GROUP BY 1, 2",
+        f"SELECT status, {partner}, rows AS amount FROM {counts.table}",
+    )
+    counts_differ = f"SELECT {named}'status ' || status, expected, found FROM ({counted})"
+    return (
+        Check(f"the status of a {noun} is the last that it reached", reached, in_millionths=False),
+        Check(
+            f"{noun}s are as many as their counts say",
+            counts_differ,
+            in_millionths=False,
+            words=(STATUS_OF_PARTNER, STATUS),
+        ),
+    )
+
+
+def ledger_check(table: DocumentTable, movements: Iterable[str], statuses: Iterable[str], amount: str) -> Check:
+    """`movements` are the kinds of movements that the lines of a document in one of the statuses have; `amount` is
+    the SQL of what one of them posts.
+    """
+    noun, name, lines = table.noun, table.name, table.line_table
+    expected = f"iif({name}.status IN ({listed(statuses)}), coalesce(line.quantity, 0), 0)"
+    differing = f"""
+        WITH moved AS (
+            SELECT document_line_id AS line_id, sum({amount}) AS quantity FROM stock_movements
+            WHERE kind IN ({listed(movements)}) GROUP BY document_line_id
+        )
+        SELECT {name}.code || ', line ' || line.id, {expected}, coalesce(moved.quantity, 0)
+        FROM {lines.name} AS line
+        JOIN {name} ON {name}.id = line.{lines.document}
+        LEFT JOIN moved ON moved.line_id = line.id
+        WHERE {expected} <> coalesce(moved.quantity, 0)
+    """
+    posted = " or ".join(sorted(statuses))
+    promise = f"a {noun} that is {posted} is in the ledger line by line, any other is not"
+    return Check(promise, differing, words=(LINE,))
+
+
+def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[Check, ...]:
+    """The reservations of documents in these statuses match their lines, also those of serials and lots."""
+    noun, name, lines = table.noun, table.name, table.line_table
+    their_lines = f"{name} JOIN {lines.name} AS line ON line.{lines.document} = {name}.id"
+    is_open = f"{name}.status IN ({listed(statuses)})"
+    is_held = f"holder_kind = '{table.entity}'"
+    quantities = unequal_sums(
+        "document_id, stock_id",
+        f"""
+            SELECT {name}.id AS document_id, stock.id AS stock_id, line.quantity AS amount
+            FROM {their_lines}
+            LEFT JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
+            WHERE {is_open}
+        """,
+        f"SELECT holder_id AS document_id, stock_id, quantity AS amount FROM reservations WHERE {is_held}",
+    )
+    serials = unequal_sums(
+        "document_id, article_id, serial",
+        f"""
+            SELECT DISTINCT {name}.id AS document_id, line.article_id, each.value AS serial, 1 AS amount
+            FROM {their_lines} CROSS JOIN json_each(line.serials) AS each
+            WHERE {is_open} AND line.serials IS NOT NULL
+        """,
+        f"SELECT holder_id AS document_id, article_id, serial, 1 AS amount FROM stock_serials WHERE {is_held}",
+    )
+    lots = unequal_sums(
+        "document_id, lot_id",
+        f"""
+            SELECT {name}.id AS document_id, stock_lots.id AS lot_id, line.quantity AS amount FROM {their_lines}
+            JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
+            JOIN stock_lots ON stock_lots.stock_id = stock.id AND stock_lots.lot_number = line.lot_number
+            WHERE {is_open} AND line.lot_number IS NOT NULL AND line.serials IS NULL
+            UNION ALL
+            SELECT held.holder_id, stock_lots.id, {SCALE} FROM stock_serials AS held
+            JOIN stock_lots ON stock_lots.stock_id = held.stock_id AND stock_lots.lot_number = held.lot_number
+            WHERE held.{is_held}
+        """,
+        f"SELECT holder_id AS document_id, lot_id, quantity AS amount FROM lot_reservations WHERE {is_held}",
+    )
+    of_document = f"CROSS JOIN {name} ON {name}.id = document_id"
+    quantities_differ = f"SELECT {name}.code, expected, found FROM ({quantities}) {of_document}"
+    serials_differ = f"""
+        SELECT {name}.code || ', serial ' || serial, iif(expected, '{HELD}', '{FREE}'),
+            iif(found, '{HELD}', '{FREE}')
+        FROM ({serials}) {of_document}
+    """
+    lots_differ = f"""
+        SELECT {name}.code || ', lot ' || stock_lots.lot_number, expected, found
+        FROM ({lots}) {of_document} CROSS JOIN stock_lots ON stock_lots.id = lot_id
+    """
+    says, otherwise = f"an open {noun} holds", "any other"
+    return (
+        Check(f"{says} what its lines say, {otherwise} nothing", quantities_differ),
+        Check(
+            f"{says} the serials that its lines name, {otherwise} none",
+            serials_differ,
+            in_millionths=False,
+            words=(SERIAL, HELD, FREE),
+        ),
+        Check(f"{says} of a lot what its lines name of it, {otherwise} nothing", lots_differ, words=(LOT,)),
+    )

@@ -1,0 +1,46 @@
+"""The events of every kind of document: created, updated, status_changed. With each goes who did it."""
+
+from collections.abc import Sequence
+
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.outbox.events import record_event
+from wmsd.warehouse.documents.change_history import note_changed, note_created, note_moved
+from wmsd.warehouse.documents.table import DocumentTable
+
+
+def emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
+    note_created(tx, table, [document_id])
+    return _emit(tx, table, document_id, "created")
+
+
+def emit_several_created(tx: Transaction, table: DocumentTable, ids: Sequence[int]) -> dict[int, Record]:
+    """The same for documents that were created together: their records, by id."""
+    note_created(tx, table, ids)
+    records = table.several(tx, ids)
+    for document_id in ids:
+        record_event(tx, f"{table.entity}.created", document_id, records[document_id].json)
+    return records
+
+
+def emit_updated(tx: Transaction, table: DocumentTable, before: Record) -> Record:
+    """`before` is the document as it was."""
+    after = _emit(tx, table, before.id, "updated")
+    note_changed(tx, table, before, after)
+    return after
+
+
+def _emit(tx: Transaction, table: DocumentTable, document_id: int, what: str) -> Record:
+    record = table.one(tx, document_id)
+    record_event(tx, f"{table.entity}.{what}", document_id, record.json)
+    return record
+
+
+def move_and_emit(tx: Transaction, table: DocumentTable, ids: Sequence[int], current: str, requested: str) -> None:
+    """Moves documents and emits their events. The caller has checked that they may move, and carries out what else
+    the move does.
+    """
+    payloads = table.move(tx, ids, current, requested)
+    note_moved(tx, table, ids, requested)
+    for document_id in ids:
+        record_event(tx, f"{table.entity}.status_changed", document_id, payloads[document_id])

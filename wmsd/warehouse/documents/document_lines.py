@@ -1,0 +1,131 @@
+"""The table of the lines of a kind of document."""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from typing import Any, Final, Protocol
+
+from pydantic import BaseModel
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.strict_json import dumps
+from wmsd.contract.fields import Model
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.records import record_sql
+from wmsd.db.sql.statements import insert_sql
+from wmsd.warehouse.documents.schema import SentBack
+
+IDENTIFIES: Final = ("id", "article_code")
+"""Of a sent line: which one it is, and the other name of its article."""
+OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
+
+
+class HasId(Protocol):
+    """A line that may be sent with the id of a stored one."""
+
+    @property
+    def id(self) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class LineTable:
+    """`document` is the column with the document's id, `fields` are the columns that a caller may set, `shown` is
+    the model of a line in answers. `joined` are further tables, beside its own, which is called `line`; `columns`
+    names the SQL of fields that come from them.
+
+    Raises TypeError for a field that can be set and is not shown.
+    """
+
+    name: str
+    document: str
+    fields: tuple[str, ...]
+    shown: type[Model]
+    joined: str = OF_ITS_ARTICLE
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        hidden = [name for name in self.fields if name not in self.shown.model_fields]
+        if hidden:
+            raise TypeError(f"{self.name} can store what {self.shown.__name__} does not show: {', '.join(hidden)}")
+
+    def sql(self, documents: str) -> str:
+        """SQL: the lines of one row of the table `documents`, as JSON."""
+        own = {name: f"line.{name}" for name in self.shown.model_fields}
+        record = record_sql(self.shown, {**own, "article_code": "articles.code", **self.columns})
+        return f"""(
+            SELECT json_group_array({record} ORDER BY line.position) FROM {self.name} AS line {self.joined}
+            WHERE line.{self.document} = {documents}.id
+        )"""
+
+    def count_sql(self, documents: str) -> str:
+        """SQL: the number of the lines of one row of the table `documents`."""
+        return f"(SELECT count(*) FROM {self.name} AS line WHERE line.{self.document} = {documents}.id)"
+
+    def check_settable(self, line: type[BaseModel]) -> None:
+        """Raises TypeError for a field that a caller may set in a line and that has no column."""
+        lost = [
+            name
+            for name, field in line.model_fields.items()
+            if name not in (*self.fields, *IDENTIFIES) and SentBack not in field.metadata
+        ]
+        if lost:
+            raise TypeError(f"{line.__name__} can set what {self.name} does not store: {', '.join(lost)}")
+
+    def kept(self, sent: Sequence[HasId], before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
+        """For each sent line the stored row that has its id; None for a new line."""
+        left: dict[int | None, Mapping[str, Any]] = {row["id"]: row for row in before}
+        return [left.pop(line.id, None) for line in sent]
+
+    def row(self, line: BaseModel, kept: Mapping[str, Any] | None, **found: object) -> dict[str, Any]:
+        """A line that was sent, in stored form. `found` are the columns that were looked up."""
+        line_id = None if kept is None else kept["id"]
+        sent = {name: getattr(line, name) for name in self.fields if name not in found}
+        lists = {name: dumps(value) if value else None for name, value in sent.items() if isinstance(value, list)}
+        return {"id": line_id, **sent, **lists, **found}
+
+    def contents(self, rows: Sequence[Mapping[str, Any]], but: Container[str] = ()) -> list[tuple[Any, ...]]:
+        """What has to be equal for two lists of lines to be the same."""
+        names = [name for name in self.fields if name not in but]
+        return [tuple(row[name] for name in names) for row in rows]
+
+    @cached_property
+    def _of_one(self) -> str:
+        return f"SELECT id, {', '.join(self.fields)} FROM {self.name} WHERE {self.document} = ? ORDER BY position"
+
+    def of(self, tx: Transaction, document_id: int) -> list[dict[str, Any]]:
+        """The stored lines of a document, in their order."""
+        return tx.records(self._of_one, (document_id,))
+
+    @cached_property
+    def _take_away(self) -> str:
+        kept = "SELECT value FROM json_each(?)"
+        return f"DELETE FROM {self.name} WHERE {self.document} = ? AND id NOT IN ({kept})"
+
+    @cached_property
+    def _insert(self) -> str:
+        return insert_sql(self.name, ("id", self.document, "position", *self.fields))
+
+    @cached_property
+    def _write(self) -> str:
+        columns = ("position", *self.fields)
+        changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
+        return f"{self._insert} ON CONFLICT (id) DO UPDATE SET {changes}"
+
+    def insert(self, tx: Transaction, lines_of: Mapping[int, Sequence[Mapping[str, Any]]]) -> None:
+        """Inserts lines, by the ids of their documents. A line without an id gets a new one."""
+        tx.executemany(self._insert, [row for each in lines_of.items() for row in self._rows(*each)])
+
+    def replace(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Replaces all lines of a document. Nothing may refer to the old ones."""
+        tx.execute(f"DELETE FROM {self.name} WHERE {self.document} = ?", (document_id,))
+        self.insert(tx, {document_id: rows})
+
+    def write(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Replaces all lines of a document; a line that is sent with its id keeps its row, so that others may
+        refer to it.
+        """
+        tx.execute(self._take_away, (document_id, dumps([row["id"] for row in rows if row["id"] is not None])))
+        tx.executemany(self._write, self._rows(document_id, rows))
+
+    def _rows(self, document_id: int, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [{**row, self.document: document_id, "position": position} for position, row in enumerate(rows)]

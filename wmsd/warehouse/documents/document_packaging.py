@@ -1,0 +1,46 @@
+"""The returnable packaging that goes with the move of a document."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from wmsd.base.problems import invalid
+from wmsd.contract.field_errors import refuse_field_errors
+from wmsd.contract.fields import Input
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.packaging.packaging_ledger import Document, record
+from wmsd.warehouse.packaging.packaging_lines import find_movements
+from wmsd.warehouse.packaging.schema import Direction, PackagingLine
+
+MOST_LINES: Final = 100
+Packaging = Annotated[
+    list[PackagingLine] | None,
+    Field(max_length=MOST_LINES, description="Returnable packaging that moves with the goods. It is only sent."),
+]
+
+
+class WithPackaging(Input):
+    """The request of a move that can take packaging along."""
+
+    packaging: Packaging = None
+
+
+def check_goes_with(packaging: Sequence[PackagingLine] | None, requested: str | None, wanted: str) -> None:
+    """Raises Problem (422) for packaging that is sent without the move that takes it along."""
+    if packaging and requested != wanted:
+        raise invalid({"packaging": [f"goes with the move to {wanted}: send it with that status"]})
+
+
+def record_packaging(
+    tx: Transaction,
+    document: Document,
+    packaging: Sequence[PackagingLine],
+    partner_id: int,
+    direction: Direction,
+) -> None:
+    """Raises Problem (422) with every error of the lines."""
+    movements, errors = find_movements(tx, packaging, partner_id, direction)
+    refuse_field_errors(errors)
+    for movement in movements:
+        record(tx, movement, document)

@@ -1,0 +1,94 @@
+"""What a document is to reserve for its lines, and which of them are short."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from wmsd.base.quantity import to_text
+from wmsd.contract.field_errors import FieldError
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.explicit_lots import find_explicit
+from wmsd.warehouse.documents.table import DocumentTable
+from wmsd.warehouse.stock import store as stock
+from wmsd.warehouse.stock.stock_reservations import NOTHING, Holder, Reservation, reservation_of
+from wmsd.warehouse.stock.store import Place
+
+Row = Mapping[str, Any]
+"""A line as it is stored: article_id (None when it is not known), warehouse_id, quantity, lot_number, serials."""
+
+
+class Wanted(NamedTuple):
+    """What one line takes, in millionths. Its place is None when its article or warehouse is not known."""
+
+    place: Place | None
+    quantity: int
+
+
+def wanted_by(rows: Sequence[Row]) -> list[Wanted]:
+    return [
+        Wanted(
+            None if row["article_id"] is None else Place(row["article_id"], row["warehouse_id"]), row["quantity"]
+        )
+        for row in rows
+    ]
+
+
+def places_of(rows: Sequence[Row]) -> set[Place]:
+    return {place for place, _ in wanted_by(rows) if place is not None}
+
+
+def sums(lines: Iterable[Wanted]) -> dict[Place, int]:
+    """What the lines take together, by place."""
+    found: dict[Place, int] = {}
+    for place, quantity in lines:
+        if place is not None:
+            found[place] = found.get(place, 0) + quantity
+    return found
+
+
+def shortages(lines: Sequence[Wanted], available: Mapping[Place, int], name: str = "lines") -> list[FieldError]:
+    """An error for each line whose place has less than all lines want of it together. `name` is the field with the
+    lines.
+    """
+    together = sums(lines)
+    return [
+        FieldError(
+            "INSUFFICIENT_STOCK",
+            f"{name}.{number}.quantity",
+            "is more than there is: "
+            f"{to_text(available.get(place, 0))} available, {to_text(together[place])} wanted",
+        )
+        for number, (place, _) in enumerate(lines)
+        if place is not None and together[place] > available.get(place, 0)
+    ]
+
+
+def find_stock(
+    tx: Transaction,
+    table: DocumentTable,
+    document_id: int | None,
+    rows: Sequence[Row],
+    errors: list[FieldError],
+    warehouse_id: int | None = None,
+    there: Mapping[Place, tuple[int, int]] | None = None,
+) -> Reservation:
+    """What the document is to reserve. Adds an error for each line that is short. `there` is, by place, its stock
+    record and the available quantity, if that was read already.
+
+    What the document has reserved counts as available to it. When its own warehouse is wrong, the lines that take
+    from it get no further errors.
+    """
+    bad_warehouse = warehouse_id if any(error.path == "warehouse_id" for error in errors) else None
+    lines = [
+        line._replace(place=None) if line.place and line.place.warehouse_id == bad_warehouse else line
+        for line in wanted_by(rows)
+    ]
+    before = reservation_of(tx, Holder(table.entity, document_id)) if document_id is not None else NOTHING
+    together = sums(lines)
+    there = stock.available_at(tx, together) if there is None else there
+    records = {place: there[place] for place in together if place in there}
+    free = {place: available + before.stock.get(stock_id, 0) for place, (stock_id, available) in records.items()}
+    stock_ids = {place: stock_id for place, (stock_id, _) in records.items()}
+    named = find_explicit(tx, table, document_id, rows, stock_ids, before)
+    errors += [*shortages(lines, free, table.lines), *named.errors]
+    quantities = {stock_id: together[place] for place, stock_id in stock_ids.items()}
+    return Reservation(quantities, named.lots, frozenset(named.serials))

@@ -1,0 +1,148 @@
+"""Imports documents from a file: it creates unknown ones, changes known ones, and moves each to its status.
+
+A document is known by its code or, without one, by its external_ref. Rows are read and checked before other
+writers have to wait. The action that writes a single document also checks those of a file.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import groupby, pairwise
+from typing import Final
+
+from wmsd.base.problems import Problem
+from wmsd.contract.bulk_imports import Import, Outcome, Progress, Row
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.staged_rows import Pile, put_down, put_down_before
+from wmsd.warehouse.documents.file_codes import Codes
+from wmsd.warehouse.documents.file_rows import DocumentRows
+from wmsd.warehouse.documents.kind import Document, DocumentKind
+
+DOCUMENTS: Final = Pile("staged_documents")
+TOGETHER: Final = 200
+"""How many new documents are created together, unless one has to go alone."""
+
+
+class DocumentImport(Import):
+    checks_all = False
+
+    def __init__(self, kind: DocumentKind) -> None:
+        self._kind = kind
+        self._in_files = kind.in_files
+        self._rows = DocumentRows(kind)
+        self._count = 0
+        self._codes: Codes | None = None
+        self._found = Outcome()
+        self._later: list[Callable[[], None]] = []
+
+    def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
+        DOCUMENTS.make(tx, schema)
+        self._count = put_down(tx, schema, rows)
+        return self._count
+
+    def check(self, tx: Transaction, outcome: Outcome) -> None:
+        """Reads the rows again only when a code has another id than the first time."""
+        if self._codes is not None and self._codes.are_the_same(tx):
+            return
+        self._codes, self._found = Codes(tx, self._rows.references), Outcome()
+        DOCUMENTS.empty(tx)
+        DOCUMENTS.put_down(tx, self._rows.documents(put_down_before(tx), self._codes, self._found))
+
+    def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
+        outcome.errors.take(self._found.errors)
+        done = 0
+        waiting: list[Document] = []
+        for document in DOCUMENTS.take_up(tx):
+            progress(done, self._count)
+            done += len(document.rows)
+            if document.code is None:  # one that waits may have its external_ref
+                waiting = self._create(tx, waiting, outcome)
+            document_id = self._known(tx, document)
+            goes_alone = document_id is not None or document.code is None or self._in_files.goes_alone(document)
+            if goes_alone or len(waiting) == TOGETHER:
+                waiting = self._create(tx, waiting, outcome)
+            if document_id is not None:
+                self._change(tx, document_id, document, outcome)
+            elif goes_alone:
+                self._create(tx, [document], outcome)
+            else:
+                waiting.append(document)
+        self._create(tx, waiting, outcome)
+        for walk in self._later:
+            walk()
+
+    def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
+        """Creates them. Answers the list of documents that still wait, which is empty."""
+        lines_of = self._in_files.lines_of
+        bodies = [
+            self._kind.table.body_of(each.code, self._rows.whole(each.fields, {}), lines_of(tx, each))
+            for each in documents
+        ]
+        made = self._in_files.create(tx, documents, bodies) if documents else []
+        created: list[tuple[Document, int]] = []
+        for document, each in zip(documents, made, strict=True):
+            if isinstance(each, Problem):
+                self._rows.refuse(each, document, outcome)
+            else:
+                created.append((document, each.id))
+        for _, alike in groupby(created, key=lambda found: found[0].status):
+            self._walk_in_turn(tx, list(alike), None, outcome)
+        return []
+
+    def _change(self, tx: Transaction, document_id: int, document: Document, outcome: Outcome) -> None:
+        before = self._kind.table.one(tx, document_id)
+        try:
+            fields = self._rows.whole(document.fields, self._kind.table.columns(tx, document_id))
+            self._kind.change(tx, document_id, fields, self._in_files.lines_of(tx, document))
+        except Problem as problem:
+            self._rows.refuse(problem, document, outcome)
+        else:
+            self._walk_in_turn(tx, [(document, document_id)], before, outcome)
+
+    def _walk_in_turn(
+        self, tx: Transaction, alike: list[tuple[Document, int]], before: Record | None, outcome: Outcome
+    ) -> None:
+        """Moves documents that want the same status, now or after all others. There are several when they were
+        created together.
+        """
+
+        def walk() -> None:
+            try:
+                self._walk(tx, alike[0][0].status, [document_id for _, document_id in alike], before, outcome)
+            except Problem as problem:
+                self._rows.refuse(problem, alike[0][0], outcome)
+
+        if self._in_files.walked_last:
+            self._later.append(walk)
+        else:
+            walk()
+
+    def _known(self, tx: Transaction, document: Document) -> int | None:
+        if document.code is not None:
+            return self._kind.table.id_of_code(tx, document.code)
+        assert document.external_ref is not None
+        return self._kind.table.id_of_external_ref(tx, document.external_ref)
+
+    def _walk(
+        self, tx: Transaction, wanted: str | None, ids: list[int], before: Record | None, outcome: Outcome
+    ) -> None:
+        """Moves new documents, or a known one that was like `before`, and counts them."""
+        table = self._kind.table
+        if wanted is not None:
+            current = table.initial if before is None else table.columns(tx, ids[0])["status"]
+            for each in pairwise(self._route(current, wanted)):
+                self._in_files.move(tx, ids, *each)
+        if before is None:
+            outcome.created += len(ids)
+        elif table.one(tx, ids[0]) == before:
+            outcome.unchanged += 1
+        else:
+            outcome.updated += 1
+
+    def _route(self, current: str, wanted: str) -> list[str]:
+        """The path from `current` to `wanted`, both included, by allowed transitions."""
+        try:
+            return [current, *self._kind.transitions.shortest_path(current, wanted)]
+        except Problem:
+            if wanted in self._in_files.comes_about:
+                return []
+            raise

@@ -1,0 +1,168 @@
+"""A kind of document, declared once: lists, files, commands, figures and checks are made from it."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import field
+from typing import Any, NamedTuple
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem
+from wmsd.contract.fields import Input
+from wmsd.contract.invariants import Check
+from wmsd.contract.operation import Operation
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.checks import ledger_check, reservation_checks, status_checks
+from wmsd.warehouse.documents.operations import Reading
+from wmsd.warehouse.documents.table import DocumentTable
+from wmsd.warehouse.documents.transitions import Transitions
+from wmsd.warehouse.stock.stock_ledger import Kind as Movement
+
+Row = dict[str, Any]
+
+
+class Document(NamedTuple):
+    """A document as its rows in a file say it. `rows` are their line numbers; `fields` are the document's own,
+    with ids in the place of codes.
+    """
+
+    code: str | None
+    external_ref: str | None
+    status: Any
+    rows: list[int]
+    fields: Row
+    lines: list[Any]
+
+
+Created = list[Record | Problem]
+"""The record of each document, or the problem why it is refused."""
+
+
+def always(_: Document) -> bool:
+    return True
+
+
+def own_lines(_: Transaction, document: Document) -> list[Any]:
+    return document.lines
+
+
+def shown_lines(_: Transaction, document: Row, lines: list[Row]) -> list[Row]:
+    return lines
+
+
+def one_by_one(
+    create: Callable[[Transaction, Document, Any], Record],
+) -> Callable[[Transaction, Sequence[Document], Sequence[Any]], Created]:
+    def create_each(tx: Transaction, documents: Sequence[Document], bodies: Sequence[Any]) -> Created:
+        made: Created = []
+        for document, body in zip(documents, bodies, strict=True):
+            try:
+                made.append(create(tx, document, body))
+            except Problem as problem:
+                made.append(problem)
+        return made
+
+    return create_each
+
+
+def one_at_a_time(
+    move: Callable[[Transaction, int, Any, Any], object],
+) -> Callable[[Transaction, Sequence[int], Any, Any], None]:
+    def move_each(tx: Transaction, ids: Sequence[int], current: Any, requested: Any) -> None:
+        for document_id in ids:
+            move(tx, document_id, current, requested)
+
+    return move_each
+
+
+@dataclass(frozen=True)
+class InFiles:
+    """How the kind is written in a file, where its fields alone do not say it.
+
+    `line` is the model of a line in a file. `columns` are the columns of a field of the line's table, where the
+    column has another name or there are several.
+    """
+
+    line: type[Input]
+    create: Callable[[Transaction, Sequence[Document], Sequence[Any]], Created]
+    """Creates documents. It takes them and, in the same order, their bodies."""
+    move: Callable[[Transaction, Sequence[int], Any, Any], object]
+    """Moves the documents with these ids from one status to another."""
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"article_id": ("article_code",)})
+    lines_of: Callable[[Transaction, Document], list[Any]] = own_lines
+    """The lines of a document in the form of a body."""
+    lines_shown: Callable[[Transaction, Row, list[Row]], list[Row]] = shown_lines
+    """The lines of a record for an export, with these columns."""
+    goes_alone: Callable[[Document], bool] = always
+    """Whether a document is created by itself: after everything before it is done, and before the next begins."""
+    walked_last: bool = False
+    """Whether documents are moved only when all of the file are created: moving one may close others."""
+    comes_about: frozenset[str] = frozenset()
+    """Statuses that only other documents bring about. A file may name them: the document is created and waits."""
+
+
+class Posting(NamedTuple):
+    """Documents in `statuses` have the quantities of their lines in the stock ledger, by `movements`. `amount` is
+    the SQL of what one movement posts.
+    """
+
+    movements: tuple[Movement, ...]
+    statuses: frozenset[str]
+    amount: str = "quantity"
+
+
+def _check_known(owner: str, names: Collection[str], what: str, known: Collection[str]) -> None:
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise TypeError(f"{owner} has {what} that are not there: {', '.join(unknown)}")
+
+
+@dataclass(frozen=True)
+class DocumentKind:
+    """`transitions` are those that a person may make. `listed` are the columns of the command's lists: fields,
+    references, and the number of lines. `change` takes the transaction, the document's id, new fields, new lines
+    and a new status.
+
+    Raises TypeError for a column that no record has, and for a status that its table does not know.
+    """
+
+    table: DocumentTable
+    transitions: Transitions[Any, Any]
+    listed: tuple[str, ...]
+    reading: Reading
+    writing: tuple[Operation, ...]
+    change: Callable[..., Record]
+    in_files: InFiles
+    posting: Posting | None = None
+    reserves_in: frozenset[str] = frozenset()
+    """The statuses in which it reserves what its lines say."""
+    checks: tuple[Check, ...] = ()
+    """Its own checks, beside those that follow from the declaration."""
+
+    def __post_init__(self) -> None:
+        table, posted = self.table, frozenset() if self.posting is None else self.posting.statuses
+        columns = {*table.shown.model_fields, *table.references}
+        moved = {status for move in self.transitions.table for status in move}
+        named = moved | posted | self.reserves_in | self.in_files.comes_about
+        _check_known(f"The list of {table.noun}s", self.listed, "columns", columns)
+        _check_known(table.noun.capitalize(), named, "statuses", table.statuses)
+
+    @property
+    def name(self) -> str:
+        """Its name in commands, such as `sales-orders`."""
+        return self.table.name.replace("_", "-")
+
+    @property
+    def movements(self) -> tuple[Movement, ...]:
+        """The kinds of its movements in the stock ledger."""
+        return () if self.posting is None else self.posting.movements
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The references that its lists can be filtered by."""
+        return tuple(name for name in self.table.references if f"{name}_id" in self.table.filters)
+
+    @property
+    def every_check(self) -> tuple[Check, ...]:
+        posted = () if self.posting is None else (ledger_check(self.table, *self.posting),)
+        reserved = reservation_checks(self.table, self.reserves_in) if self.reserves_in else ()
+        return (*reserved, *posted, *self.checks, *status_checks(self.table))

@@ -1,0 +1,82 @@
+"""The operations that read documents. They are the same for every kind, so they are made from its table."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import create_model
+
+from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query, SortedBy
+from wmsd.contract.operation import Operation, operation
+from wmsd.contract.results import CursorPage, Page, Record, Records
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.change_history import of_document
+from wmsd.warehouse.documents.schema import DocumentChanges
+from wmsd.warehouse.documents.table import DocumentTable
+
+
+class DocumentPageQuery(PageQuery):
+    sort: Annotated[str, SortedBy("id", "code", "updated_at")] = "id"
+
+
+class Reading(NamedTuple):
+    by_page: Operation
+    by_cursor: Operation
+    by_ids: Operation
+    one: Operation
+    page_query: type[PageQuery]
+    """The filters and paging of `by_page`."""
+    changes: Operation
+    """Who made one, moved it and changed it: for people, so it is not among `operations`."""
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        return self.by_page, self.by_cursor, self.by_ids, self.one
+
+
+def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Reading:
+    page_query, cursor_query = _query(table, DocumentPageQuery), _query(table, CursorQuery)
+    of_documents = partial(operation, tag=tag, module=module, ability=ability)
+    declare = partial(of_documents, returns=table.shown)
+    plural = f"{table.noun}s"
+
+    def by_page(tx: Transaction, query: Any) -> Page:
+        return table.page(tx, query)
+
+    def by_cursor(tx: Transaction, query: Any, position: int) -> CursorPage:
+        return table.after(tx, query, position)
+
+    def by_ids(tx: Transaction, query: IdsQuery) -> Records:
+        return table.find(tx, query)
+
+    def one(tx: Transaction, id: int) -> Record:
+        return table.one(tx, id)
+
+    def changes(tx: Transaction, id: int) -> dict[str, Any]:
+        return of_document(tx, table, id)
+
+    by_page.__annotations__["query"] = page_query
+    by_cursor.__annotations__["query"] = cursor_query
+    follow = "\n\nFollow `next_cursor` until it is null."
+    return Reading(
+        declare(answer="page")(_named(by_page, f"list_{table.name}", f"List {plural}, page by page.")),
+        declare(answer="cursor")(
+            _named(by_cursor, f"walk_{table.name}", f"List {plural} by cursor.{follow}"),
+        ),
+        declare(answer="records")(_named(by_ids, f"find_{table.name}", f"Find {plural} by their ids.")),
+        declare(answer="record")(_named(one, f"get_{table.entity}", f"Get a {table.noun}.")),
+        page_query,
+        of_documents(answer="object", returns=DocumentChanges)(
+            _named(changes, f"list_{table.entity}_changes", f"List who made, moved and changed a {table.noun}.")
+        ),
+    )
+
+
+def _query(table: DocumentTable, paging: type[Query]) -> type[Any]:
+    """The filters of the table's lists, and this way of paging."""
+    return create_model(f"{table.shown.__name__}{paging.__name__}", __base__=(table.query, paging))
+
+
+def _named(action: Callable[..., Any], name: str, says: str) -> Callable[..., Any]:
+    action.__name__, action.__doc__ = name, says
+    return action

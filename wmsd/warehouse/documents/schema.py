@@ -1,0 +1,63 @@
+"""The fields and filters that every kind of document has."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from wmsd.contract.fields import Code, Model, OptionalLabel, Recorded, Timestamp
+from wmsd.contract.list_queries import ChangedAfter, Query
+from wmsd.tenants.companies.schema import Change
+
+OwnCode = Annotated[Code | None, Field(description="Unique in the company; by default the next of the series.")]
+ExternalRef = Annotated[OptionalLabel, Field(description="The integrator's own number, unique in the company.")]
+
+
+class SentBack:
+    """Marks a field of a line that only answers have. It may be sent back, and is ignored."""
+
+
+class StatusReached(Model):
+    """`status` is one of the kind's."""
+
+    status: str
+    at: Timestamp
+
+
+class DocumentChange(Model):
+    """What somebody has done with a document. `status`: that it was made in, or moved to."""
+
+    at: Timestamp
+    actor: str
+    what: Literal["created", "moved", "changed"]
+    status: str | None
+    changes: dict[str, Change] | None
+
+
+class DocumentChanges(Model):
+    """The last ones, the newest first, and who made it. `more`: whether others may be missing between."""
+
+    data: list[DocumentChange]
+    more: bool
+
+
+MOST_REACHED: Final = 100
+"""Statuses that a document tells of: one that is moved to and fro for ever would fill answers and the disk."""
+STATUS_HISTORY: Final = Field(
+    description=f"Each status reached, and when: the first, and the last {MOST_REACHED - 1}."
+)
+
+
+class DocumentShown(Recorded):
+    """What `GET` shows of every kind of document."""
+
+    READ_ONLY = Recorded.READ_ONLY | {"status_history"}
+
+    code: Code
+
+
+class DocumentFilters(Query):
+    external_ref: str | None = None
+    code: str | None = None
+    updated_since: Annotated[
+        ChangedAfter | None, Field(description="Only documents whose `updated_at` is after this moment.")
+    ] = None

@@ -1,0 +1,281 @@
+"""The table of a kind of document, and the statements that every kind has."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, Final, NamedTuple, get_args
+
+from pydantic import Field, WithJsonSchema, create_model
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import not_found
+from wmsd.base.strict_json import dumps
+from wmsd.contract.fields import Code, Id, Input, Model
+from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query, several_of
+from wmsd.contract.results import CursorPage, Page, Record, Records
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.change_sequence import changed, created, updated_at_sql
+from wmsd.db.sql.code_series import next_code
+from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, Tally, conditions
+from wmsd.db.sql.records import check_shown, record_sql
+from wmsd.db.sql.statements import insert_sql, stored, update_sql
+from wmsd.warehouse.directory.store import DirectoryKind
+from wmsd.warehouse.documents.document_lines import LineTable
+from wmsd.warehouse.documents.schema import MOST_REACHED, DocumentFilters
+
+CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updated_at")
+CHANGED: Final = ("change_seq", "updated_at")
+OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
+"""Fields of a body that are no columns: a status is changed by a transition, packaging has its own ledger."""
+
+
+class Due(NamedTuple):
+    """By which date a document should be dealt with: it is late in these statuses after it."""
+
+    field: str
+    statuses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DocumentTable:
+    """`body` is what a caller may set. Its field `status` has the statuses; a document begins in its default.
+    `shown` is what `GET` shows; its field `lines` holds the lines, from `line_table`. `references` says which
+    records the fields `…_id` of the document and its lines refer to; a key is the name without `_id`. `filters`
+    are the columns that its lists can be filtered by, beside those of every kind, with the types of the values.
+    `payload` are the references that the data of `status_changed` has.
+
+    Raises TypeError for a field that can be set and is not stored, or not shown.
+    """
+
+    noun: str
+    series: str
+    body: type[Input]
+    shown: type[Model]
+    lines: str
+    line_table: LineTable
+    references: Mapping[str, "DirectoryKind | DocumentTable"]
+    filters: Mapping[str, Any]
+    payload: tuple[str, ...]
+    due: Due | None = None
+
+    def __post_init__(self) -> None:
+        check_shown(self.body, self.shown, but=OF_NO_COLUMN)
+        (line,) = get_args(self.body.model_fields[self.lines].annotation)
+        self.line_table.check_settable(line)
+
+    @cached_property
+    def entity(self) -> str:
+        """The first part of its events' names."""
+        return self.noun.replace(" ", "_")
+
+    @cached_property
+    def name(self) -> str:
+        return f"{self.entity}s"
+
+    @cached_property
+    def statuses(self) -> tuple[str, ...]:
+        return get_args(self.body.model_fields["status"].annotation)
+
+    @cached_property
+    def initial(self) -> str:
+        status: str = self.body.model_fields["status"].default
+        return status
+
+    @cached_property
+    def tally(self) -> Tally:
+        """Keeps the totals of its lists."""
+        return Tally(f"{self.entity}_counts", self.statuses, by_partner="partner_id" in self.fields)
+
+    @cached_property
+    def query(self) -> type[Query]:
+        """The filters of its lists."""
+        names = ", ".join(self.statuses)
+        says = Field(description=f"One or several of {names}, separated by commas.")
+        status = Annotated[
+            tuple[Any, ...] | None, several_of(self.statuses), WithJsonSchema({"type": "string"}), says
+        ]
+        own = {"status": status, **{name: kind | None for name, kind in self.filters.items()}}
+        fields: dict[str, Any] = {name: (kind, None) for name, kind in own.items()}
+        return create_model(f"{self.shown.__name__}Filters", __base__=DocumentFilters, **fields)
+
+    @cached_property
+    def status_changed(self) -> type[Model]:
+        """The data of `status_changed` (specification, section 6)."""
+        status = self.body.model_fields["status"].annotation
+        own = {"id": Id, "code": Code, "status": status, "previous_status": status}
+        fields: dict[str, Any] = {
+            name: (kind, ...) for name, kind in {**own, **dict.fromkeys(self.payload, Id)}.items()
+        }
+        return create_model(f"{self.shown.__name__}StatusChanged", __base__=Model, **fields)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The columns that a caller may set."""
+        return tuple(name for name in self.body.model_fields if name not in {*OF_NO_COLUMN, self.lines})
+
+    @cached_property
+    def record(self) -> str:
+        lines = self.line_table
+        return record_sql(
+            self.shown, {self.lines: lines.sql(self.name)}, brief={self.lines: lines.count_sql(self.name)}
+        )
+
+    @cached_property
+    def listing(self) -> Listing:
+        return Listing(
+            source=self.name,
+            order="id",
+            filters=conditions(self.query, updated_since="change_seq > :updated_since"),
+            count=self.name,
+            tally=self.tally,
+            at_once=FEW_AT_ONCE,
+        )
+
+    @cached_property
+    def most_lines(self) -> int:
+        (most,) = (
+            each.max_length for each in self.body.model_fields[self.lines].metadata if hasattr(each, "max_length")
+        )
+        return int(most)
+
+    def replacement(self, body: Input) -> dict[str, Any]:
+        """The columns of a full replacement: a field that was not sent takes its default."""
+        return stored({name: getattr(body, name) for name in self.fields})
+
+    def patch(self, body: Input) -> dict[str, Any]:
+        """The columns of a patch: only those that were sent."""
+        return stored({name: getattr(body, name) for name in self.fields if name in body.model_fields_set})
+
+    def merged(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+        """The current document with the given fields. A code is never taken away."""
+        return {**current, **given, "code": given.get("code") or current["code"]}
+
+    def differing(self, current: Mapping[str, Any], values: Mapping[str, Any], lines_differ: bool) -> list[str]:
+        """The names of the fields that differ, the lines last."""
+        names = [name for name in self.fields if values[name] != current[name]]
+        return [*names, self.lines] if lines_differ else names
+
+    def body_of(self, code: str | None, fields: Mapping[str, Any], lines: Sequence[Any]) -> Any:
+        """A body from values that are known to be valid."""
+        columns: dict[str, Any] = {**fields, "code": code, self.lines: lines}
+        return self.body.model_construct(None, **columns)
+
+    def page(self, tx: Transaction, query: PageQuery) -> Page:
+        return self.listing.page(tx, self.record, query, query.filters())
+
+    def after(self, tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+        return self.listing.after(tx, self.record, query, position, query.filters())
+
+    def find(self, tx: Transaction, query: IdsQuery) -> Records:
+        return self.listing.of(tx, self.record, "id", query.ids)
+
+    def every(self, tx: Transaction) -> Iterator[str]:
+        """Every document, one at a time: for exports."""
+        return (row[0] for row in tx.execute(f"SELECT {self.record} FROM {self.name} ORDER BY id"))
+
+    @cached_property
+    def _one(self) -> str:
+        return f"SELECT {self.record} FROM {self.name} WHERE id = ?"
+
+    def one(self, tx: Transaction, id: int) -> Record:
+        """Raises Problem (404) when there is none."""
+        text = tx.value(self._one, (id,))
+        if text is None:
+            raise not_found(self.noun)
+        return Record(id, text)
+
+    @cached_property
+    def _several(self) -> str:
+        return f"SELECT id, {self.record} FROM {self.name} WHERE id IN (SELECT value FROM json_each(?))"
+
+    def several(self, tx: Transaction, ids: Sequence[int]) -> dict[int, Record]:
+        """Documents that are there, by id."""
+        return {
+            document_id: Record(document_id, text)
+            for document_id, text in tx.rows(self._several, (dumps(list(ids)),))
+        }
+
+    @cached_property
+    def _columns(self) -> str:
+        return f"SELECT {', '.join(self.fields)}, status FROM {self.name} WHERE id = ?"
+
+    def find_columns(self, tx: Transaction, document_id: int) -> dict[str, Any] | None:
+        """The document's own columns and its status; None when there is none."""
+        return tx.record(self._columns, (document_id,))
+
+    def columns(self, tx: Transaction, document_id: int) -> dict[str, Any]:
+        """The document's own columns and its status. Raises Problem (404) when there is none."""
+        found = self.find_columns(tx, document_id)
+        if found is None:
+            raise not_found(self.noun)
+        return found
+
+    @cached_property
+    def _id_of_code(self) -> str:
+        return f"SELECT id FROM {self.name} WHERE code = ?"
+
+    def id_of_code(self, tx: Transaction, code: str) -> int | None:
+        found: int | None = tx.value(self._id_of_code, (code,))
+        return found
+
+    @cached_property
+    def _id_of_external_ref(self) -> str:
+        return f"SELECT id FROM {self.name} WHERE external_ref = ?"
+
+    def id_of_external_ref(self, tx: Transaction, external_ref: str) -> int | None:
+        found: int | None = tx.value(self._id_of_external_ref, (external_ref,))
+        return found
+
+    @cached_property
+    def _insert(self) -> str:
+        return insert_sql(self.name, (*self.fields, *CREATED))
+
+    def insert(self, tx: Transaction, values: Mapping[str, object]) -> int:
+        """Inserts a document, with the next code of the series unless it has one."""
+        moments = created(tx)
+        own = {
+            "code": values["code"] or next_code(tx, self.series, self._id_of_code),
+            "status": self.initial,
+            "status_history": dumps([{"status": self.initial, "at": moments["created_at"]}]),
+            **moments,
+        }
+        return tx.insert(self._insert, {**values, **own})
+
+    @cached_property
+    def _update(self) -> str:
+        return update_sql(self.name, (*self.fields, *CHANGED))
+
+    def update(self, tx: Transaction, document_id: int, values: Mapping[str, object]) -> None:
+        tx.execute(self._update, {**values, "id": document_id, **changed(tx)})
+
+    @cached_property
+    def _touch(self) -> str:
+        return update_sql(self.name, CHANGED)
+
+    def touch(self, tx: Transaction, document_id: int) -> None:
+        """Marks the document as changed, when something that it shows changed in another table."""
+        tx.execute(self._touch, {"id": document_id, **changed(tx)})
+
+    @cached_property
+    def _move(self) -> str:
+        moment = updated_at_sql(":first + moved.key")
+        return f"""
+            UPDATE {self.name} SET status = :status,
+                change_seq = :first + moved.key, updated_at = {moment},
+                status_history = json_insert(
+                    CASE WHEN json_array_length(status_history) < {MOST_REACHED} THEN status_history
+                        ELSE json_remove(status_history, '$[1]') END,
+                    '$[#]', json_object('status', :status, 'at', :now))
+            FROM json_each(:ids) AS moved WHERE {self.name}.id = moved.value
+            RETURNING id, {record_sql(self.status_changed, {"previous_status": ":previous"})}
+        """
+
+    def move(self, tx: Transaction, ids: Sequence[int], previous: str, status: str) -> dict[int, str]:
+        """Moves documents; answers the data of `status_changed` for each."""
+        row = {"ids": dumps(list(ids)), "previous": previous, "status": status, "now": tx.timestamp}
+        first = tx.next_changes(len(ids))[0]
+        return dict(tx.rows(self._move, {**row, "first": first}))
+
+    def delete(self, tx: Transaction, document_id: int) -> None:
+        """Deletes a document with its lines. Nothing may refer to them."""
+        self.line_table.replace(tx, document_id, [])
+        tx.execute(f"DELETE FROM {self.name} WHERE id = ?", (document_id,))

@@ -1,0 +1,96 @@
+"""The use cases of packaging. The REST interfaces read it; the command line also records movements by hand."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.contract.operation import operation
+from wmsd.contract.results import CursorPage
+from wmsd.contract.validation import check
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.directory import store as directory
+from wmsd.warehouse.packaging import store
+from wmsd.warehouse.packaging.packaging_ledger import Movement, record
+from wmsd.warehouse.packaging.schema import (
+    PackagingBalance,
+    PackagingBalanceQuery,
+    PackagingMovement,
+    PackagingMovementFields,
+    PackagingMovementQuery,
+    PackagingType,
+    PackagingTypeQuery,
+)
+
+reading = partial(operation, tag="Packaging", answer="cursor", module="stock", ability="stock:read")
+
+
+@reading(returns=PackagingType)
+def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: int) -> CursorPage:
+    """List packaging types by cursor.
+
+    Follow `next_cursor` until it is null. People make and change them at the pages.
+    """
+    return store.types_after(tx, query, position)
+
+
+@reading(returns=PackagingBalance)
+def walk_packaging_balances(tx: Transaction, query: PackagingBalanceQuery, position: int) -> CursorPage:
+    """List packaging balances by cursor.
+
+    There is one for each packaging type and partner with a movement. Follow `next_cursor` until it is null.
+    """
+    return store.balances_after(tx, query, position)
+
+
+@reading(returns=PackagingMovement, history="packaging_movements")
+def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
+    """List packaging movements by cursor, in the order in which they were recorded.
+
+    Follow `next_cursor` until it is null. A cursor of a history that was cut by a restore is 422: `details` has
+    the `cursor` that goes on where it was cut.
+    """
+    return store.movements_after(tx, query, position)
+
+
+def check_movement(
+    tx: Transaction, values: Mapping[str, object], text_errors: FieldErrors | None = None
+) -> PackagingMovementFields:
+    """The fields of a movement that is recorded by hand. Raises Problem (422) with every error.
+
+    `text_errors` are the errors already found in the text of the values.
+    """
+    unknown: FieldErrors = {}
+    if store.type_id_of_code(tx, str(values.get("packaging_type_code"))) is None:
+        unknown["packaging_type_code"] = ["is not a packaging type of this company"]
+    if directory.id_of_code(tx, directory.PARTNERS, str(values.get("partner_code"))) is None:
+        unknown["partner_code"] = ["is not a partner of this company"]
+    try:
+        fields = check(PackagingMovementFields, values, text_errors)
+    except Problem as problem:
+        raise invalid({**unknown, **problem.errors}) from None
+    if unknown:
+        raise invalid(unknown)
+    return fields
+
+
+def record_by_hand(tx: Transaction, fields: PackagingMovementFields) -> int:
+    """Records a checked movement whose code is still free, and answers its id.
+
+    Raises Problem (422 on `quantity`) when the balance would exceed its bounds.
+    """
+    type_id = store.type_id_of_code(tx, fields.packaging_type_code)
+    partner_id = directory.id_of_code(tx, directory.PARTNERS, fields.partner_code)
+    assert type_id is not None, fields.packaging_type_code
+    assert partner_id is not None, fields.partner_code
+    return record(
+        tx,
+        Movement(
+            packaging_type_id=type_id,
+            partner_id=partner_id,
+            direction=fields.direction,
+            quantity=fields.quantity,
+            code=fields.code,
+            occurred_at=fields.occurred_at,
+            notes=fields.notes,
+        ),
+    )

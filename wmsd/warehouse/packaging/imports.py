@@ -1,0 +1,75 @@
+"""Imports packaging types and movements."""
+
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+
+from wmsd.base.problems import FieldErrors, Problem
+from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
+from wmsd.contract.validation import field_errors
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.packaging import store
+from wmsd.warehouse.packaging.actions import check_movement, record_by_hand
+from wmsd.warehouse.packaging.schema import PackagingMovementFields, PackagingTypeFields
+
+
+def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
+    """Creates types with new codes, and renames known ones."""
+    codes = FirstSeen()
+    for row in rows:
+        errors = _given_twice(codes, row)
+        try:
+            fields = PackagingTypeFields.model_validate(row.values)
+        except ValidationError as error:
+            outcome.refuse(row.line, errors | field_errors(error))
+            continue
+        current = store.type_of_code(tx, fields.code)
+        if errors:
+            outcome.refuse(row.line, errors)
+        elif current is None:
+            store.insert_type(tx, fields.code, fields.name)
+            outcome.created += 1
+        elif current["name"] == fields.name:
+            outcome.unchanged += 1
+        else:
+            store.change_type(tx, current["id"], fields.code, fields.name)
+            outcome.updated += 1
+
+
+def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
+    """Records movements. A recorded one never changes: its code may come again only with the same content."""
+    codes = FirstSeen()
+    for row in rows:
+        errors = _given_twice(codes, row)
+        try:
+            fields = check_movement(tx, row.values)
+            recorded = store.content_of_code(tx, fields.code) if fields.code is not None else None
+            errors |= _differing(recorded, fields)
+            if not errors and recorded is None:
+                record_by_hand(tx, fields)
+        except Problem as problem:
+            errors |= problem.errors
+        if errors:
+            outcome.refuse(row.line, errors)
+        elif recorded is None:
+            outcome.created += 1
+        else:
+            outcome.unchanged += 1
+
+
+def _given_twice(codes: FirstSeen, row: Row) -> FieldErrors:
+    code = row.values.get("code")
+    before = codes.line_before(code, row.line) if code is not None else None
+    return {} if before is None else {"code": [f"is given twice; first in row {before}"]}
+
+
+def _differing(recorded: dict[str, object] | None, fields: PackagingMovementFields) -> FieldErrors:
+    """Errors for the row's columns that differ from the recorded movement, if there is one."""
+    given = fields.given()
+    if fields.occurred_at is None:
+        given.pop("occurred_at", None)  # an empty cell does not say when
+    return {
+        name: [f"differs from movement {fields.code}, and a movement is never changed"]
+        for name, value in (recorded or {}).items()
+        if name in given and given[name] != value
+    }

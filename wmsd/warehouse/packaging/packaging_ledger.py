@@ -1,0 +1,98 @@
+"""The only way to move packaging: it posts a movement to ledger and balance together, and emits the event."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.quantity import MAXIMUM, to_text
+from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.outbox.events import record_event
+from wmsd.warehouse.packaging import store
+from wmsd.warehouse.packaging.schema import Direction
+
+EVENT: Final = "packaging.movement_recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The document that moves packaging: its type, such as `sales_order`, and its id."""
+
+    type: str
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """Millionths of a packaging type, OUT to a partner or IN from it. `occurred_at` defaults to now, `code` to the
+    next `PM-` code.
+    """
+
+    packaging_type_id: int
+    partner_id: int
+    direction: Direction
+    quantity: int
+    code: str | None = None
+    occurred_at: str | None = None
+    notes: str | None = None
+
+    @property
+    def change(self) -> int:
+        """What is added to the balance. Above 0 the partner owes us, so OUT adds."""
+        return self.quantity if self.direction == "OUT" else -self.quantity
+
+
+def record(tx: Transaction, movement: Movement, document: Document | None = None, path: str = "quantity") -> int:
+    """Records a movement and answers its id. The caller has checked that type and partner exist and that the code
+    is free.
+
+    Raises Problem (422 on `path`) when the balance would exceed its bounds.
+    """
+    refuse_field_errors(check_balances(tx, [(path, movement)]))
+    movement_id = store.post(
+        tx,
+        {
+            "code": movement.code,
+            "packaging_type_id": movement.packaging_type_id,
+            "partner_id": movement.partner_id,
+            "direction": movement.direction,
+            "quantity": movement.quantity,
+            "document_type": document and document.type,
+            "document_id": document and document.id,
+            "occurred_at": movement.occurred_at,
+            "notes": movement.notes,
+        },
+        movement.change,
+    )
+    record_event(tx, EVENT, movement_id, store.recorded_data(tx, movement_id))
+    return movement_id
+
+
+def take_back(tx: Transaction, document: Document) -> list[int]:
+    """Reverses everything that the document has moved so far. Answers the ids of the movements."""
+    return [
+        record(
+            tx,
+            Movement(packaging_type_id, partner_id, "IN" if quantity > 0 else "OUT", abs(quantity)),
+            document,
+            "packaging",
+        )
+        for packaging_type_id, partner_id, quantity in store.net_of_document(tx, document.type, document.id)
+    ]
+
+
+def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -> Iterator[FieldError]:
+    """An error at the path of each movement that, after those before it, would exceed the bounds of
+    its balance.
+    """
+    balances: dict[tuple[int, int], int] = {}
+    for path, movement in movements:
+        place = (movement.packaging_type_id, movement.partner_id)
+        if place not in balances:
+            balances[place] = store.balance(tx, *place)
+        after = balances[place] + movement.change
+        if abs(after) <= MAXIMUM:
+            balances[place] = after
+        else:
+            sentence = f"would make the balance {to_text(after)}, past {to_text(MAXIMUM)} either way"
+            yield FieldError("VALIDATION_FAILED", path, sentence)

@@ -1,0 +1,142 @@
+"""Returnable packaging: its fields (decisions, section 2)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from wmsd.contract.fields import (
+    Code,
+    Id,
+    Input,
+    Name,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    Recorded,
+    SignedAmount,
+    Timestamp,
+)
+from wmsd.contract.list_queries import CursorQuery, Moment, PageQuery, Query, QueryId, QueryTimestamp
+
+Direction = Literal["IN", "OUT"]
+
+
+class PackagingTypeFields(Input):
+    code: Code
+    name: Name
+
+
+class PackagingTypeChanges(PackagingTypeFields, partial=True):
+    """The fields to change; the others stay."""
+
+
+class PackagingType(PackagingTypeFields, Recorded):
+    """A kind of returnable packaging, such as a pallet."""
+
+
+class PackagingBalance(Recorded):
+    """How many of a packaging type a partner and the company owe each other."""
+
+    packaging_type_id: Id
+    packaging_type_code: Code
+    packaging_type_name: Name
+    partner_id: Id
+    quantity: Annotated[
+        SignedAmount,
+        Field(
+            description="Above 0, the partner owes it to the company; below 0, the company owes it to the partner."
+        ),
+    ]
+
+
+class PackagingMovement(Recorded):
+    """Packaging that went out to a partner or came in from one."""
+
+    code: Code
+    packaging_type_id: Id
+    packaging_type_code: Code
+    partner_id: Id
+    direction: Annotated[
+        Direction, Field(description="OUT raises what the partner owes the company, IN lowers it.")
+    ]
+    quantity: Quantity
+    document_type: Annotated[
+        OptionalLabel, Field(description="The kind of document that moved it; null when it was recorded by hand.")
+    ]
+    document_id: Id | None
+    occurred_at: Timestamp
+    notes: OptionalText
+
+
+class PackagingMovementTold(PackagingMovement):
+    """With who recorded it, for the people of the company."""
+
+    actor: Name
+
+
+class PackagingMovementRecorded(PackagingMovement):
+    """The data of `packaging.movement_recorded`."""
+
+    balance: Annotated[SignedAmount, Field(description="The new balance of this type and partner.")]
+
+
+class PackagingMovementFields(Input):
+    """A movement recorded by hand. Type and partner are given by their codes."""
+
+    code: Code | None = None
+    packaging_type_code: Code
+    partner_code: Code
+    direction: Direction
+    quantity: Quantity
+    occurred_at: Timestamp | None = None
+    notes: OptionalText = None
+
+
+class PackagingLine(Input):
+    """Packaging that goes out or comes in with a document. Its type is given by id or by code."""
+
+    packaging_type_id: Id | None = None
+    packaging_type_code: Code | None = None
+    quantity: Quantity
+
+
+class PackagingTypeQuery(CursorQuery):
+    code: Code | None = None
+
+
+class PackagingFilters(Query):
+    partner_id: QueryId | None = None
+    packaging_type_id: QueryId | None = None
+
+
+class PackagingBalanceFilters(PackagingFilters):
+    CHANGED_SINCE = "since"
+
+    since: Annotated[Moment | None, Field(description="Only balances that changed at this moment or later.")] = (
+        None
+    )
+    packaging_type_code: str | None = None
+    """The last one: generated clients pass parameters by their places."""
+
+
+class PackagingBalanceQuery(PackagingBalanceFilters, CursorQuery):
+    pass
+
+
+class PackagingBalancePageQuery(PackagingBalanceFilters, PageQuery):
+    pass
+
+
+class PackagingMovementFilters(PackagingFilters):
+    since: Annotated[
+        QueryTimestamp | None, Field(description="Only movements that occurred at this moment or later.")
+    ] = None
+    packaging_type_code: str | None = None
+
+
+class PackagingMovementQuery(PackagingMovementFilters, CursorQuery):
+    pass
+
+
+class PackagingMovementPageQuery(PackagingMovementFilters, PageQuery):
+    pass

@@ -1,0 +1,223 @@
+"""The SQL of returnable packaging."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from wmsd.base.problems import not_found
+from wmsd.base.strict_json import dumps
+from wmsd.contract.list_queries import CursorQuery, PageQuery
+from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.change_sequence import created
+from wmsd.db.sql.code_series import next_code
+from wmsd.db.sql.lists import Listing, conditions
+from wmsd.db.sql.records import record_sql
+from wmsd.db.sql.statements import insert_sql
+from wmsd.warehouse.packaging.schema import (
+    PackagingBalance,
+    PackagingBalanceFilters,
+    PackagingMovement,
+    PackagingMovementFilters,
+    PackagingMovementRecorded,
+    PackagingMovementTold,
+    PackagingType,
+    PackagingTypeQuery,
+)
+
+SERIES: Final = "PM"
+"""Of the codes of movements."""
+TYPE: Final = record_sql(PackagingType)
+OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
+NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
+"""Subqueries for each shown record: a join would slow down filters and totals too."""
+BALANCE: Final = record_sql(PackagingBalance, NAMED)
+MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
+MOVEMENT_TOLD: Final = record_sql(PackagingMovementTold, NAMED)
+OF_CODE: Final = "packaging_type_id = (SELECT id FROM packaging_types WHERE code = :packaging_type_code)"
+TYPES: Final = Listing(
+    source="packaging_types", order="id", filters=conditions(PackagingTypeQuery), count="packaging_types"
+)
+BALANCES: Final = Listing(
+    source="packaging_balances",
+    order="id",
+    filters=conditions(PackagingBalanceFilters, packaging_type_code=OF_CODE, since="change_seq >= :since"),
+    count="packaging_balances",
+)
+MOVEMENTS: Final = Listing(
+    source="packaging_movements",
+    order="id",
+    filters=conditions(PackagingMovementFilters, packaging_type_code=OF_CODE, since="occurred_at >= :since"),
+    count="packaging_movements",
+)
+
+
+def types_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    return TYPES.after(tx, TYPE, query, position, query.filters())
+
+
+def balances_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    return BALANCES.after(tx, BALANCE, query, position, query.filters())
+
+
+def balances_page(tx: Transaction, query: PageQuery) -> Page:
+    return BALANCES.page(tx, BALANCE, query, query.filters())
+
+
+def movements_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    return MOVEMENTS.after(tx, MOVEMENT, query, position, query.filters())
+
+
+def movements_told_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    return MOVEMENTS.after(tx, MOVEMENT_TOLD, query, position, query.filters())
+
+
+def movements_page(tx: Transaction, query: PageQuery) -> Page:
+    return MOVEMENTS.page(tx, MOVEMENT, query, query.filters())
+
+
+ALL_TYPES: Final = f"SELECT {TYPE} FROM packaging_types ORDER BY id"
+ALL_MOVEMENTS: Final = f"SELECT {MOVEMENT} FROM packaging_movements ORDER BY id"
+
+
+def every_type(tx: Transaction) -> Iterator[str]:
+    return (row[0] for row in tx.execute(ALL_TYPES))
+
+
+def every_movement(tx: Transaction) -> Iterator[str]:
+    """Every movement, one at a time: for exports."""
+    return (row[0] for row in tx.execute(ALL_MOVEMENTS))
+
+
+ONE_TYPE: Final = f"SELECT {TYPE} FROM packaging_types WHERE id = ?"
+
+
+def type_record(tx: Transaction, type_id: int) -> Record:
+    """Raises Problem (404) when there is none."""
+    text = tx.value(ONE_TYPE, (type_id,))
+    if text is None:
+        raise not_found("packaging type")
+    return Record(type_id, text)
+
+
+TYPE_OF_CODE: Final = "SELECT id, name FROM packaging_types WHERE code = ?"
+TYPES_NAMED: Final = """
+    SELECT id, code FROM packaging_types WHERE id IN (SELECT value FROM json_each(:ids))
+    UNION
+    SELECT id, code FROM packaging_types WHERE code IN (SELECT value FROM json_each(:codes))
+"""
+
+
+def type_of_code(tx: Transaction, code: str) -> dict[str, Any] | None:
+    """The packaging type's id and name."""
+    return tx.record(TYPE_OF_CODE, (code,))
+
+
+def type_id_of_code(tx: Transaction, code: str) -> int | None:
+    found: int | None = tx.value(TYPE_OF_CODE, (code,))
+    return found
+
+
+def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> dict[int, str]:
+    """The codes, by id, of the packaging types that have one of the ids or one of the codes."""
+    return dict(tx.rows(TYPES_NAMED, {"ids": dumps(list(ids)), "codes": dumps(list(codes))}))
+
+
+INSERT_TYPE: Final = """
+    INSERT INTO packaging_types (code, name, created_at, updated_at) VALUES (:code, :name, :now, :now)
+"""
+CHANGE_TYPE: Final = "UPDATE packaging_types SET code = ?, name = ?, updated_at = ? WHERE id = ?"
+
+
+def insert_type(tx: Transaction, code: str, name: str) -> int:
+    return tx.insert(INSERT_TYPE, {"code": code, "name": name, "now": tx.timestamp})
+
+
+def change_type(tx: Transaction, type_id: int, code: str, name: str) -> None:
+    tx.execute(CHANGE_TYPE, (code, name, tx.timestamp, type_id))
+
+
+BALANCE_OF: Final = "SELECT quantity FROM packaging_balances WHERE packaging_type_id = ? AND partner_id = ?"
+ADD_TO_BALANCE: Final = """
+    UPDATE packaging_balances
+    SET quantity = quantity + :quantity, change_seq = :change_seq, updated_at = :updated_at
+    WHERE packaging_type_id = :packaging_type_id AND partner_id = :partner_id
+"""
+INSERT_BALANCE: Final = insert_sql(
+    "packaging_balances",
+    ("packaging_type_id", "partner_id", "quantity", "change_seq", "created_at", "updated_at"),
+)
+"""Not as one statement that does either: it would use up an id each time."""
+
+
+def balance(tx: Transaction, type_id: int, partner_id: int) -> int:
+    """The balance in millionths; 0 when nothing ever moved."""
+    return tx.value(BALANCE_OF, (type_id, partner_id)) or 0
+
+
+ID_OF_CODE: Final = "SELECT id FROM packaging_movements WHERE code = ?"
+CONTENT: Final = """
+    SELECT packaging_types.code AS packaging_type_code, partners.code AS partner_code, direction, quantity,
+        occurred_at, notes
+    FROM packaging_movements
+    CROSS JOIN packaging_types ON packaging_types.id = packaging_type_id
+    CROSS JOIN partners ON partners.id = partner_id
+    WHERE packaging_movements.code = ?
+"""
+
+
+def content_of_code(tx: Transaction, code: str) -> dict[str, Any] | None:
+    """The movement with this code, in the form of `PackagingMovementFields`."""
+    return tx.record(CONTENT, (code,))
+
+
+INSERT_MOVEMENT: Final = insert_sql(
+    "packaging_movements",
+    (
+        *("code", "packaging_type_id", "partner_id", "direction", "quantity", "document_type", "document_id"),
+        *("occurred_at", "notes", "actor", "created_at", "updated_at"),
+    ),
+)
+
+
+def post(tx: Transaction, movement: Mapping[str, Any], change: int) -> int:
+    """Inserts a movement into the ledger, and adds the signed `change` to the balance."""
+    now = tx.timestamp
+    place = {name: movement[name] for name in ("packaging_type_id", "partner_id")}
+    values = {**place, "quantity": change, **created(tx)}
+    if not tx.execute(ADD_TO_BALANCE, values).rowcount:
+        tx.execute(INSERT_BALANCE, values)
+    row = {
+        **movement,
+        "code": movement["code"] or next_code(tx, SERIES, ID_OF_CODE),
+        "occurred_at": movement["occurred_at"] or now,
+    }
+    return tx.insert(INSERT_MOVEMENT, {**row, "actor": tx.actor.name, "created_at": now, "updated_at": now})
+
+
+RECORDED: Final = f"""
+    SELECT {record_sql(PackagingMovementRecorded, NAMED)} FROM (
+        SELECT packaging_movements.*, packaging_balances.quantity AS balance
+        FROM packaging_movements CROSS JOIN packaging_balances USING (packaging_type_id, partner_id)
+        WHERE packaging_movements.id = ?
+    )
+"""
+
+
+def recorded_data(tx: Transaction, movement_id: int) -> str:
+    """The data of the event: the movement with its current balance."""
+    text: str = tx.value(RECORDED, (movement_id,))
+    return text
+
+
+OWED: Final = "iif(direction = 'OUT', quantity, -quantity)"
+"""SQL: what a movement, or the packaging of a transport, adds to what the partner owes."""
+NET_OF_DOCUMENT: Final = f"""
+    SELECT packaging_type_id, partner_id, sum({OWED}) AS net
+    FROM packaging_movements WHERE document_type = ? AND document_id = ?
+    GROUP BY packaging_type_id, partner_id HAVING net <> 0 ORDER BY packaging_type_id, partner_id
+"""
+
+
+def net_of_document(tx: Transaction, document_type: str, document_id: int) -> list[tuple[int, int, int]]:
+    """Packaging type, partner, and OUT minus IN in millionths, of each pair whose net is not 0."""
+    return tx.rows(NET_OF_DOCUMENT, (document_type, document_id))

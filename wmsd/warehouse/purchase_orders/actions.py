@@ -1,0 +1,153 @@
+"""The use cases of purchase orders."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.operation import operation
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.change_history import delete
+from wmsd.warehouse.documents.dependents import Dependents
+from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
+from wmsd.warehouse.documents.document_references import Articles, check_document, not_initial, sent_status
+from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.documents.sent_references import references_of
+from wmsd.warehouse.documents.transitions import Step
+from wmsd.warehouse.purchase_orders.rules import BY_HAND, INITIAL, Status
+from wmsd.warehouse.purchase_orders.schema import (
+    PurchaseOrder,
+    PurchaseOrderChanges,
+    PurchaseOrderFields,
+    PurchaseOrderItemFields,
+)
+from wmsd.warehouse.purchase_orders.store import ORDER_ITEMS, ORDERS
+
+Columns = dict[str, Any]
+
+READING: Final = reading(ORDERS, tag="Purchase orders", module="inbound", ability="purchase-orders:read")
+writing = partial(
+    operation,
+    tag="Purchase orders",
+    returns=PurchaseOrder,
+    module="inbound",
+    ability="purchase-orders:write",
+    answer="record",
+    writes=True,
+    references=references_of(ORDERS),
+)
+REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE", "EXTERNAL_REF_TAKEN")
+CHANGED: Final = ("purchase_order.updated", "purchase_order.status_changed")
+
+
+@writing(creates=True, events=("purchase_order.created",), codes=REFUSALS)
+def create_purchase_order(tx: Transaction, body: PurchaseOrderFields) -> Record:
+    """Create a purchase order."""
+    values = ORDERS.replacement(body)
+    rows, errors = _find_items(tx, body.items)
+    refuse_field_errors(
+        [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *errors]
+    )
+    order_id = ORDERS.insert(tx, values)
+    ORDER_ITEMS.write(tx, order_id, rows)
+    return emit_created(tx, ORDERS, order_id)
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
+def replace_purchase_order(tx: Transaction, id: int, body: PurchaseOrderFields) -> Record:
+    """Replace a purchase order.
+
+    A field that is not sent takes its default, but code and status stay as they are. Items may change in CREAT
+    only, other fields until RECEPTIONAT or ANULAT. When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, ORDERS.replacement(body), body.items, sent_status(body))
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
+def update_purchase_order(tx: Transaction, id: int, body: PurchaseOrderChanges) -> Record:
+    """Change some fields of a purchase order, or its status.
+
+    By hand an order is cancelled (CREAT to ANULAT) or closed short (PARTIAL to RECEPTIONAT); receptions do the
+    rest. `items` replaces all items. When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, ORDERS.patch(body), body.items, sent_status(body))
+
+
+@operation(
+    tag="Purchase orders",
+    answer="nothing",
+    module="inbound",
+    ability="purchase-orders:write",
+    writes=True,
+    codes=("INVALID_STATUS",),
+    precondition=ORDERS.one,
+)
+def delete_purchase_order(tx: Transaction, id: int) -> None:
+    """Delete a purchase order.
+
+    In CREAT, and when no reception names it. No event tells of it.
+    """
+    current = ORDERS.columns(tx, id)
+    status = current["status"]
+    if status != INITIAL:
+        raise BY_HAND.forbidden(f"This purchase order is {status}. It cannot be deleted.", status)
+    if (reception := tx.service(Dependents).find(tx, ORDERS.name, [id])) is not None:
+        raise BY_HAND.forbidden(f"Reception {reception} is of this purchase order. It cannot be deleted.", status)
+    delete(tx, ORDERS, id)
+
+
+def change(
+    tx: Transaction,
+    order_id: int,
+    given: Mapping[str, Any],
+    sent_items: list[PurchaseOrderItemFields] | None = None,
+    status: Status | None = None,
+) -> Record:
+    """Applies new fields and items and moves the order, in the sequence that its statuses allow."""
+    current = ORDERS.columns(tx, order_id)
+    values = ORDERS.merged(current, given)
+    before = ORDER_ITEMS.of(tx, order_id) if sent_items is not None else []
+    rows, errors = _find_items(tx, sent_items or [], before)
+    items_differ = ORDER_ITEMS.contents(rows) != ORDER_ITEMS.contents(before)
+    differing = ORDERS.differing(current, values, items_differ)
+    for step in BY_HAND.steps(current["status"], status or current["status"], differing):
+        match step:
+            case Step.MOVE:
+                move(tx, order_id, current["status"], status or current["status"])
+            case Step.CHANGE:
+                refuse_field_errors([*check_document(tx, ORDERS, order_id, values, current), *errors])
+                shown = ORDERS.one(tx, order_id)
+                ORDERS.update(tx, order_id, values)
+                if items_differ:
+                    _check_unnamed(tx, current["status"], before, rows)
+                    ORDER_ITEMS.write(tx, order_id, rows)
+                emit_updated(tx, ORDERS, shown)
+    return ORDERS.one(tx, order_id)
+
+
+def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], rows: Sequence[Columns]) -> None:
+    """Raises Problem (409) when a reception refers to an item that would go or change its article."""
+    kept = {(row["id"], row["article_id"]) for row in rows}
+    gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
+    if gone and (reception := tx.service(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
+        sentence = f"Reception {reception} names an item that would go. Send it back with its id and article."
+        raise BY_HAND.forbidden(sentence, status)
+
+
+def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
+    """Moves the order. The caller has checked that it may: people and receptions may make different moves."""
+    move_and_emit(tx, ORDERS, [order_id], current, requested)
+
+
+def _find_items(
+    tx: Transaction, sent: Sequence[PurchaseOrderItemFields], before: Sequence[Columns] = ()
+) -> tuple[list[Columns], list[FieldError]]:
+    """The items in stored form, with None for an unknown article, and their errors."""
+    articles = Articles(tx, sent, before)
+    rows: list[Columns] = []
+    errors: list[FieldError] = []
+    for number, (item, kept) in enumerate(zip(sent, ORDER_ITEMS.kept(sent, before), strict=True)):
+        article = articles.find(item, f"items.{number}", errors)
+        rows.append(ORDER_ITEMS.row(item, kept, article_id=article and article.id))
+    return rows, errors

@@ -1,0 +1,101 @@
+"""A purchase order's fields (decisions, section 2)."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from wmsd.base.quantity import SCALE
+from wmsd.contract.fields import (
+    Amount,
+    Code,
+    Date,
+    Id,
+    Input,
+    Model,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    refuse,
+)
+from wmsd.warehouse.documents.schema import (
+    STATUS_HISTORY,
+    DocumentShown,
+    ExternalRef,
+    OwnCode,
+    SentBack,
+    StatusReached,
+)
+from wmsd.warehouse.purchase_orders.rules import INITIAL, Status
+
+MAX_ITEMS = 1000
+
+
+class PurchaseOrderItemFields(Input):
+    """What is ordered: the article by its id or by its code."""
+
+    id: Annotated[Id | None, Field(description="An item that is sent back with its id keeps it.")] = None
+    article_id: Id | None = None
+    article_code: Code | None = None
+    quantity: Quantity
+    received_quantity: Annotated[
+        Amount | None, SentBack, Field(description="Read only: receptions count it. It may be sent back.")
+    ] = None
+
+
+class PurchaseOrderFields(Input):
+    code: OwnCode = None
+    status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
+    partner_id: Annotated[Id, Field(description="Who delivers.")]
+    warehouse_id: Annotated[Id, Field(description="Where it is expected.")]
+    external_ref: ExternalRef = None
+    expected_date: Date | None = None
+    notes: OptionalText = None
+    items: Annotated[list[PurchaseOrderItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
+
+
+class PurchaseOrderChanges(PurchaseOrderFields, partial=True):
+    """The fields to change; the others stay. `items` replaces all of them."""
+
+
+class PurchaseOrderItem(Model):
+    id: Id
+    article_id: Id
+    article_code: Code
+    quantity: Quantity
+    received_quantity: Amount
+
+
+class PurchaseOrderStatusReached(StatusReached):
+    status: Status
+
+
+class PurchaseOrder(DocumentShown):
+    """A purchase order as the interfaces show it."""
+
+    status: Status
+    partner_id: Id
+    warehouse_id: Id
+    external_ref: OptionalLabel
+    expected_date: Date | None
+    notes: OptionalText
+    items: list[PurchaseOrderItem]
+    status_history: Annotated[list[PurchaseOrderStatusReached], STATUS_HISTORY]
+
+
+def _at_most_everything(pct: int) -> int:
+    if pct > 100 * SCALE:
+        raise refuse("must be at most 100")
+    return pct
+
+
+class InboundRules(Input):
+    """What holds for all receptions of a company."""
+
+    over_receipt_pct: Annotated[
+        Amount,
+        AfterValidator(_at_most_everything),
+        Field(
+            description="How many per cent more than ordered may be received; more is refused. 0: nothing more "
+            "than ordered; 100: twice as much."
+        ),
+    ]

@@ -1,0 +1,96 @@
+"""The SQL of purchase orders."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from wmsd.contract.list_queries import QueryId
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.directory.store import PARTNERS, WAREHOUSES
+from wmsd.warehouse.documents.document_lines import LineTable
+from wmsd.warehouse.documents.table import DocumentTable, Due
+from wmsd.warehouse.purchase_orders.schema import PurchaseOrder, PurchaseOrderFields, PurchaseOrderItem
+
+ORDER_ITEMS: Final = LineTable(
+    "purchase_order_items", "purchase_order_id", ("article_id", "quantity"), PurchaseOrderItem
+)
+ORDERS: Final = DocumentTable(
+    noun="purchase order",
+    series="PO",
+    body=PurchaseOrderFields,
+    shown=PurchaseOrder,
+    lines="items",
+    line_table=ORDER_ITEMS,
+    references={"partner": PARTNERS, "warehouse": WAREHOUSES},
+    filters={"partner_id": QueryId},
+    payload=("partner_id", "warehouse_id"),
+    due=Due("expected_date", ("CREAT", "PARTIAL")),
+)
+
+RECEIVABLE: Final = """
+    SELECT item.id, item.article_id, articles.code, item.quantity, item.received_quantity, articles.um3pl_factor,
+        articles.over_receipt_pct, articles.track_lot, articles.track_serial
+    FROM purchase_order_items AS item CROSS JOIN articles ON articles.id = item.article_id
+    WHERE item.purchase_order_id = ?
+"""
+
+
+class ReceivableItem(NamedTuple):
+    """An item, with what a reception needs of it and its article; quantities in millionths."""
+
+    id: int
+    article_id: int
+    article_code: str
+    ordered: int
+    received: int
+    um3pl_factor: int
+    over_receipt_pct: int | None
+    tracks_lots: int
+    tracks_serials: int
+
+
+def receivable(tx: Transaction, order_id: int) -> dict[int, ReceivableItem]:
+    """The items of an order, by id."""
+    return {row[0]: ReceivableItem(*row) for row in tx.rows(RECEIVABLE, (order_id,))}
+
+
+RECEIVED: Final = "SELECT quantity, received_quantity FROM purchase_order_items WHERE purchase_order_id = ?"
+
+
+def received(tx: Transaction, order_id: int) -> list[tuple[int, int]]:
+    """Ordered and received quantity of each item, in millionths."""
+    return tx.rows(RECEIVED, (order_id,))
+
+
+RECEIVE: Final = "UPDATE purchase_order_items SET received_quantity = received_quantity + ? WHERE id = ?"
+
+
+def receive(tx: Transaction, quantities: Mapping[int, int]) -> None:
+    """Adds to the received quantities, by item."""
+    tx.executemany(RECEIVE, [(quantity, item_id) for item_id, quantity in quantities.items()])
+
+
+OVER_RECEIPT: Final = "SELECT value FROM inbound_rules WHERE name = 'over_receipt_pct'"
+SET_OVER_RECEIPT: Final = """
+    INSERT INTO inbound_rules (name, value) VALUES ('over_receipt_pct', ?)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
+
+
+OVER_RECEIPT_BUILT_IN: Final = 0
+"""The tolerance of a company that has not set one."""
+
+
+def own_over_receipt_pct(tx: Transaction) -> int | None:
+    """The tolerance that the company has set, in millionths of a percent."""
+    found: int | None = tx.value(OVER_RECEIPT)
+    return found
+
+
+def over_receipt_pct(tx: Transaction) -> int:
+    """The company's tolerance where the article has none of its own, in millionths of a percent."""
+    own = own_over_receipt_pct(tx)
+    return OVER_RECEIPT_BUILT_IN if own is None else own
+
+
+def set_over_receipt_pct(tx: Transaction, pct: int | None) -> None:
+    tx.execute(SET_OVER_RECEIPT, (pct,))

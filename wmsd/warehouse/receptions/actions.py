@@ -1,0 +1,207 @@
+"""The use cases of receptions."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.operation import operation
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.change_history import delete
+from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
+from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
+from wmsd.warehouse.documents.document_references import check_document, sent_status
+from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.documents.transitions import Step
+from wmsd.warehouse.packaging.packaging_ledger import Document
+from wmsd.warehouse.packaging.schema import PackagingLine
+from wmsd.warehouse.receptions import store
+from wmsd.warehouse.receptions.reception_posting import post_reception, tell_order
+from wmsd.warehouse.receptions.reception_references import (
+    Row,
+    check_order_is_open,
+    find_arrivals,
+    rows_of,
+    sent_references,
+)
+from wmsd.warehouse.receptions.rules import AT_ONCE, CANCELLED, FINAL, INITIAL, TRANSITIONS, Effect, Status
+from wmsd.warehouse.receptions.schema import (
+    Reception,
+    ReceptionChanges,
+    ReceptionFields,
+    ReceptionItemFields,
+)
+from wmsd.warehouse.receptions.store import RECEPTION_ITEMS, RECEPTIONS
+
+READING: Final = reading(RECEPTIONS, tag="Receptions", module="inbound", ability="receptions:read")
+writing = partial(
+    operation,
+    tag="Receptions",
+    returns=Reception,
+    module="inbound",
+    ability="receptions:write",
+    answer="record",
+    writes=True,
+    references=sent_references,
+)
+POSTED: Final = (
+    "reception.status_changed",
+    "packaging.movement_recorded",
+    "reception.partial",
+    "purchase_order.status_changed",
+    "stock.updated",
+)
+
+
+@writing(creates=True, events=("reception.created", *POSTED), codes=("INVALID_WAREHOUSE", "EXTERNAL_REF_TAKEN"))
+def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
+    """Create a reception of a purchase order.
+
+    It is a draft, unless `status` is FINALIZAT: then its goods are posted at once. What goes beyond the order
+    and the tolerance for it (over_receipt_pct) is refused, summed over all that was received before. `packaging`
+    comes in from the supplier with the move to FINALIZAT.
+    """
+    return create(tx, body)
+
+
+def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) -> Record:
+    """`of_closed_too`: also for an order that can no longer be received, as a file may tell of old receptions."""
+    check_goes_with(body.packaging, body.status, FINAL)
+    values = RECEPTIONS.replacement(body)
+    rows = rows_of(body.selected_items)
+    errors = [*_not_at_once(body.status), *check_document(tx, RECEPTIONS, None, values, {})]
+    find_arrivals(tx, body.purchase_order_id, rows, errors, of_closed_too)
+    refuse_field_errors(errors)
+    reception_id = RECEPTIONS.insert(tx, values)
+    RECEPTION_ITEMS.write(tx, reception_id, rows)
+    record = emit_created(tx, RECEPTIONS, reception_id)
+    if body.status == INITIAL:
+        return record
+    move(tx, reception_id, INITIAL, body.status, body.packaging)
+    return RECEPTIONS.one(tx, reception_id)
+
+
+@writing(
+    events=("reception.updated", *POSTED),
+    codes=("INVALID_STATUS", "INVALID_WAREHOUSE", "EXTERNAL_REF_TAKEN"),
+    precondition=RECEPTIONS.one,
+)
+def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record:
+    """Replace a reception.
+
+    A field that is not sent takes its default, but code and status stay as they are. It may change until it is
+    FINALIZAT or ANULAT; `status` moves it. When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, RECEPTIONS.replacement(body), body.selected_items, sent_status(body), body.packaging)
+
+
+@writing(
+    events=("reception.updated", *POSTED),
+    codes=("INVALID_STATUS", "INVALID_WAREHOUSE", "EXTERNAL_REF_TAKEN"),
+    precondition=RECEPTIONS.one,
+)
+def update_reception(tx: Transaction, id: int, body: ReceptionChanges) -> Record:
+    """Change some fields of a reception, or its status.
+
+    At FINALIZAT its goods are posted to stock, in one transaction and for good: what is wrong later is adjusted.
+    `selected_items` replaces all items. When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, RECEPTIONS.patch(body), body.selected_items, sent_status(body), body.packaging)
+
+
+@operation(
+    tag="Receptions",
+    answer="nothing",
+    module="inbound",
+    ability="receptions:write",
+    writes=True,
+    codes=("INVALID_STATUS",),
+    precondition=RECEPTIONS.one,
+)
+def delete_reception(tx: Transaction, id: int) -> None:
+    """Delete a reception that is CREAT. No event tells of it."""
+    status = RECEPTIONS.columns(tx, id)["status"]
+    if status != INITIAL:
+        raise TRANSITIONS.forbidden(f"This reception is {status}. It cannot be deleted.", status)
+    delete(tx, RECEPTIONS, id)
+
+
+def change(
+    tx: Transaction,
+    reception_id: int,
+    given: Mapping[str, Any],
+    sent_items: list[ReceptionItemFields] | None = None,
+    status: Status | None = None,
+    packaging: Sequence[PackagingLine] | None = None,
+) -> Record:
+    """Applies new fields and items and moves the reception, in the sequence that its statuses allow."""
+    check_goes_with(packaging, status, FINAL)
+    current = RECEPTIONS.columns(tx, reception_id)
+    values = RECEPTIONS.merged(current, given)
+    rows = before = RECEPTION_ITEMS.of(tx, reception_id)
+    sent = before if sent_items is None else rows_of(sent_items, before)
+    if RECEPTION_ITEMS.contents(sent) != RECEPTION_ITEMS.contents(before):
+        rows = sent
+    items_differ = rows is not before
+    differing = RECEPTIONS.differing(current, values, items_differ)
+    for step in TRANSITIONS.steps(current["status"], status or current["status"], differing):
+        match step:
+            case Step.MOVE:
+                move(tx, reception_id, current["status"], status or current["status"], packaging)
+            case Step.CHANGE:
+                is_cancelled = status == CANCELLED  # which is possible for an order of which nothing more comes
+                if not is_cancelled:
+                    check_order_is_open(tx, current, None if status == current["status"] else status)
+                _change(tx, reception_id, current, values, rows, is_cancelled)
+    return RECEPTIONS.one(tx, reception_id)
+
+
+def _change(
+    tx: Transaction,
+    reception_id: int,
+    current: Mapping[str, Any],
+    values: Mapping[str, Any],
+    rows: list[Row],
+    of_closed_too: bool,
+) -> None:
+    errors = [*check_document(tx, RECEPTIONS, reception_id, values, current), *_other_order(current, values)]
+    find_arrivals(tx, current["purchase_order_id"], rows, errors, of_closed_too)
+    refuse_field_errors(errors)
+    before = RECEPTIONS.one(tx, reception_id)
+    RECEPTIONS.update(tx, reception_id, values)
+    RECEPTION_ITEMS.write(tx, reception_id, rows)
+    emit_updated(tx, RECEPTIONS, before)
+
+
+def move(
+    tx: Transaction,
+    reception_id: int,
+    current: Status,
+    requested: Status,
+    packaging: Sequence[PackagingLine] | None = None,
+) -> None:
+    """Moves the reception, with all effects. Raises Problem (409) when the move is not allowed."""
+    effect = TRANSITIONS.effect(current, requested)
+    if effect is Effect.POST:
+        post_reception(tx, reception_id)
+    move_and_emit(tx, RECEPTIONS, [reception_id], current, requested)
+    if effect is Effect.POST:
+        tell_order(tx, reception_id)
+    if packaging:
+        document = Document(RECEPTIONS.entity, reception_id)
+        record_packaging(tx, document, packaging, store.supplier_of(tx, reception_id), "IN")
+
+
+def _not_at_once(status: Status) -> list[FieldError]:
+    if status in AT_ONCE:
+        return []
+    sentence = "must be CREAT, or FINALIZAT to post it at once"
+    return [FieldError("VALIDATION_FAILED", "status", sentence)]
+
+
+def _other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[FieldError]:
+    if values["purchase_order_id"] == current["purchase_order_id"]:
+        return []
+    sentence = "cannot be changed: create another reception for another order"
+    return [FieldError("VALIDATION_FAILED", "purchase_order_id", sentence)]

@@ -1,0 +1,156 @@
+"""Looks up the items of the purchase order that arrive, with their articles, and finds every error in them."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.contract.field_errors import FieldError
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.sent_references import objects_in, references_of
+from wmsd.warehouse.purchase_orders import store as orders
+from wmsd.warehouse.purchase_orders.rules import MAY_BE_RECEIVED
+from wmsd.warehouse.purchase_orders.store import ORDERS, ReceivableItem
+from wmsd.warehouse.receptions.rules import FINAL, TRANSITIONS, Status, base_quantity, most_receivable
+from wmsd.warehouse.receptions.schema import ReceptionItemFields
+from wmsd.warehouse.receptions.store import RECEPTION_ITEMS, RECEPTIONS
+from wmsd.warehouse.stock import lots
+
+Row = dict[str, Any]
+"""An item as it is stored: id, po_item_id, quantity_um3pl, lot_number, serial_data (JSON)."""
+
+
+class Arrival(NamedTuple):
+    """An item of a reception, looked up; the quantity is in the article's own unit."""
+
+    item_id: int | None
+    ordered: ReceivableItem
+    quantity: int
+    lot_number: str | None
+    serials: list[str]
+
+
+def rows_of(sent: Sequence[ReceptionItemFields], before: Sequence[Row] = ()) -> list[Row]:
+    """The items in stored form. One that is sent with a known id keeps it."""
+    kept = RECEPTION_ITEMS.kept(sent, before)
+    return [RECEPTION_ITEMS.row(*each) for each in zip(sent, kept, strict=True)]
+
+
+def find_arrivals(
+    tx: Transaction, order_id: int, rows: Sequence[Row], errors: list[FieldError], of_closed_too: bool = False
+) -> list[Arrival]:
+    """The items with their order items and articles. Adds an error for everything that forbids to post them."""
+    order = ORDERS.find_columns(tx, order_id)
+    if order is None:
+        return []
+    if order["status"] not in MAY_BE_RECEIVED and not of_closed_too:
+        sentence = f"is {order['status']}: nothing more is received of {order['code']}"
+        errors.append(FieldError("VALIDATION_FAILED", "purchase_order_id", sentence))
+    items = orders.receivable(tx, order_id)
+    arrivals: list[tuple[int, Arrival]] = []
+    for number, row in enumerate(rows):
+        path = f"selected_items.{number}"
+        item = items.get(row["po_item_id"])
+        if item is None:
+            errors.append(_not_of_order(path, order["code"]))
+            continue
+        quantity = base_quantity(row["quantity_um3pl"], item.um3pl_factor)
+        if quantity is None or quantity > MAXIMUM:
+            errors.append(FieldError("VALIDATION_FAILED", f"{path}.quantity_um3pl", _unfit(item, quantity)))
+            continue
+        serials: list[str] = json.loads(row["serial_data"]) if row["serial_data"] else []
+        arrivals.append((number, Arrival(row["id"], item, quantity, row["lot_number"], serials)))
+    errors += _lot_errors(arrivals)
+    errors += _serial_errors(tx, arrivals)
+    errors += _over_receipts(arrivals, orders.over_receipt_pct(tx))
+    return [arrival for _, arrival in arrivals]
+
+
+def _not_of_order(path: str, code: str) -> FieldError:
+    return FieldError("VALIDATION_FAILED", f"{path}.po_item_id", f"is not an item of purchase order {code}")
+
+
+def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Errors of references in a body whose form is wrong."""
+    yield from references_of(RECEPTIONS)(tx, sent, named)
+    order_id = sent.get("purchase_order_id")
+    order = None if order_id is None else ORDERS.find_columns(tx, order_id)
+    if order is None:
+        return
+    items = orders.receivable(tx, sent["purchase_order_id"])
+    for path, item in objects_in(sent, RECEPTIONS.lines):
+        if item.get("po_item_id") is not None and item["po_item_id"] not in items:
+            yield _not_of_order(path, order["code"])
+
+
+def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested: Status | None = None) -> None:
+    """Raises Problem (409) when nothing more is received of the reception's order. `requested` is the status that
+    the reception is to reach, if any.
+    """
+    order = ORDERS.columns(tx, reception["purchase_order_id"])
+    if order["status"] not in MAY_BE_RECEIVED:
+        sentence = f"Purchase order {order['code']} is {order['status']}: nothing more is received of it."
+        raise TRANSITIONS.forbidden(sentence, reception["status"], requested, refused=(FINAL,))
+
+
+def _unfit(item: ReceivableItem, quantity: int | None) -> str:
+    times = f"times {to_text(item.um3pl_factor)}, the um3pl_factor of {item.article_code},"
+    if quantity is None:
+        return f"{times} has more than 6 decimal places"
+    return f"{times} is over {to_text(MAXIMUM)}"
+
+
+def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
+    for number, arrival in arrivals:
+        if arrival.ordered.tracks_lots and arrival.lot_number is None:
+            path = f"selected_items.{number}.lot_number"
+            yield FieldError("VALIDATION_FAILED", path, "is required: the article is tracked by lots")
+
+
+def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
+    """Checks serials: one for each unit, each once, and none that is in stock already."""
+    seen: set[tuple[int, str]] = set()
+    for number, arrival in arrivals:
+        path, item = f"selected_items.{number}.serial_data", arrival.ordered
+        if not item.tracks_serials:
+            if arrival.serials:
+                yield FieldError(
+                    "VALIDATION_FAILED", path, "is given for an article that is not tracked by serials"
+                )
+            continue
+        if len(arrival.serials) * SCALE != arrival.quantity:
+            given, wanted = len(arrival.serials), to_text(arrival.quantity)
+            yield FieldError(
+                "VALIDATION_FAILED", path, f"must be one for each unit: {wanted} arrived, {given} given"
+            )
+        there = lots.serials(tx, item.article_id, arrival.serials)
+        for place, serial in enumerate(arrival.serials):
+            if serial in there:
+                yield FieldError("VALIDATION_FAILED", f"{path}.{place}", "is in stock already")
+            elif (item.article_id, serial) in seen:
+                yield FieldError("VALIDATION_FAILED", f"{path}.{place}", "is given twice")
+            seen.add((item.article_id, serial))
+
+
+def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[FieldError]:
+    """Errors for items of which too much arrives, counting earlier receptions and all items of this one."""
+    sums = sums_of(arrival for _, arrival in arrivals)
+    for number, arrival in arrivals:
+        item = arrival.ordered
+        pct = company_pct if item.over_receipt_pct is None else item.over_receipt_pct
+        most = most_receivable(item.ordered, pct)
+        if item.received + sums[item.id] > most:
+            sentence = (
+                f"is more than the order has left: {to_text(sums[item.id])} given, "
+                f"{to_text(max(most - item.received, 0))} of {to_text(most)} may still be received"
+            )
+            yield FieldError("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
+
+
+def sums_of(arrivals: Iterable[Arrival]) -> Mapping[int, int]:
+    """How much arrives of each item of the order."""
+    sums: Counter[int] = Counter()
+    for arrival in arrivals:
+        sums[arrival.ordered.id] += arrival.quantity
+    return sums

@@ -1,0 +1,46 @@
+"""Which status may follow which, and how much may be received (decisions, section 3). Pure."""
+
+from enum import Enum
+from typing import Final, Literal, get_args
+
+from wmsd.base.quantity import MAXIMUM, SCALE
+from wmsd.warehouse.documents.transitions import Transitions
+
+Status = Literal["CREAT", "IN_LUCRU", "FINALIZAT", "ANULAT"]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+INITIAL: Final[Status] = "CREAT"
+FINAL: Final[Status] = "FINALIZAT"
+CANCELLED: Final[Status] = "ANULAT"
+AT_ONCE: Final[frozenset[Status]] = frozenset({INITIAL, FINAL})
+"""The statuses in which a reception can be created."""
+
+
+class Effect(Enum):
+    NONE = "stock stays as it is"
+    POST = "the goods are there: quantity rises, the purchase order has received them; for good"
+
+
+TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
+    "reception",
+    {
+        ("CREAT", "IN_LUCRU"): Effect.NONE,
+        ("CREAT", "FINALIZAT"): Effect.POST,
+        ("CREAT", "ANULAT"): Effect.NONE,
+        ("IN_LUCRU", "FINALIZAT"): Effect.POST,
+        ("IN_LUCRU", "ANULAT"): Effect.NONE,
+    },
+    lines_change_in=frozenset({"CREAT", "IN_LUCRU"}),
+    fields_change_in=frozenset({"CREAT", "IN_LUCRU"}),
+    lines="selected_items",
+)
+
+
+def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
+    """The quantity in the article's own unit; None when it is not a whole number of millionths."""
+    quantity, rest = divmod(quantity_um3pl * um3pl_factor, SCALE)
+    return None if rest else quantity
+
+
+def most_receivable(ordered: int, over_receipt_pct: int) -> int:
+    """The most that may be received of an item in all; the tolerance is in millionths of a percent."""
+    return min(ordered + ordered * over_receipt_pct // (100 * SCALE), MAXIMUM)

@@ -1,0 +1,114 @@
+"""A reception's fields (specification, section 2; decisions, section 2)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.contract.fields import (
+    Amount,
+    Code,
+    EmptyIsNull,
+    Id,
+    Input,
+    Label,
+    Model,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    Serials,
+)
+from wmsd.warehouse.documents.document_packaging import WithPackaging
+from wmsd.warehouse.documents.schema import (
+    STATUS_HISTORY,
+    DocumentShown,
+    ExternalRef,
+    OwnCode,
+    SentBack,
+    StatusReached,
+)
+from wmsd.warehouse.receptions.rules import INITIAL, Status
+
+MAX_ITEMS = 1000
+SENT_BACK = Field(description="Read only. It may be sent back.")
+
+
+class ReceptionItemFields(Input):
+    """What arrived of an item of the purchase order."""
+
+    id: Annotated[Id | None, Field(description="An item that is sent back with its id keeps it.")] = None
+    po_item_id: Annotated[Id, Field(description="An item of the purchase order.")]
+    quantity_um3pl: Annotated[Quantity, Field(description="In the article's unit_3pl.")]
+    lot_number: Annotated[OptionalLabel, Field(description="Required where the article is tracked by lots.")] = (
+        None
+    )
+    serial_data: Annotated[
+        Serials | None,
+        EmptyIsNull,
+        Field(description="One for each unit; required where the article is tracked by serials."),
+    ] = None
+    article_id: Annotated[Id | None, SentBack, SENT_BACK] = None
+    article_code: Annotated[Code | None, SentBack, SENT_BACK] = None
+    quantity: Annotated[Amount | None, SentBack, SENT_BACK] = None
+
+
+class ReceptionFields(WithPackaging):
+    code: OwnCode = None
+    status: Annotated[Status, Field(description="CREAT, or FINALIZAT to post at once.")] = INITIAL
+    purchase_order_id: Annotated[Id, Field(description="What is received; it stays as it is.")]
+    warehouse_id: Annotated[Id, Field(description="Where the goods are put.")]
+    transport_ecc: Annotated[OptionalLabel, Field(description="The transport that brought them.")] = None
+    external_ref: ExternalRef = None
+    notes: OptionalText = None
+    selected_items: Annotated[list[ReceptionItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
+
+
+class ReceptionChanges(ReceptionFields, partial=True):
+    """The fields to change; the others stay. `selected_items` replaces all of them."""
+
+
+class ReceptionItem(Model):
+    id: Id
+    po_item_id: Id
+    article_id: Id
+    article_code: Code
+    quantity_um3pl: Quantity
+    quantity: Annotated[Amount | None, Field(description="Posted, in the article's unit; null until FINALIZAT.")]
+    lot_number: OptionalLabel
+    serial_data: list[Label] | None
+
+
+class ReceptionStatusReached(StatusReached):
+    status: Status
+
+
+class Reception(DocumentShown):
+    """A reception as the interfaces show it."""
+
+    status: Status
+    purchase_order_id: Id
+    warehouse_id: Id
+    transport_ecc: OptionalLabel
+    external_ref: OptionalLabel
+    notes: OptionalText
+    selected_items: list[ReceptionItem]
+    status_history: Annotated[list[ReceptionStatusReached], STATUS_HISTORY]
+
+
+class RemainingItem(Model):
+    """An item of the purchase order that still lacks goods."""
+
+    po_item_id: Id
+    ordered: Quantity
+    received: Amount
+    remaining: Quantity
+
+
+class ReceptionPartial(Model):
+    """The data of `reception.partial`."""
+
+    id: Id
+    code: Code
+    status: Status
+    purchase_order_id: Id
+    warehouse_id: Id
+    remaining: list[RemainingItem]

@@ -1,0 +1,110 @@
+"""The use cases of returns."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.operation import operation
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
+from wmsd.warehouse.documents.document_references import not_initial, sent_status
+from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.documents.transitions import Step
+from wmsd.warehouse.returns.return_posting import post_return
+from wmsd.warehouse.returns.return_references import DISPOSITION, check_return, find_lines, sent_references
+from wmsd.warehouse.returns.rules import TRANSITIONS, Effect, Status
+from wmsd.warehouse.returns.schema import Return, ReturnChanges, ReturnFields, ReturnLineFields
+from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS
+
+READING: Final = reading(RETURNS, tag="Returns", module="returns", ability="returns:read")
+writing = partial(
+    operation,
+    tag="Returns",
+    returns=Return,
+    module="returns",
+    ability="returns:write",
+    answer="record",
+    writes=True,
+    references=sent_references,
+)
+REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE", "EXTERNAL_REF_TAKEN")
+CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated")
+
+
+@writing(creates=True, events=("return.created",), codes=REFUSALS)
+def create_return(tx: Transaction, body: ReturnFields) -> Record:
+    """Create a return.
+
+    With a `sales_order_id` that order must be loaded or delivered, and all its returns together, but those that
+    are cancelled, never bring back more than it shipped.
+    """
+    values = RETURNS.replacement(body)
+    errors: list[FieldError] = not_initial(RETURNS, body.status)
+    rows = find_lines(tx, body.lines, [], errors)
+    refuse_field_errors([*errors, *check_return(tx, None, values, {}, rows)])
+    return_id = RETURNS.insert(tx, values)
+    RETURN_LINES.write(tx, return_id, rows)
+    return emit_created(tx, RETURNS, return_id)
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=RETURNS.one)
+def replace_return(tx: Transaction, id: int, body: ReturnFields) -> Record:
+    """Replace a return.
+
+    A field that is not sent takes its default, but code and status stay as they are. Lines may change in CREAT
+    only, dispositions and other fields until FINALIZAT or ANULAT. When nothing differs, nothing is written and
+    no event is sent.
+    """
+    return change(tx, id, RETURNS.replacement(body), body.lines, sent_status(body))
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=RETURNS.one)
+def update_return(tx: Transaction, id: int, body: ReturnChanges) -> Record:
+    """Change some fields of a return, its dispositions or its status.
+
+    `lines` replaces all lines; but when each line that is sent has its `id` and its `disposition` only, those
+    are set and nothing else changes. At FINALIZAT each line needs one: RESTOC puts the goods back into stock,
+    CARANTINA into quarantine, DISTRUS writes them off.
+    """
+    return change(tx, id, RETURNS.patch(body), body.lines, sent_status(body))
+
+
+def change(
+    tx: Transaction,
+    return_id: int,
+    given: Mapping[str, Any],
+    sent_lines: list[ReturnLineFields] | None = None,
+    status: Status | None = None,
+) -> Record:
+    """Applies new fields and lines and moves the return, in the sequence that its statuses allow."""
+    current = RETURNS.columns(tx, return_id)
+    values = RETURNS.merged(current, given)
+    before = RETURN_LINES.of(tx, return_id)
+    errors: list[FieldError] = []
+    rows = before if sent_lines is None else find_lines(tx, sent_lines, before, errors)
+    lines_differ = RETURN_LINES.contents(rows, DISPOSITION) != RETURN_LINES.contents(before, DISPOSITION)
+    if not lines_differ:  # they are the lines that are there, however they were named
+        rows = [{**row, "disposition": sent["disposition"]} for row, sent in zip(before, rows, strict=True)]
+    differing = RETURNS.differing(current, values, lines_differ)
+    if not lines_differ and (rows != before or errors):
+        differing += DISPOSITION
+    for step in TRANSITIONS.steps(current["status"], status or current["status"], differing):
+        match step:
+            case Step.MOVE:
+                move(tx, return_id, current["status"], status or current["status"])
+            case Step.CHANGE:
+                refuse_field_errors([*errors, *check_return(tx, return_id, values, current, rows)])
+                shown = RETURNS.one(tx, return_id)
+                RETURNS.update(tx, return_id, values)
+                RETURN_LINES.write(tx, return_id, rows)
+                emit_updated(tx, RETURNS, shown)
+    return RETURNS.one(tx, return_id)
+
+
+def move(tx: Transaction, return_id: int, current: Status, requested: Status) -> None:
+    """Moves the return, with all effects. Raises Problem (409) when the move is not allowed."""
+    if TRANSITIONS.effect(current, requested) is Effect.POST:
+        post_return(tx, return_id)
+    move_and_emit(tx, RETURNS, [return_id], current, requested)

@@ -1,0 +1,183 @@
+"""Looks up the articles of the lines and the sales order that shipped them, and finds every error in them."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from wmsd.base.quantity import SCALE, to_text
+from wmsd.contract.field_errors import FieldError
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.document_references import Articles, check_document
+from wmsd.warehouse.documents.sent_references import references_of
+from wmsd.warehouse.returns import store
+from wmsd.warehouse.returns.schema import ReturnLineFields
+from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS
+from wmsd.warehouse.sales_orders.rules import SHIPPED
+from wmsd.warehouse.sales_orders.store import ORDERS
+
+Row = dict[str, Any]
+"""A line as it is stored: id, article_id, quantity, disposition, lot_number, serials (JSON)."""
+DISPOSITION: Final = ("disposition",)
+DISPOSITION_ONLY: Final = {"id", *DISPOSITION}
+
+
+def find_lines(
+    tx: Transaction, sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]
+) -> list[Row]:
+    """The lines in stored form, with None for an unknown article."""
+    if before and all(line.model_fields_set == DISPOSITION_ONLY for line in sent):
+        return _disposed(sent, before, errors)
+    kept = RETURN_LINES.kept(sent, before)
+    lines = [_whole(line, row) for line, row in zip(sent, kept, strict=True)]
+    articles = Articles(tx, lines, before)
+    rows = []
+    for number, (line, row) in enumerate(zip(lines, kept, strict=True)):
+        path = f"lines.{number}"
+        article = articles.find(line, path, errors)
+        errors += [] if article is None else _line_errors(line, path, article.tracks_serials)
+        rows.append(RETURN_LINES.row(line, row, article_id=article and article.id))
+    return rows
+
+
+def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]) -> list[Row]:
+    """The lines as they were, with the dispositions that were sent."""
+    left = {row["id"] for row in before}
+    for number, line in enumerate(sent):
+        if line.id not in left:
+            is_known = any(row["id"] == line.id for row in before)
+            sentence = "is given twice" if is_known else "is not a line of this return"
+            errors.append(FieldError("VALIDATION_FAILED", f"lines.{number}.id", sentence))
+        left.discard(line.id)
+    wanted = {line.id: line.disposition for line in sent}
+    return [{**row, "disposition": wanted.get(row["id"], row["disposition"])} for row in before]
+
+
+def _whole(line: ReturnLineFields, kept: Mapping[str, Any] | None) -> ReturnLineFields:
+    """A known line keeps the fields that are not sent."""
+    if kept is None:
+        return line
+    stored = {**kept, "serials": json.loads(kept["serials"] or "null")}
+    names = {*stored} - line.model_fields_set
+    if "article_code" in line.model_fields_set:
+        names.discard("article_id")
+    return line.model_copy(update={name: stored[name] for name in names})
+
+
+def _line_errors(line: ReturnLineFields, path: str, tracks_serials: bool) -> Iterator[FieldError]:
+    if line.quantity is None:
+        yield FieldError("VALIDATION_FAILED", f"{path}.quantity", "is required")
+    elif tracks_serials and line.quantity % SCALE:
+        yield FieldError(
+            "VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials"
+        )
+    elif line.serials and not tracks_serials:
+        sentence = "is given for an article that is not tracked by serials"
+        yield FieldError("VALIDATION_FAILED", f"{path}.serials", sentence)
+    elif line.serials and len(line.serials) * SCALE != line.quantity:
+        sentence = f"must be one for each unit: {to_text(line.quantity)} came back, {len(line.serials)} given"
+        yield FieldError("VALIDATION_FAILED", f"{path}.serials", sentence)
+
+
+def check_return(
+    tx: Transaction,
+    return_id: int | None,
+    values: Mapping[str, Any],
+    current: Mapping[str, Any],
+    rows: Sequence[Row],
+) -> Iterator[FieldError]:
+    """Errors of the return as a whole. A new return's id is None."""
+    yield from check_document(tx, RETURNS, return_id, values, current)
+    yield from _repeated_serials(rows)
+    if values["sales_order_id"] is None:
+        return
+    order = ORDERS.find_columns(tx, values["sales_order_id"])
+    if order is None:
+        return
+    if order["status"] not in SHIPPED:
+        sentence = f"is {order['status']}: only what was loaded can come back"
+        yield FieldError("VALIDATION_FAILED", "sales_order_id", sentence)
+        return
+    yield from _other_partner(order, values, current)
+    yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)
+    yield from _not_as_shipped(tx, return_id, values["sales_order_id"], order["code"], rows)
+
+
+def _other_partner(
+    order: Mapping[str, Any], values: Mapping[str, Any], current: Mapping[str, Any]
+) -> Iterator[FieldError]:
+    is_asked = any(values[name] != current.get(name) for name in ("partner_id", "sales_order_id"))
+    if is_asked and order["partner_id"] != values["partner_id"]:
+        yield FieldError("INVALID_PARTNER", "partner_id", f"is not the partner of {order['code']}")
+
+
+def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Errors of references in a body whose form is wrong."""
+    yield from references_of(RETURNS)(tx, sent, named)
+    if sent.get("sales_order_id") is None or sent.get("partner_id") is None:
+        return
+    order = ORDERS.find_columns(tx, sent["sales_order_id"])
+    if order is not None:
+        yield from _other_partner(order, sent, {})
+
+
+def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:
+    seen: set[tuple[int, str]] = set()
+    for number, row in enumerate(rows):
+        for place, serial in enumerate(json.loads(row["serials"] or "[]")):
+            if (row["article_id"], serial) in seen:
+                yield FieldError("VALIDATION_FAILED", f"lines.{number}.serials.{place}", "is given twice")
+            seen.add((row["article_id"], serial))
+
+
+def _more_than_shipped(
+    tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
+) -> Iterator[FieldError]:
+    """Errors for goods of which more would come back than was shipped, counting all returns that are not
+    cancelled.
+    """
+    shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
+    sums: Counter[int] = Counter()
+    for row in rows:
+        sums[row["article_id"]] += row["quantity"] or 0
+    for number, row in enumerate(rows):
+        article_id = row["article_id"]
+        left = shipped.get(article_id, 0) - returned.get(article_id, 0)
+        if article_id is not None and sums[article_id] > left:
+            sentence = (
+                f"is more than can come back: {to_text(sums[article_id])} given, "
+                f"{to_text(shipped.get(article_id, 0))} shipped, {to_text(left)} of it not returned yet"
+            )
+            yield FieldError("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+
+
+def _not_as_shipped(
+    tx: Transaction, return_id: int | None, order_id: int, code: str, rows: Sequence[Row]
+) -> Iterator[FieldError]:
+    """Errors for lots and serials that did not leave with the order, or are in another return of it."""
+    if not any(row["lot_number"] or row["serials"] for row in rows):
+        return
+    shipped, returned = store.shipped_parts(tx, order_id), store.returned_parts(tx, order_id, return_id)
+    sums: Counter[tuple[int, str]] = Counter()
+    for row in rows:
+        sums[row["article_id"], row["lot_number"]] += row["quantity"] or 0
+    for number, row in enumerate(rows):
+        article_id, lot = row["article_id"], row["lot_number"]
+        of_lot = (article_id, lot)
+        left = shipped.lots[of_lot] - returned.lots[of_lot]
+        if lot is not None and of_lot not in shipped.lots:
+            yield FieldError("VALIDATION_FAILED", f"lines.{number}.lot_number", f"did not leave with {code}")
+        elif lot is not None and sums[of_lot] > left:
+            sentence = (
+                f"is more than can come back of lot {lot}: {to_text(sums[of_lot])} given, "
+                f"{to_text(shipped.lots[of_lot])} shipped, {to_text(left)} of it not returned yet"
+            )
+            yield FieldError("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+        for place, serial in enumerate(json.loads(row["serials"] or "[]")):
+            path, unit = f"lines.{number}.serials.{place}", (article_id, serial)
+            if unit not in shipped.serials:
+                yield FieldError("VALIDATION_FAILED", path, f"did not leave with {code}")
+            elif unit in returned.serials:
+                yield FieldError("VALIDATION_FAILED", path, f"is in another return of {code}")
+            elif lot is not None and of_lot in shipped.lots and lot != shipped.serials[unit]:
+                yield FieldError("VALIDATION_FAILED", path, f"did not leave with {code} as part of lot {lot}")

@@ -1,0 +1,94 @@
+"""A return's fields (decisions, section 2)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.contract.fields import (
+    Code,
+    EmptyIsNull,
+    Id,
+    Input,
+    Label,
+    Model,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    Serials,
+)
+from wmsd.warehouse.documents.schema import (
+    STATUS_HISTORY,
+    DocumentShown,
+    ExternalRef,
+    OwnCode,
+    StatusReached,
+)
+from wmsd.warehouse.returns.rules import INITIAL, Disposition, Status
+
+MAX_LINES = 1000
+
+
+class ReturnLineFields(Input):
+    """What comes back. A line that is sent with its id keeps what is not sent of it."""
+
+    id: Annotated[Id | None, Field(description="A line of this return.")] = None
+    article_id: Id | None = None
+    article_code: Code | None = None
+    quantity: Annotated[Quantity | None, Field(description="Required in a new line.")] = None
+    disposition: Annotated[
+        Disposition | None, Field(description="What becomes of it; required for FINALIZAT.")
+    ] = None
+    lot_number: OptionalLabel = None
+    serials: Annotated[
+        Serials | None, EmptyIsNull, Field(description="One for each unit, where they are known.")
+    ] = None
+
+
+class ReturnFields(Input):
+    code: OwnCode = None
+    status: Annotated[Status, Field(description="A new return begins as CREAT.")] = INITIAL
+    partner_id: Annotated[Id, Field(description="Who sends it back.")]
+    warehouse_id: Annotated[Id, Field(description="Where it arrives.")]
+    sales_order_id: Annotated[
+        Id | None, Field(description="What it was shipped by. Never more comes back than that.")
+    ] = None
+    reason: OptionalText = None
+    external_ref: ExternalRef = None
+    notes: OptionalText = None
+    lines: Annotated[list[ReturnLineFields], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class ReturnChanges(ReturnFields, partial=True):
+    """The fields to change; the others stay.
+
+    `lines` replaces all of them; but when each line that is sent has its `id` and its `disposition` only, those
+    are set and nothing else changes.
+    """
+
+
+class ReturnLine(Model):
+    id: Id
+    article_id: Id
+    article_code: Code
+    quantity: Quantity
+    disposition: Disposition | None
+    lot_number: OptionalLabel
+    serials: list[Label] | None
+
+
+class ReturnStatusReached(StatusReached):
+    status: Status
+
+
+class Return(DocumentShown):
+    """A return as the interfaces show it."""
+
+    status: Status
+    partner_id: Id
+    warehouse_id: Id
+    sales_order_id: Id | None
+    reason: OptionalText
+    external_ref: OptionalLabel
+    notes: OptionalText
+    lines: list[ReturnLine]
+    status_history: Annotated[list[ReturnStatusReached], STATUS_HISTORY]

@@ -1,0 +1,160 @@
+"""The use cases of sales orders."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from wmsd.base.problems import Problem
+from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.operation import operation
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.document_events import emit_updated, move_and_emit
+from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
+from wmsd.warehouse.documents.document_references import check_document, sent_status
+from wmsd.warehouse.documents.document_reservations import find_stock
+from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.documents.sent_references import references_of
+from wmsd.warehouse.documents.transitions import Step
+from wmsd.warehouse.packaging.packaging_ledger import Document, take_back
+from wmsd.warehouse.packaging.schema import PackagingLine
+from wmsd.warehouse.sales_orders.create import create
+from wmsd.warehouse.sales_orders.effects import EFFECTS
+from wmsd.warehouse.sales_orders.rules import LOADED, TRANSITIONS, Effect, Status
+from wmsd.warehouse.sales_orders.sales_order_references import find_lines
+from wmsd.warehouse.sales_orders.schema import (
+    SalesOrder,
+    SalesOrderChanges,
+    SalesOrderFields,
+    SalesOrderLineFields,
+    SalesOrderStatusMove,
+)
+from wmsd.warehouse.sales_orders.store import ORDER_LINES, ORDERS
+from wmsd.warehouse.stock.stock_reservations import Holder, set_reservation
+
+Columns = dict[str, Any]
+
+READING: Final = reading(ORDERS, tag="Sales orders", module="outbound", ability="sales-orders:read")
+writing = partial(
+    operation,
+    tag="Sales orders",
+    returns=SalesOrder,
+    module="outbound",
+    ability="sales-orders:write",
+    answer="record",
+    writes=True,
+    references=references_of(ORDERS),
+)
+REFUSALS: Final = (
+    "INSUFFICIENT_STOCK",
+    "INVALID_PARTNER",
+    "INVALID_WAREHOUSE",
+    "INVALID_ARTICLE",
+    "EXTERNAL_REF_TAKEN",
+)
+CHANGED: Final = (
+    "sales_order.updated",
+    "sales_order.status_changed",
+    "packaging.movement_recorded",
+    "stock.updated",
+    "stock.low",
+)
+
+
+@writing(creates=True, events=("sales_order.created", "stock.updated", "stock.low"), codes=REFUSALS)
+def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
+    """Create a sales order.
+
+    Every line is reserved, or the order is refused as a whole with an error on each line that is short. Lines of
+    one article and warehouse are summed first.
+    """
+    (made,) = create(tx, [body])
+    if isinstance(made, Problem):
+        raise made
+    return made
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
+def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Record:
+    """Replace a sales order.
+
+    A field that is not sent takes its default, but code and status stay as they are. Lines and `ship_to` may
+    change in CREAT only, other fields until LIVRAT or ANULAT, `tracking_number` in LIVRAT too; `status` moves the
+    order. When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, ORDERS.replacement(body), body.lines, sent_status(body), body.packaging)
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
+def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Record:
+    """Change some fields of a sales order, or its status.
+
+    `lines` replaces all lines. When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, ORDERS.patch(body), body.lines, sent_status(body), body.packaging)
+
+
+@writing(events=CHANGED[1:], codes=("INVALID_STATUS",), precondition=ORDERS.one)
+def change_sales_order_status(tx: Transaction, id: int, body: SalesOrderStatusMove) -> Record:
+    """Move a sales order to another status.
+
+    Moving to the status that it has already does nothing and answers 200: retries are safe. `packaging` goes out
+    to the partner with the move to INCARCAT, and comes back when the order is unloaded.
+    """
+    return change(tx, id, {}, None, body.status, body.packaging)
+
+
+def change(
+    tx: Transaction,
+    order_id: int,
+    given: Mapping[str, Any],
+    sent_lines: list[SalesOrderLineFields] | None = None,
+    status: Status | None = None,
+    packaging: Sequence[PackagingLine] | None = None,
+) -> Record:
+    """Applies new fields and lines and moves the order, in the sequence that its statuses allow."""
+    check_goes_with(packaging, status, LOADED)
+    current = ORDERS.columns(tx, order_id)
+    values = ORDERS.merged(current, given)
+    before = ORDER_LINES.of(tx, order_id) if sent_lines is not None else []
+    lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
+    lines_differ = ORDER_LINES.contents(lines.rows) != ORDER_LINES.contents(before)
+    differing = ORDERS.differing(current, values, lines_differ)
+    for step in TRANSITIONS.steps(current["status"], status or current["status"], differing):
+        match step:
+            case Step.MOVE:
+                move(tx, [order_id], current["status"], status or current["status"])
+                if packaging:
+                    partner_id = ORDERS.columns(tx, order_id)["partner_id"]
+                    record_packaging(tx, Document(ORDERS.entity, order_id), packaging, partner_id, "OUT")
+            case Step.CHANGE:
+                errors = [*check_document(tx, ORDERS, order_id, values, current), *lines.errors]
+                _change(tx, order_id, values, lines.rows if lines_differ else None, errors)
+    return ORDERS.one(tx, order_id)
+
+
+def _change(
+    tx: Transaction, order_id: int, values: Columns, rows: list[Columns] | None, errors: list[FieldError]
+) -> None:
+    """`rows` are the new lines, or None when they stay. Reservations follow them."""
+    before = ORDERS.one(tx, order_id)
+    if rows is None:
+        refuse_field_errors(errors)
+    else:
+        wanted = find_stock(tx, ORDERS, order_id, rows, errors, values["warehouse_id"])
+        refuse_field_errors(errors)
+        ORDER_LINES.replace(tx, order_id, rows)
+        set_reservation(tx, Holder(ORDERS.entity, order_id), wanted)
+    ORDERS.update(tx, order_id, values)
+    emit_updated(tx, ORDERS, before)
+
+
+def move(tx: Transaction, order_ids: Sequence[int], current: Status, requested: Status) -> None:
+    """Moves orders that share a status, with all effects on stock. Raises Problem (409) when the move is not
+    allowed.
+    """
+    effect = TRANSITIONS.effect(current, requested)
+    EFFECTS[effect](tx, order_ids)
+    move_and_emit(tx, ORDERS, order_ids, current, requested)
+    for order_id in order_ids if effect is Effect.UNLOAD else ():
+        take_back(tx, Document(ORDERS.entity, order_id))

@@ -1,0 +1,41 @@
+"""Sales orders as a kind of document."""
+
+from typing import Final
+
+from wmsd.warehouse.documents.kind import Document, DocumentKind, InFiles, Posting
+from wmsd.warehouse.sales_orders import actions
+from wmsd.warehouse.sales_orders.create import create
+from wmsd.warehouse.sales_orders.effects import MOVED
+from wmsd.warehouse.sales_orders.rules import HOLDS_STOCK, SHIPPED, TRANSITIONS
+from wmsd.warehouse.sales_orders.schema import SalesOrderLineFields
+from wmsd.warehouse.sales_orders.store import ORDERS
+
+
+def _goes_alone(order: Document) -> bool:
+    """A cancelled order gives stock back, which later ones may take. Which named lots are left depends on the
+    orders before.
+    """
+    return order.status == "ANULAT" or any(line.lot_number or line.serials for line in order.lines)
+
+
+SALES_ORDERS: Final = DocumentKind(
+    table=ORDERS,
+    transitions=TRANSITIONS,
+    listed=("code", "status", "partner", "lines", "external_ref", "requested_date", "updated_at"),
+    reading=actions.READING,
+    writing=(
+        actions.create_sales_order,
+        actions.replace_sales_order,
+        actions.update_sales_order,
+        actions.change_sales_order_status,
+    ),
+    change=actions.change,
+    in_files=InFiles(
+        line=SalesOrderLineFields,
+        create=lambda tx, _, bodies: create(tx, bodies),
+        move=actions.move,
+        goes_alone=_goes_alone,
+    ),
+    posting=Posting(MOVED, SHIPPED, amount="-quantity"),
+    reserves_in=HOLDS_STOCK,
+)

@@ -1,0 +1,122 @@
+"""A sales order's fields (specification, section 2; decisions, section 2)."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from wmsd.contract.fields import (
+    Code,
+    Date,
+    Id,
+    Input,
+    Label,
+    Model,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    Serials,
+)
+from wmsd.warehouse.documents.document_packaging import WithPackaging
+from wmsd.warehouse.documents.schema import (
+    STATUS_HISTORY,
+    DocumentShown,
+    ExternalRef,
+    OwnCode,
+    StatusReached,
+)
+from wmsd.warehouse.sales_orders.rules import INITIAL, Status
+
+MAX_LINES = 1000
+
+
+class SalesOrderLineFields(Input):
+    """What is ordered: the article by its id or by its code."""
+
+    id: Annotated[Id | None, Field(description="A line that is sent back with its id keeps it.")] = None
+    article_id: Id | None = None
+    article_code: Code | None = None
+    quantity: Quantity
+    warehouse_id: Annotated[Id | None, Field(description="Where it is taken from; by default the order's.")] = None
+    lot_number: Annotated[OptionalLabel, Field(description="The lot to take; by default the oldest.")] = None
+    serials: Annotated[
+        Serials | None, Field(description="The serials to take, one for each unit; by default the oldest.")
+    ] = None
+
+
+Lines = Annotated[list[SalesOrderLineFields], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class ShipTo(Input):
+    """Where an order goes, when that is not the partner's own address."""
+
+    name: OptionalLabel = None
+    street: OptionalText = None
+    city: OptionalLabel = None
+    postal_code: OptionalLabel = None
+    country: OptionalLabel = None
+    phone: OptionalLabel = None
+
+
+def _nowhere_is_none(ship_to: ShipTo | None) -> ShipTo | None:
+    """As an empty text is none, so is a place of which nothing is said."""
+    return None if ship_to is None or ship_to == ShipTo() else ship_to
+
+
+class SalesOrderFields(WithPackaging):
+    code: OwnCode = None
+    status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
+    partner_id: Id
+    warehouse_id: Annotated[Id, Field(description="Where the goods are taken from, unless a line says otherwise.")]
+    client_id: Id | None = None
+    external_ref: ExternalRef = None
+    requested_date: Date | None = None
+    notes: OptionalText = None
+    customer_reference: Annotated[OptionalLabel, Field(description="The customer's own number of it.")] = None
+    ship_to: Annotated[
+        ShipTo | None,
+        AfterValidator(_nowhere_is_none),
+        Field(description="Where it goes; replaced as a whole. It can change as long as the lines can."),
+    ] = None
+    carrier: OptionalLabel = None
+    tracking_number: Annotated[OptionalLabel, Field(description="It can be set after LIVRAT too.")] = None
+    lines: Lines
+
+
+class SalesOrderChanges(SalesOrderFields, partial=True):
+    """The fields to change; the others stay. `lines` replaces all of them."""
+
+
+class SalesOrderStatusMove(WithPackaging):
+    status: Status
+
+
+class SalesOrderLine(Model):
+    id: Id
+    article_id: Id
+    article_code: Code
+    quantity: Quantity
+    warehouse_id: Id
+    lot_number: OptionalLabel
+    serials: list[Label] | None
+
+
+class SalesOrderStatusReached(StatusReached):
+    status: Status
+
+
+class SalesOrder(DocumentShown):
+    """A sales order as the interfaces show it."""
+
+    status: Status
+    partner_id: Id
+    warehouse_id: Id
+    client_id: Id | None
+    external_ref: OptionalLabel
+    customer_reference: OptionalLabel
+    notes: OptionalText
+    requested_date: Date | None
+    ship_to: ShipTo | None
+    carrier: OptionalLabel
+    tracking_number: OptionalLabel
+    lines: list[SalesOrderLine]
+    status_history: Annotated[list[SalesOrderStatusReached], STATUS_HISTORY]

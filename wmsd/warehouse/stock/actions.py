@@ -1,0 +1,100 @@
+"""The use cases of stock. The REST interfaces read it; counts come from the command line and the admin pages."""
+
+from functools import partial
+
+from wmsd.base.problems import invalid, not_found
+from wmsd.contract.list_queries import IdsQuery
+from wmsd.contract.operation import operation
+from wmsd.contract.results import CursorPage, Page, Records, Text
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock import explanation, history, store
+from wmsd.warehouse.stock.adjustments import change_parts
+from wmsd.warehouse.stock.counts import KIND
+from wmsd.warehouse.stock.parts import UNNAMED, Contents, Parts
+from wmsd.warehouse.stock.rules import Counted, Fault, count_parts
+from wmsd.warehouse.stock.schema import (
+    DetailedStockRecord,
+    ExplanationQuery,
+    StockCursorQuery,
+    StockExplanation,
+    StockHolder,
+    StockMovement,
+    StockMovementQuery,
+    StockOfArticlesQuery,
+    StockQuery,
+    StockRecord,
+)
+from wmsd.warehouse.stock.stock_reservations import holders_of
+
+reading = partial(operation, tag="Stock", returns=StockRecord, module="stock", ability="stock:read")
+
+
+@reading(answer="page")
+def list_stock(tx: Transaction, query: StockQuery) -> Page:
+    """List stock records, page by page."""
+    return store.page(tx, query)
+
+
+@operation(tag="Stock", answer="cursor", returns=DetailedStockRecord, module="stock", ability="stock:read")
+def walk_stock(tx: Transaction, query: StockCursorQuery, position: int) -> CursorPage:
+    """List stock records by cursor.
+
+    Follow `next_cursor` until it is null. `detail=lots` adds to each record its lots, the oldest first; for an
+    article that is tracked by serials, it also adds the serials in stock.
+    """
+    return store.after(tx, query, position)
+
+
+@operation(tag="Stock", answer="records", returns=DetailedStockRecord, module="stock", ability="stock:read")
+def find_stock_of_articles(tx: Transaction, query: StockOfArticlesQuery) -> Records:
+    """Find the stock records of some articles."""
+    return store.find_of_articles(tx, query)
+
+
+@reading(answer="records")
+def find_stock(tx: Transaction, query: IdsQuery) -> Records:
+    """Find stock records by their ids."""
+    return store.find(tx, query.ids)
+
+
+@operation(tag="Stock", answer="object", returns=StockExplanation, module="stock", ability="stock:read")
+def explain_stock(tx: Transaction, id: int, query: ExplanationQuery) -> Text:
+    """Explain a quantity by the ledger, now or at a past moment."""
+    if query.at is not None and query.at > tx.timestamp:
+        raise invalid({"at": ["is in the future"]})
+    found = explanation.explain(tx, id, query.at)
+    if found is None:
+        raise not_found("stock record")
+    return found
+
+
+@operation(tag="Stock", answer="cursor", returns=StockMovement, module="stock", ability="stock:read")
+def list_stock_movements(tx: Transaction, id: int, query: StockMovementQuery, position: int) -> CursorPage:
+    """List the movements of a stock record, the newest first."""
+    _check_there(tx, id)
+    return history.before(tx, id, query, position)
+
+
+@operation(tag="Stock", answer="records", returns=StockHolder, module="stock", ability="stock:read")
+def list_stock_holders(tx: Transaction, id: int) -> Records:
+    """List the open documents that hold a stock record, the oldest first: at most 20."""
+    _check_there(tx, id)
+    return holders_of(tx, id)
+
+
+def _check_there(tx: Transaction, stock_id: int) -> None:
+    if not history.is_there(tx, stock_id):
+        raise not_found("stock record")
+
+
+def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: int, reason: str) -> bool:
+    """Sets the quantity to what was counted (millionths) and posts the difference as a movement.
+
+    Answers whether anything moved. Raises Problem (422 on `quantity`) when orders or quarantine hold more than was
+    counted, or when lots or serials would have to go: the count does not say which.
+    """
+
+    def make(before: Contents, faults: list[Fault]) -> Parts:
+        return count_parts(before, [Counted(UNNAMED, counted)], faults)
+
+    return bool(change_parts(tx, (article_id, warehouse_id), make, KIND, reason, "quantity"))

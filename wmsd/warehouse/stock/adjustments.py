@@ -1,0 +1,205 @@
+"""Manual changes of stock: adjustments, quarantine and release. Each has a reason and goes through the ledger."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from wmsd.base.problems import FieldErrors, invalid
+from wmsd.base.quantity import SCALE, to_text
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.articles import store as articles
+from wmsd.warehouse.stock import lots, store
+from wmsd.warehouse.stock.parts import NOTHING, Amounts, Contents, PartKey, Parts, contents_of
+from wmsd.warehouse.stock.rules import Change, Fault, changes, count_total, faults_of, only
+from wmsd.warehouse.stock.schema import Adjustment, Quarantining, StockChange
+from wmsd.warehouse.stock.stock_ledger import Kind, Movement, post_all
+
+Make = Callable[[Contents, list[Fault]], Parts]
+"""Computes the new parts from the current contents. It adds to the faults whatever forbids the change."""
+
+
+def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment) -> list[Change]:
+    """Changes the quantity by a difference or to a total, of the record, of the named lot or of the named serials.
+
+    Goods that are added without a lot or serial have none, even if the article is tracked by them. Raises Problem
+    (422) when orders hold more than would be left, or when goods with a lot or serial are taken away without being
+    named.
+    """
+    column = "by" if body.by is not None else "to"
+    _check(_adjustment_errors(body))
+    make = partial(_adjusted_serials if body.serials else _adjusted, body)
+    return change_parts(tx, (article_id, warehouse_id), make, "adjustment", body.reason, column)
+
+
+def quarantine(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
+    """Puts goods in quarantine: the quantity stays, the available quantity falls.
+
+    Raises Problem (422) when orders hold the goods, or when they have a lot or serial that is not named.
+    """
+    return _quarantine(tx, (article_id, warehouse_id), body, enters=True)
+
+
+def release(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
+    """Releases goods from quarantine: the quantity stays, the available quantity rises.
+
+    Raises Problem (422) when less than that is in quarantine, or when the goods have a lot or serial that is not
+    named.
+    """
+    return _quarantine(tx, (article_id, warehouse_id), body, enters=False)
+
+
+def _quarantine(tx: Transaction, place: tuple[int, int], body: Quarantining, enters: bool) -> list[Change]:
+    _check(_quarantining_errors(body))
+    kind: Kind = "quarantine" if enters else "release"
+    make = partial(_quarantined_serials if body.serials else _quarantined, body, enters)
+    return change_parts(tx, place, make, kind, body.reason, "everything" if body.everything else "quantity")
+
+
+def change_parts(
+    tx: Transaction, place: tuple[int, int], make: Make, kind: Kind, reason: str, column: str
+) -> list[Change]:
+    """Posts the difference between the current parts and those that `make` computes. `column` is the field that
+    errors about a quantity belong to.
+    """
+    stock_id, (article_id, _) = store.id_of(tx, *place), place
+    before = contents_of(tx, [stock_id])[stock_id]
+    (article,) = articles.references(tx, [article_id], [])
+    faults: list[Fault] = []
+    after = make(before, faults)
+    made = changes(before.parts, after)
+    if not faults:
+        faults = [*faults_of(before, after, article.tracks_serials), *_elsewhere(tx, article_id, made)]
+    columns = {"quantity": column, "quarantined": column, "serial": "serials"}
+    errors: FieldErrors = {}
+    for fault in faults:
+        errors.setdefault(columns[fault.column], []).append(fault.sentence)
+    _check(errors)
+    post_changes(tx, [(stock_id, change, reason) for change in made], kind)
+    return made
+
+
+def _check(errors: FieldErrors) -> None:
+    if errors:
+        raise invalid(errors)
+
+
+def post_changes(tx: Transaction, made: Iterable[tuple[int, Change, str]], kind: Kind) -> None:
+    """Posts each change, given with the id of its stock record and its reason."""
+    post_all(tx, [(stock_id, _movement(change, kind, reason)) for stock_id, change, reason in made])
+
+
+def _movement(change: Change, kind: Kind, reason: str) -> Movement:
+    return Movement(
+        change.difference.quantity,
+        kind=kind,
+        quarantined=change.difference.quarantined,
+        lot_number=change.goods.lot_number,
+        serial=change.goods.serial,
+        reason=reason,
+    )
+
+
+def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iterator[Fault]:
+    """Faults for serials that would be added here but are in stock in another warehouse."""
+    added = [(article_id, goods.serial) for goods, before, _ in made if goods.serial and before == NOTHING]
+    for (_, serial), warehouse in lots.warehouses_of(tx, added).items():
+        yield Fault(None, "serial", f"{serial} is in stock in {warehouse} already")
+
+
+def _adjustment_errors(body: Adjustment) -> FieldErrors:
+    errors = _serial_errors(body, None if body.by is None else abs(body.by), "by")
+    if (body.by is None) == (body.to is None):
+        errors["by"] = ["or to is required, and not both"]
+    elif body.by == 0:
+        errors["by"] = ["must not be 0"]
+    elif body.serials and body.to is not None:
+        errors["to"] = ["cannot go with serials: say by how many units it changes"]
+    return errors
+
+
+def _quarantining_errors(body: Quarantining) -> FieldErrors:
+    errors = _serial_errors(body, body.quantity, "quantity")
+    if body.everything and (body.serials or body.quantity is not None):
+        errors["everything"] = ["cannot go with a quantity or serials"]
+    elif not body.everything and not body.serials and body.quantity is None:
+        errors["quantity"] = ["is required, or serials, or everything"]
+    return errors
+
+
+def _serial_errors(body: StockChange, quantity: int | None, column: str) -> FieldErrors:
+    if not body.serials:
+        return {}
+    if len(set(body.serials)) < len(body.serials):
+        return {"serials": ["names one twice"]}
+    if quantity not in (None, len(body.serials) * SCALE):
+        return {column: [f"must be one for each serial, of which there are {len(body.serials)}"]}
+    return {}
+
+
+def _adjusted(body: Adjustment, before: Contents, faults: list[Fault]) -> Parts:
+    if body.by is None:
+        assert body.to is not None
+        return count_total(before, body.lot_number, body.to, None, faults)
+    there = before.parts.get(PartKey(body.lot_number), NOTHING)
+    if there.free_of_quarantine + body.by < 0:
+        state = " and not in quarantine" if there.quarantined else ""
+        most = only(before, body.lot_number, there.free_of_quarantine, state)
+        faults.append(Fault(None, "quantity", f"takes away {to_text(-body.by)}, but {most}"))
+    return _replaced(before.parts, PartKey(body.lot_number), Amounts(there.quantity + body.by, there.quarantined))
+
+
+def _adjusted_serials(body: Adjustment, before: Contents, faults: list[Fault]) -> Parts:
+    assert body.by is not None
+    if body.by < 0:
+        gone = set(_found(body, before, faults))
+        return {goods: there for goods, there in before.parts.items() if goods not in gone}
+    known = {goods.serial for goods in before.parts}
+    faults += [_of(serial, "is in stock already") for serial in body.serials if serial in known]
+    return {**before.parts, **{PartKey(body.lot_number, serial): Amounts(SCALE) for serial in body.serials}}
+
+
+def _quarantined(body: Quarantining, enters: bool, before: Contents, faults: list[Fault]) -> Parts:
+    if body.everything:
+        chosen = [goods for goods in before.parts if body.lot_number in (None, goods.lot_number)]
+        if not chosen:
+            faults.append(Fault(None, "quantity", "finds nothing in stock"))
+        return {**before.parts, **{goods: _whole(before.parts[goods], enters) for goods in chosen}}
+    assert body.quantity is not None
+    there = before.parts.get(PartKey(body.lot_number), NOTHING)
+    most, state = (there.free_of_quarantine, "not ") if enters else (there.quarantined, "")
+    if body.quantity > most:
+        sentence = only(before, body.lot_number, most, f" and {state}in quarantine")
+        faults.append(Fault(None, "quantity", f"is {to_text(body.quantity)}, but {sentence}"))
+    change = body.quantity if enters else -body.quantity
+    return _replaced(before.parts, PartKey(body.lot_number), Amounts(there.quantity, there.quarantined + change))
+
+
+def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, faults: list[Fault]) -> Parts:
+    chosen = _found(body, before, faults)
+    state = "in quarantine already" if enters else "not in quarantine"
+    faults += [
+        _of(goods.serial, f"is {state}") for goods in chosen if bool(before.parts[goods].quarantined) == enters
+    ]
+    return {**before.parts, **{goods: _whole(before.parts[goods], enters) for goods in chosen}}
+
+
+def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[PartKey]:
+    """The parts of the named serials that are in stock here. Adds a fault for each of the others."""
+    known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
+    for serial in body.serials:
+        if serial not in known:
+            faults.append(_of(serial, "is not there"))
+        elif body.lot_number not in (None, known[serial].lot_number):
+            faults.append(_of(serial, f"is not of lot {body.lot_number}"))
+    return [known[serial] for serial in body.serials if serial in known]
+
+
+def _of(serial: str | None, sentence: str) -> Fault:
+    return Fault(None, "serial", f"{serial} {sentence}")
+
+
+def _whole(there: Amounts, enters: bool) -> Amounts:
+    return Amounts(there.quantity, there.quantity if enters else 0)
+
+
+def _replaced(parts: Parts, goods: PartKey, there: Amounts) -> Parts:
+    return {each: amount for each, amount in {**parts, goods: there}.items() if amount != NOTHING}

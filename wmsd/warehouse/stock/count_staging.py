@@ -1,0 +1,225 @@
+"""The SQL of the counts that a file has, by article and warehouse: in tables next to the company's, so that a long
+file takes no more memory than a short one.
+
+`place` is the number of an article in a warehouse, from 1, in the order of the file (see `stock_staging.py`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Final, NamedTuple
+
+from wmsd.base.strict_json import dumps
+from wmsd.contract.bulk_imports import CHUNK
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock.parts import PartKey
+from wmsd.warehouse.stock.rules import Counted
+from wmsd.warehouse.stock.store import Place
+
+TABLES: Final = (
+    """
+    CREATE TABLE {schema}.staged_places (
+        place INTEGER PRIMARY KEY, article_id, warehouse_id, article_code, warehouse_code, tracks_serials,
+        is_faulty, rows, is_planned DEFAULT FALSE, UNIQUE (article_id, warehouse_id)
+    )
+    """,
+    """
+    CREATE TABLE {schema}.staged_counts (
+        line INTEGER PRIMARY KEY, article_id, warehouse_id, lot_number, serial, quantity, quarantined, reason
+    )
+    """,
+    """
+    CREATE UNIQUE INDEX {schema}.staged_counts_by_goods
+    ON staged_counts (article_id, warehouse_id, ifnull(lot_number, 0), ifnull(serial, 0))
+    """,
+    """
+    CREATE TABLE {schema}.staged_serials_counted (article_code, serial, line, PRIMARY KEY (article_code, serial))
+    WITHOUT ROWID
+    """,
+)
+"""`is_faulty`: one of its rows was refused. `rows`: how many it has. A count without a quantity was refused, and
+says only that its goods are in the file. 0 stands for no lot and no serial, since NULL is never equal to NULL.
+"""
+
+
+def make(tx: Transaction, schema: str) -> None:
+    for sql in TABLES:
+        tx.execute(sql.format(schema=schema))
+
+
+def empty(tx: Transaction) -> None:
+    for table in ("staged_places", "staged_counts", "staged_serials_counted"):
+        tx.execute(f"DELETE FROM {table}")
+
+
+PUT: Final = """
+    INSERT INTO staged_counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (article_id, warehouse_id, ifnull(lot_number, 0), ifnull(serial, 0)) DO UPDATE SET line = line
+    RETURNING line
+"""
+PUT_SERIAL: Final = """
+    INSERT INTO staged_serials_counted VALUES (?, ?, ?)
+    ON CONFLICT (article_code, serial) DO UPDATE SET line = line RETURNING line
+"""
+
+
+def put(
+    tx: Transaction, line: int, place: Place, goods: PartKey, counted: Counted | None, reason: str | None
+) -> int:
+    """Puts down the count of a row; None for one that was refused. Answers the first row that counts these goods
+    in the warehouse: if it is another one, nothing is put down.
+    """
+    amounts = (None, None) if counted is None else (counted.quantity, counted.quarantined)
+    first: int = tx.value(PUT, (line, *place, *goods, *amounts, reason))
+    return first
+
+
+def put_serial(tx: Transaction, article_code: str, serial: str, line: int) -> int:
+    """Notes that the row counts the serial in some warehouse. Answers the first row that does."""
+    first: int = tx.value(PUT_SERIAL, (article_code, serial, line))
+    return first
+
+
+class PlaceOfRow(NamedTuple):
+    article_id: int
+    warehouse_id: int
+    article_code: str
+    warehouse_code: str
+    tracks_serials: bool
+    is_faulty: bool = False
+
+
+PUT_PLACE: Final = """
+    INSERT INTO staged_places
+        (article_id, warehouse_id, article_code, warehouse_code, tracks_serials, is_faulty, rows)
+    VALUES (?, ?, ?, ?, ?, ?, 1)
+    ON CONFLICT (article_id, warehouse_id)
+    DO UPDATE SET is_faulty = max(is_faulty, excluded.is_faulty), rows = rows + 1
+"""
+
+
+def put_places(tx: Transaction, places: Iterable[PlaceOfRow]) -> None:
+    """Puts down the place of each row, in the order of the file."""
+    tx.executemany(PUT_PLACE, places)
+
+
+WAREHOUSES: Final = "SELECT DISTINCT warehouse_id, warehouse_code FROM staged_places"
+PUT_MISSING: Final = """
+    INSERT OR IGNORE INTO staged_places
+        (article_id, warehouse_id, article_code, warehouse_code, tracks_serials, is_faulty, rows)
+    SELECT stock.article_id, stock.warehouse_id, articles.code, :names ->> ('$.' || stock.warehouse_id),
+        articles.track_serial, FALSE, 0
+    FROM stock CROSS JOIN articles ON articles.id = stock.article_id
+    WHERE stock.warehouse_id IN (SELECT value FROM json_each(:ids)) AND stock.quantity > 0 ORDER BY stock.id
+"""
+
+
+def put_missing(tx: Transaction) -> None:
+    """Adds a count of nothing for each article that has stock in one of the counted warehouses and is not in the
+    file.
+    """
+    names: dict[int, str] = dict(tx.rows(WAREHOUSES))
+    by_id = {str(warehouse_id): code for warehouse_id, code in names.items()}
+    tx.execute(PUT_MISSING, {"names": dumps(by_id), "ids": dumps(list(names))})
+
+
+CONCERNED: Final = """
+    SELECT 1 FROM articles WHERE change_seq > ? AND (
+        +id IN (SELECT article_id FROM staged_places) OR +code IN (SELECT article_code FROM staged_places)
+    ) LIMIT 1
+"""
+"""The signs have SQLite begin with the articles that have changed: mostly none, while other writers wait."""
+
+
+def are_concerned_since(tx: Transaction, change: int) -> bool:
+    """Whether one of the file's articles has changed after this place in the change sequence."""
+    return tx.value(CONCERNED, (change,)) is not None
+
+
+CHANGED: Final = "SELECT article_id, warehouse_id FROM stock WHERE change_seq > ?"
+FORGET_PLAN: Final = "UPDATE staged_places SET is_planned = FALSE WHERE article_id = ? AND warehouse_id = ?"
+FORGET_PLANS: Final = (
+    "UPDATE staged_places SET is_planned = FALSE WHERE article_id IN (SELECT value FROM json_each(?))"
+)
+WITH_SERIALS: Final = "SELECT DISTINCT article_id FROM staged_places WHERE tracks_serials"
+
+
+def forget_plans_of_changed(tx: Transaction, change: int) -> None:
+    """Of the places whose stock has changed after this place in the change sequence."""
+    tx.executemany(FORGET_PLAN, tx.execute(CHANGED, (change,)))
+
+
+def forget_plans_of(tx: Transaction, article_ids: Iterable[int]) -> None:
+    tx.execute(FORGET_PLANS, (dumps(list(article_ids)),))
+
+
+def articles_with_serials(tx: Transaction) -> set[int]:
+    return {article_id for (article_id,) in tx.execute(WITH_SERIALS)}
+
+
+class StagedPlace(NamedTuple):
+    number: int
+    article_id: int
+    warehouse_id: int
+    article_code: str
+    warehouse_code: str
+    tracks_serials: bool
+    is_faulty: bool
+    rows: int
+
+
+class StagedCount(NamedTuple):
+    number: int
+    """Of the place."""
+    line: int
+    counted: Counted
+    reason: str | None
+
+
+TO_PLAN: Final = """
+    SELECT place, article_id, warehouse_id, article_code, warehouse_code, tracks_serials, is_faulty, rows
+    FROM staged_places WHERE NOT is_planned AND place > ? ORDER BY place LIMIT ?
+"""
+COUNTS: Final = """
+    SELECT place, line, lot_number, serial, quantity, quarantined, reason
+    FROM staged_places CROSS JOIN staged_counts USING (article_id, warehouse_id)
+    WHERE NOT is_planned AND place >= ? AND place <= ? AND quantity IS NOT NULL ORDER BY line
+"""
+NOTE_PLANNED: Final = (
+    "UPDATE staged_places SET is_planned = TRUE WHERE NOT is_planned AND place >= ? AND place <= ?"
+)
+
+
+def to_plan(tx: Transaction) -> Iterator[tuple[Sequence[StagedPlace], Mapping[int, list[StagedCount]]]]:
+    """The places without a plan, some at a time, with their counts by place in the order of the file. Those of the
+    last piece count as planned when the next one is asked for.
+    """
+    after = 0
+    while places := _few(StagedPlace(*row) for row in tx.rows(TO_PLAN, (after, CHUNK))):
+        piece = (places[0].number, after := places[-1].number)
+        counts: dict[int, list[StagedCount]] = {place.number: [] for place in places}
+        for number, line, lot_number, serial, *amounts, reason in tx.rows(COUNTS, piece):
+            counted = Counted(PartKey(lot_number, serial), *amounts)
+            counts[number].append(StagedCount(number, line, counted, reason))
+        yield places, counts
+        tx.execute(NOTE_PLANNED, piece)
+
+
+def _few(places: Iterable[StagedPlace]) -> list[StagedPlace]:
+    """The first ones, with so few rows that they can be in memory together; at least one."""
+    rows = 0
+
+    def fits(place: StagedPlace) -> bool:
+        nonlocal rows
+        rows, before = rows + place.rows, rows
+        return not before or rows <= CHUNK
+
+    return [*takewhile(fits, places)]
+
+
+COUNT: Final = "SELECT count(*) FROM staged_counts"
+
+
+def count(tx: Transaction) -> int:
+    """How many counts the file has."""
+    found: int = tx.value(COUNT)
+    return found

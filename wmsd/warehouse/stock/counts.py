@@ -1,0 +1,207 @@
+"""Stock counts of many articles at once: computes and checks the changes, and posts all of them or none."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Final, NamedTuple
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.quantity import to_text
+from wmsd.contract.bulk_imports import CellError, Outcome
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock import count_staging as staged_counts
+from wmsd.warehouse.stock import lots, store
+from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock.count_staging import StagedCount, StagedPlace
+from wmsd.warehouse.stock.parts import Amounts, Contents, PartKey, contents_of
+from wmsd.warehouse.stock.rules import Change, Counted, Fault, changes, count_parts, faults_of
+from wmsd.warehouse.stock.stock_staging import Movement, Record
+from wmsd.warehouse.stock.store import Place
+
+KIND: Final = "count"
+
+
+@dataclass(slots=True)
+class Counting:
+    """The counts of an article in a warehouse. Row and reason of each count are kept by its part."""
+
+    place: StagedPlace
+    counts: list[Counted] = field(default_factory=list)
+    lines: dict[PartKey, int] = field(default_factory=dict)
+    reasons: dict[PartKey, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, place: StagedPlace, counts: Sequence[StagedCount]) -> "Counting":
+        return cls(
+            place,
+            [each.counted for each in counts],
+            {each.counted.goods: each.line for each in counts},
+            {each.counted.goods: each.reason for each in counts if each.reason is not None},
+        )
+
+    def reason(self, change: Change, otherwise: str) -> str:
+        """The reason of the change's row; without such a row, the reason of the first row that has one."""
+        return self.reasons.get(change.goods) or next(iter(self.reasons.values()), otherwise)
+
+    def line_of(self, goods: PartKey | None) -> int:
+        """The row that names the goods; otherwise the first row of their lot; otherwise the first row."""
+        lot_number = None if goods is None else goods.lot_number
+        of_lot = (line for named, line in self.lines.items() if lot_number is not None and named[0] == lot_number)
+        return self.lines.get(goods or PartKey()) or next(of_lot, None) or next(iter(self.lines.values()))
+
+
+class Changed(NamedTuple):
+    """A change, with the codes of its article and warehouse."""
+
+    article_code: str
+    warehouse_code: str
+    change: Change
+
+
+@dataclass(slots=True)
+class CountOutcome(Outcome):
+    """`updated` is the number of changes; `unchanged` is the number of counts that match the records."""
+
+    changed: list[Changed] = field(default_factory=list)
+
+
+class Count:
+    """Counts of many places, which are staged (`count_staging.py`). The changes are planned on one state of the
+    data, and again on a later one.
+    """
+
+    def __init__(self) -> None:
+        self._last_change: int | None = None
+
+    def plan(self, tx: Transaction, outcome: Outcome, reason: str) -> None:
+        """Computes the changes and what forbids them, and stages the changes (`stock_staging.py`). A place that
+        has not changed since the last time keeps its plan. `reason` is used where a count has none of its own.
+        """
+        self._forget_changed(tx)
+        self._last_change = tx.last_change()
+        is_as_before = True
+        for places, counts in staged_counts.to_plan(tx):
+            is_as_before = False
+            some = {Place(each.article_id, each.warehouse_id): each for each in places}
+            stock_ids = {place: stock_id for place, (stock_id, _) in store.available_at(tx, some).items()}
+            counted = {place: Counting.of(each, counts[each.number]) for place, each in some.items()}
+            staging.note_serials(tx, {each.article_id for each in places if each.tracks_serials})
+            planned = dict(_planned(tx, counted, stock_ids, outcome))
+            _stage(tx, counted, planned, stock_ids, reason, bool(outcome.errors))
+        if is_as_before:
+            return
+        for line, serial, warehouse_code in staging.serials_elsewhere(tx):
+            outcome.refuse(line, {"serial": [f"{serial} is in stock in {warehouse_code} already"]})
+        if not outcome.errors:
+            staging.complete(tx)
+            _tell(tx, outcome)
+
+    def _forget_changed(self, tx: Transaction) -> None:
+        """Forgets all plans at first; then those of the places whose stock has changed. A document can hold or
+        free serials without a change of the stock record.
+        """
+        if self._last_change is None:
+            staging.empty(tx)
+            return
+        staged_counts.forget_plans_of_changed(tx, self._last_change)
+        with_serials = staged_counts.articles_with_serials(tx)
+        if with_serials:
+            staged_counts.forget_plans_of(tx, staging.articles_of_changed_serials(tx, with_serials))
+
+
+def _stage(
+    tx: Transaction,
+    counted: Mapping[Place, Counting],
+    planned: Mapping[Place, list[Change]],
+    stock_ids: Mapping[Place, int],
+    reason: str,
+    is_refused: bool,
+) -> None:
+    """`is_refused`: nothing will be written, so only serials are staged, which have to be in one place. The other
+    amounts may be more than SQLite holds.
+    """
+    records: list[Record] = []
+    movements: list[Movement] = []
+    for place, counting in counted.items():
+        made = [each for each in planned.get(place, ()) if not is_refused or each.goods.serial is not None]
+        moved = [
+            Movement(
+                counting.place.number,
+                part,
+                place.article_id,
+                *change.difference,
+                *change.goods,
+                counting.reason(change, reason),
+                counting.lines.get(change.goods),
+                *change.before,
+            )
+            for part, change in enumerate(made)
+        ]
+        quantity, quarantined = sum(each.quantity for each in moved), sum(each.quarantined for each in moved)
+        number, stock_id = counting.place.number, stock_ids.get(place)
+        records.append(Record(number, *place, stock_id, quantity, quarantined, bool(moved)))
+        movements += moved
+    staging.put(tx, records, movements)
+
+
+def _tell(tx: Transaction, outcome: Outcome) -> None:
+    outcome.updated, of_rows = staging.count_movements(tx)
+    outcome.unchanged = staged_counts.count(tx) - of_rows
+    if isinstance(outcome, CountOutcome):
+        outcome.changed = [_changed(*row) for row in staging.movements_told(tx)]
+
+
+def _changed(
+    article_code: str,
+    warehouse_code: str,
+    lot_number: str | None,
+    serial: str | None,
+    before: Amounts,
+    difference: Amounts,
+) -> Changed:
+    after = Amounts(before.quantity + difference.quantity, before.quarantined + difference.quarantined)
+    return Changed(article_code, warehouse_code, Change(PartKey(lot_number, serial), before, after))
+
+
+def _planned(
+    tx: Transaction,
+    places: Mapping[Place, Counting],
+    stock_ids: Mapping[Place, int],
+    outcome: Outcome,
+) -> Iterator[tuple[Place, list[Change]]]:
+    contents = contents_of(tx, stock_ids.values())
+    for place, counting in places.items():
+        if counting.place.is_faulty:  # the changes of its other rows would be wrong
+            continue
+        before, faults = contents[stock_ids[place]] if place in stock_ids else Contents(), list[Fault]()
+        after = count_parts(before, _with_quarantine(tx, before, counting), faults)
+        if after != before.parts or faults:  # most counts match the records
+            faults = faults or [*faults_of(before, after, counting.place.tracks_serials)]
+            _refuse(counting, before, faults, outcome)
+        yield place, changes(before.parts, after)
+
+
+def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
+    """The counts. A serial that was in quarantine stays in it when it is found in another lot or warehouse."""
+    arrived = {
+        each.goods.serial
+        for each in counting.counts
+        if each.goods.serial is not None and each.quarantined is None and each.goods not in before.parts
+    }
+    known = lots.serials(tx, counting.place.article_id, sorted(arrived)) if arrived else {}
+    quarantined = {serial.serial for serial in known.values() if serial.quarantined}
+    return [
+        each._replace(quarantined=each.quantity)
+        if each.quarantined is None and each.goods.serial in quarantined
+        else each
+        for each in counting.counts
+    ]
+
+
+def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: Outcome) -> None:
+    if faults and not counting.counts:  # goods that were not found have no row
+        name = f"{counting.place.article_code} in {counting.place.warehouse_code}"
+        sentence = f"is not in the file, but orders hold {to_text(before.reserved)} of it"
+        outcome.errors.add(CellError(0, name, sentence))
+        return
+    for fault in faults:
+        outcome.refuse(counting.line_of(fault.goods), {fault.column: [fault.sentence]})

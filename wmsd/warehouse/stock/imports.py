@@ -1,0 +1,153 @@
+"""Imports stock counts and opening stock: the rows of a file say what is in stock now."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from typing import Final
+
+from pydantic import ValidationError
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import FieldErrors
+from wmsd.base.quantity import SCALE
+from wmsd.contract.bulk_imports import Import, Outcome, Progress, Row, chunks
+from wmsd.contract.fields import Amount, Code, Input
+from wmsd.contract.validation import field_errors
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.staged_rows import put_down, put_down_before
+from wmsd.warehouse.articles import store as articles
+from wmsd.warehouse.articles.store import Reference
+from wmsd.warehouse.directory import store as directory
+from wmsd.warehouse.stock import count_staging as staged_counts
+from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock.count_staging import PlaceOfRow
+from wmsd.warehouse.stock.counts import KIND, Count
+from wmsd.warehouse.stock.parts import PartKey
+from wmsd.warehouse.stock.rules import Counted
+from wmsd.warehouse.stock.schema import StockCountRow
+from wmsd.warehouse.stock.stock_ledger import post_staged
+from wmsd.warehouse.stock.store import Place
+
+REASON: Final = "stock count"
+REFERENCES: Final = ("article_code", "warehouse_code")
+
+
+class CountRow(Input):
+    """A row of `import stock`: what a row of a count can say without lots."""
+
+    article_code: Code
+    warehouse_code: Code
+    quantity: Amount
+
+
+class StockCountImport(Import):
+    """All rows of an article and warehouse together say what is in stock of it (`rules.count_parts`).
+
+    `complete`: articles that have stock in a warehouse of the file and are not in the file count as not found.
+    """
+
+    checks_all = True
+
+    def __init__(self, *, reason: str = REASON, complete: bool = False) -> None:
+        self._reason, self._complete = reason, complete
+        self._warehouses: Mapping[str, int] = {}
+        self._count = Count()
+        self._last_change: int | None = None
+
+    def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
+        staging.make(tx, schema)
+        staged_counts.make(tx, schema)
+        return put_down(tx, schema, rows)
+
+    def check(self, tx: Transaction, outcome: Outcome) -> None:
+        """Plans the counts. When it is called again, it plans only places that have changed."""
+        if not self._is_as_before(tx):
+            self._read(tx, outcome)
+            self._count = Count()
+        self._last_change = tx.last_change()
+        if self._complete and not outcome.errors:  # with faults, nobody knows what is missing
+            staged_counts.put_missing(tx)
+        self._count.plan(tx, outcome, self._reason)
+
+    def _is_as_before(self, tx: Transaction) -> bool:
+        """Whether the file's articles and all warehouses are as they were when it was read."""
+        return (
+            self._last_change is not None
+            and not staged_counts.are_concerned_since(tx, self._last_change)
+            and directory.ids_by_code(tx, directory.WAREHOUSES) == self._warehouses
+        )
+
+    def _read(self, tx: Transaction, outcome: Outcome) -> None:
+        self._warehouses = directory.ids_by_code(tx, directory.WAREHOUSES)
+        staged_counts.empty(tx)
+        for chunk in chunks(put_down_before(tx)):
+            codes = {str(row.values.get("article_code", "")) for row in chunk}
+            known = {article.code: article for article in articles.references(tx, (), codes)}
+            reader = Reader(tx, self._warehouses, known)
+            for row in chunk:
+                outcome.refuse(row.line, reader.read(row))
+            staged_counts.put_places(tx, reader.places)
+
+    def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
+        post_staged(tx, KIND)
+
+
+@dataclass(slots=True)
+class Reader:
+    """Puts some rows down by article and warehouse (`count_staging.py`). `known`: their articles by code."""
+
+    tx: Transaction
+    warehouses: Mapping[str, int]
+    known: Mapping[str, Reference]
+    places: list[PlaceOfRow] = field(default_factory=list)
+    """The place of each row."""
+
+    def read(self, row: Row) -> FieldErrors:
+        """The errors of the row; a row without errors is put down."""
+        article_code, warehouse_code = (str(row.values.get(name, "")) for name in REFERENCES)
+        article, warehouse_id = self.known.get(article_code), self.warehouses.get(warehouse_code)
+        errors: FieldErrors = {}
+        if article is None:
+            errors["article_code"] = ["is not an article of this company"]
+        if warehouse_id is None:
+            errors["warehouse_code"] = ["is not a warehouse of this company"]
+        counted: StockCountRow | None = None
+        try:
+            counted = StockCountRow.model_validate(row.values)
+            errors |= self._own_errors(counted, row.line)
+        except ValidationError as error:
+            errors |= field_errors(error)
+        if article is None or warehouse_id is None:
+            return errors
+        twice = self._put(row, Place(article.id, warehouse_id), None if errors else counted)
+        is_faulty = bool(errors)
+        self.places.append(
+            PlaceOfRow(article.id, warehouse_id, article.code, warehouse_code, article.tracks_serials, is_faulty)
+        )
+        return {**twice, **errors, **twice}  # listed first, and overrides errors of its cell
+
+    def _put(self, row: Row, place: Place, counted: StockCountRow | None) -> FieldErrors:
+        """The error of goods that a row before has counted."""
+        goods = PartKey(
+            *(None if row.values.get(name) is None else str(row.values[name]) for name in PartKey._fields)
+        )
+        amounts = None if counted is None else Counted(goods, counted.quantity, counted.quarantined)
+        reason = None if counted is None else counted.reason
+        first = staged_counts.put(self.tx, row.line, place, goods, amounts, reason)
+        if first == row.line:
+            return {}
+        column = "serial" if goods.serial else "lot_number" if goods.lot_number else "article_code"
+        return {column: [f"is counted twice in this warehouse; first in row {first}"]}
+
+    def _own_errors(self, row: StockCountRow, line: int) -> FieldErrors:
+        errors: FieldErrors = {}
+        if row.serial is not None and row.quantity not in (0, SCALE):
+            errors["quantity"] = ["must be 1, or 0 where the serial was not found"]
+        if row.serial is not None and row.quarantined not in (None, 0, SCALE):
+            errors["quarantined"] = ["must be 0 or 1: it is one unit"]
+        elif row.quarantined is not None and row.quarantined > row.quantity:
+            errors["quarantined"] = ["is more than was counted"]
+        if row.serial is not None and row.quantity:
+            first = staged_counts.put_serial(self.tx, row.article_code, row.serial, line)
+            if first != line:
+                errors["serial"] = [f"is counted twice; first in row {first}"]
+        return errors

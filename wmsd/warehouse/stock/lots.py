@@ -1,0 +1,210 @@
+"""The lots and serials of a balance, and the order in which they leave.
+
+Goods that came in without a lot have none. Lots and serials are parts of their stock record: what is reserved or
+quarantined of them counts as reserved or quarantined of the record too. So the goods that orders reserve without
+naming a lot are always in stock in addition to the lots that other orders name.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.quantity import SCALE
+from wmsd.base.strict_json import dumps
+from wmsd.contract.bulk_imports import chunks
+from wmsd.db.engine.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a quantity, in millionths; a part with a serial is one unit."""
+
+    quantity: int
+    lot_number: str | None = None
+    serial: str | None = None
+
+
+OPEN_LOT: Final = """
+    INSERT INTO stock_lots (stock_id, lot_number, quantity, quarantined) VALUES (:stock_id, :lot_number, 0, 0)
+    ON CONFLICT (stock_id, lot_number) DO NOTHING
+"""
+CHANGE_LOT: Final = """
+    UPDATE stock_lots SET quantity = quantity + :quantity, quarantined = quarantined + :quarantined
+    WHERE stock_id = :stock_id AND lot_number = :lot_number
+"""
+BRING_SERIAL: Final = """
+    INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
+    VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
+"""
+"""VALUES, because an INSERT from a SELECT keeps a statement journal of its own, which costs more the more the unit
+of work has written.
+"""
+THIS_SERIAL: Final = """
+    article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
+"""
+"""Finds it by the unique index of article and serial. By the index of the stock record, SQLite would read all of
+its serials.
+"""
+TAKE_SERIAL: Final = f"DELETE FROM stock_serials WHERE {THIS_SERIAL}"
+QUARANTINE_SERIAL: Final = f"""
+    UPDATE stock_serials SET quarantined = quarantined + sign(:quarantined) WHERE {THIS_SERIAL}
+"""
+CHANGES_OF_SERIALS: Final[tuple[tuple[str, Callable[[int], bool]], ...]] = (
+    (TAKE_SERIAL, lambda quantity: quantity < 0),
+    (QUARANTINE_SERIAL, lambda quantity: quantity == 0),
+    (BRING_SERIAL, lambda quantity: quantity > 0),
+)
+"""In this order, so that a serial that changes lots leaves first. Each with the quantities that it is for."""
+
+
+class LotChange(NamedTuple):
+    stock_id: int
+    lot_number: str
+    quantity: int
+    quarantined: int
+
+
+def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
+    """Applies movements to their lots and serials, all together; only the ledger calls it.
+
+    Raises sqlite3.IntegrityError when a movement takes more of a lot than is free, or brings a serial that is in
+    stock already.
+    """
+    change_lots(tx, sums_of_lots(movements))
+    moved = [movement for movement in movements if movement["serial"] is not None]
+    move_serials(tx, lambda: moved)
+
+
+def move_serials(tx: Transaction, movements: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
+    """Applies movements of serials. They are asked for several times, so that they need not be in memory."""
+    for sql, is_of in CHANGES_OF_SERIALS:
+        for some in chunks(movement for movement in movements() if is_of(movement["quantity"])):
+            changed = tx.executemany(sql, some)
+            assert changed == len(some), (changed, some[:3])
+
+
+def sums_of_lots(movements: Iterable[Mapping[str, Any]]) -> list[LotChange]:
+    """The sum of the changes of each lot, so that the order of the movements in a unit of work does not matter."""
+    sums: dict[tuple[int, str], tuple[int, int]] = {}
+    for movement in movements:
+        stock_id, lot_number = movement["stock_id"], movement["lot_number"]
+        if lot_number is not None:
+            quantity, quarantined = sums.get((stock_id, lot_number), (0, 0))
+            sums[stock_id, lot_number] = (quantity + movement["quantity"], quarantined + movement["quarantined"])
+    return [LotChange(*lot, *amounts) for lot, amounts in sums.items()]
+
+
+def change_lots(tx: Transaction, changes: Iterable[LotChange]) -> None:
+    """Applies changes, one of each lot."""
+    for some in chunks(each._asdict() for each in changes):
+        tx.executemany(OPEN_LOT, some)
+        tx.executemany(CHANGE_LOT, some)
+
+
+FREE_LOTS: Final = """
+    SELECT lot_number, quantity - reserved - quarantined FROM stock_lots
+    WHERE stock_id = ? AND quantity > 0 ORDER BY id
+"""
+LOT: Final = """
+    SELECT id, quantity - reserved - quarantined FROM stock_lots WHERE stock_id = ? AND lot_number = ?
+"""
+FREE_WITHOUT_LOT: Final = """
+    SELECT stock.quantity - stock.quarantined - coalesce(
+        (SELECT sum(quantity - quarantined) FROM stock_lots WHERE stock_id = stock.id AND quantity > 0), 0)
+    FROM stock WHERE id = ?
+"""
+FREE_SERIALS: Final = """
+    SELECT serial FROM stock_serials
+    WHERE stock_id = ? AND lot_number IS ? AND holder_id IS NULL AND NOT quarantined ORDER BY id LIMIT ?
+"""
+
+
+def free(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
+    """How much of the lot is neither quarantined nor reserved by its name; None stands for the goods without a
+    lot.
+    """
+    if lot_number is None:
+        millionths: int = tx.value(FREE_WITHOUT_LOT, (stock_id,))
+        return millionths
+    found = lot(tx, stock_id, lot_number)
+    return 0 if found is None else found[1]
+
+
+def lot(tx: Transaction, stock_id: int, lot_number: str) -> tuple[int, int] | None:
+    """The lot's id, and how much of it is free, in millionths."""
+    return tx.row(LOT, (stock_id, lot_number))
+
+
+def oldest(tx: Transaction, stock_id: int, quantity: int, lot_number: str | None) -> list[Part]:
+    """The parts that leave for an order that has reserved them: those of the named lot; without one, the lots from
+    the oldest on, then goods without a lot. Of each, the oldest serials go first, then goods without a serial.
+    """
+    parts: list[Part] = []
+    for name, there in _free_lots(tx, stock_id, lot_number):
+        taken = min(quantity, there)
+        serials = tx.rows(FREE_SERIALS, (stock_id, name, taken // SCALE))
+        parts += [Part(SCALE, name, serial) for (serial,) in serials]
+        without_serial = taken - len(serials) * SCALE
+        if without_serial:
+            parts.append(Part(without_serial, name))
+        quantity -= taken
+        if not quantity:
+            break
+    assert not quantity, (stock_id, lot_number, quantity)
+    return parts
+
+
+def _free_lots(tx: Transaction, stock_id: int, lot_number: str | None) -> Iterator[tuple[str | None, int]]:
+    if lot_number is None:
+        yield from tx.rows(FREE_LOTS, (stock_id,))
+    yield lot_number, free(tx, stock_id, lot_number)
+
+
+NAMED_SERIALS: Final = """
+    SELECT stock_serials.serial, stock_serials.id, stock_serials.stock_id, stock_serials.lot_number, stock_lots.id,
+        stock_serials.quarantined, stock_serials.holder_kind, stock_serials.holder_id
+    FROM json_each(:serials) AS named
+    CROSS JOIN stock_serials ON stock_serials.article_id = :article_id AND stock_serials.serial = named.value
+    LEFT JOIN stock_lots ON stock_lots.stock_id = stock_serials.stock_id
+        AND stock_lots.lot_number = stock_serials.lot_number
+"""
+
+
+class Serial(NamedTuple):
+    """A serial that is in stock, in any warehouse."""
+
+    serial: str
+    id: int
+    stock_id: int
+    lot_number: str | None
+    lot_id: int | None
+    quarantined: int
+    holder_kind: str | None
+    holder_id: int | None
+
+    def is_free(self, stock_id: int, kind: str, document_id: int | None) -> bool:
+        """Whether the document may take it from this stock record."""
+        is_held = self.holder_id is not None and (self.holder_kind, self.holder_id) != (kind, document_id)
+        return self.stock_id == stock_id and not self.quarantined and not is_held
+
+
+def serials(tx: Transaction, article_id: int, names: Sequence[str]) -> dict[str, Serial]:
+    """The named serials of the article that are in stock, in any warehouse."""
+    found = tx.rows(NAMED_SERIALS, {"article_id": article_id, "serials": dumps(list(names))})
+    return {row[0]: Serial(*row) for row in found}
+
+
+WAREHOUSES_OF: Final = """
+    SELECT stock_serials.article_id, stock_serials.serial, warehouses.code
+    FROM json_each(?) AS named
+    CROSS JOIN stock_serials
+        ON stock_serials.article_id = named.value ->> 0 AND stock_serials.serial = named.value ->> 1
+    CROSS JOIN stock ON stock.id = stock_serials.stock_id
+    CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
+"""
+
+
+def warehouses_of(tx: Transaction, named: Sequence[tuple[int, str]]) -> dict[tuple[int, str], str]:
+    """The code of the warehouse where each serial is in stock, by article and serial."""
+    found = tx.rows(WAREHOUSES_OF, (dumps(named),))
+    return {(article_id, serial): warehouse for article_id, serial, warehouse in found}

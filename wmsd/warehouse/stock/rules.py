@@ -1,0 +1,134 @@
+"""Pure decisions: computes how counts and adjustments change a stock record's parts, and what forbids it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.warehouse.stock.parts import NOTHING, UNNAMED, Amounts, Contents, PartKey, Parts, total
+
+
+class Fault(NamedTuple):
+    """Why a change is refused. `sentence` goes on from the name in `column`; `goods` is None for the record as a
+    whole.
+    """
+
+    goods: PartKey | None
+    column: str
+    sentence: str
+
+
+class Change(NamedTuple):
+    """A part of a stock record, before and after."""
+
+    goods: PartKey
+    before: Amounts
+    after: Amounts
+
+    @property
+    def difference(self) -> Amounts:
+        return Amounts(
+            self.after.quantity - self.before.quantity, self.after.quarantined - self.before.quarantined
+        )
+
+
+class Counted(NamedTuple):
+    """The counted quantity of some goods, in millionths. `quarantined` is None when the count does not say it."""
+
+    goods: PartKey
+    quantity: int
+    quarantined: int | None = None
+
+
+def changes(before: Parts, after: Parts) -> list[Change]:
+    """The parts that differ, in their order."""
+    every = [Change(goods, before.get(goods, NOTHING), after.get(goods, NOTHING)) for goods in {**before, **after}]
+    return [change for change in every if change.before != change.after]
+
+
+def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]) -> Parts:
+    """The parts after a count. The counted parts are all that is in stock, except that a single count without lot
+    and serial is the total.
+    """
+    if [counted.goods for counted in counts] == [UNNAMED]:
+        return count_total(before, None, counts[0].quantity, counts[0].quarantined, faults)
+    after: dict[PartKey, Amounts] = {}
+    for goods, quantity, given in counts:
+        quarantined = before.parts.get(goods, NOTHING).quarantined if given is None else given
+        if quantity and quarantined > quantity:
+            sentence = f"is below the {to_text(quarantined)} in quarantine: say how many of them still are"
+            faults.append(Fault(goods, "quantity", sentence))
+        if quantity:
+            after[goods] = Amounts(quantity, quarantined)
+    return after
+
+
+def count_total(
+    before: Contents, lot_number: str | None, quantity: int, quarantined: int | None, faults: list[Fault]
+) -> Parts:
+    """The parts after a count of the total of the record, or of the lot. The goods without a serial, and for the
+    record without a lot too, make up the difference: the total does not say which of the others are gone.
+    """
+    known, rest = total(before.parts, lot_number), before.parts.get(PartKey(lot_number), NOTHING)
+    quarantine = known.quarantined if quarantined is None else quarantined
+    held = quarantine + (before.reserved if lot_number is None else before.lots_reserved.get(lot_number, 0))
+    left = Amounts(rest.quantity + quantity - known.quantity, rest.quarantined + quarantine - known.quarantined)
+    if quantity < held:
+        faults.append(Fault(UNNAMED, "quantity", f"is below the {to_text(held)} that orders and quarantine hold"))
+    elif left.quarantined < 0:
+        named = to_text(known.quarantined - rest.quarantined)
+        faults.append(
+            Fault(UNNAMED, "quarantined", f"is below the {named} in quarantine with lot or serial: name those")
+        )
+    elif left.free_of_quarantine < 0:
+        taken, free = to_text(rest.free_of_quarantine - left.free_of_quarantine), rest.free_of_quarantine
+        faults.append(Fault(UNNAMED, "quantity", f"takes away {taken}, but {only(before, lot_number, free)}"))
+    after = {**before.parts, PartKey(lot_number): left}
+    return {goods: there for goods, there in after.items() if there != NOTHING}
+
+
+def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
+    """The sentence that only `amount` can be changed without naming more than the lot, and why it is no more."""
+    if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
+        return f"only {to_text(amount)} are there{state}"
+    unnamed = "neither lot nor serial" if lot_number is None else "no serial"
+    return f"only {to_text(amount)} have {unnamed}{state}: name the others"
+
+
+def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[Fault]:
+    """The faults that forbid the change, whoever asks for it. For reservations only the most specific are
+    reported: those of serials, else of lots, else of the record.
+    """
+    for goods, _, there in changes(before.parts, after):
+        if goods.serial is not None and goods not in before.parts and not tracks_serials:
+            yield Fault(goods, "serial", "is given for an article that is not tracked by serials")
+        for column, amount in (("quantity", there.quantity), ("quarantined", there.quarantined)):
+            if tracks_serials and amount % SCALE:
+                yield Fault(goods, column, "must be whole: the article is tracked by serials")
+    if total(after).quantity > MAXIMUM:
+        yield Fault(None, "quantity", f"would take the stock balance over {to_text(MAXIMUM)}")
+    yield from [*_held_serials(before, after)] or [*_held_lots(before, after)] or [*_held(before, after)]
+
+
+def _held_serials(before: Contents, after: Parts) -> Iterator[Fault]:
+    for goods in before.serials_held:
+        if after.get(goods) != Amounts(SCALE):
+            yield Fault(goods, "serial", f"{goods.serial} is held by an order: it must stay where it is")
+
+
+def _held_lots(before: Contents, after: Parts) -> Iterator[Fault]:
+    left: Counter[str | None] = Counter()
+    for goods, there in after.items():
+        left[goods.lot_number] += there.free_of_quarantine
+    for lot_number, reserved in before.lots_reserved.items():
+        if left[lot_number] < reserved:
+            of_lot = f"{to_text(left[lot_number])} of lot {lot_number}"
+            sentence = f"leaves {of_lot} to sell, but orders hold {to_text(reserved)}"
+            yield Fault(PartKey(lot_number), "quantity", sentence)
+
+
+def _held(before: Contents, after: Parts) -> Iterator[Fault]:
+    left = total(after).free_of_quarantine
+    if left < before.reserved:
+        sentence = f"leaves {to_text(left)} to sell, but orders hold {to_text(before.reserved)}"
+        yield Fault(None, "quantity", sentence)

@@ -1,0 +1,264 @@
+"""A stock record's fields (decisions, section 2)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from wmsd.contract.fields import (
+    Amount,
+    Code,
+    EmptyIsNull,
+    Id,
+    Input,
+    Label,
+    Model,
+    Name,
+    OptionalLabel,
+    Quantity,
+    Serials,
+    SignedAmount,
+    Timestamp,
+)
+from wmsd.contract.list_queries import (
+    ChangedAfter,
+    CursorQuery,
+    Ids,
+    PageQuery,
+    Query,
+    QueryFlag,
+    QueryId,
+    QueryTimestamp,
+)
+
+MovementKind = Literal["loading", "unloading", "receipt", "return", "count", "adjustment", "quarantine", "release"]
+"""The kind of a movement. The guide's page on stock says what makes each."""
+
+
+class StockRecord(Model):
+    """The stock of an article in a warehouse: `available = quantity - reserved - quarantined`."""
+
+    id: Id
+    article_id: Id
+    article_code: Code
+    article_name: Name
+    warehouse_id: Id
+    warehouse_code: Code
+    quantity: Annotated[Amount, Field(description="The quantity in stock.")]
+    reserved: Annotated[Amount, Field(description="The part that open sales orders hold.")]
+    quarantined: Annotated[Amount, Field(description="The part in quarantine, which may not be sold.")]
+    available: Annotated[Amount, Field(description="quantity - reserved - quarantined.")]
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class Lot(Model):
+    lot_number: Label
+    quantity: Amount
+    available: Annotated[
+        Amount, Field(description="The part that is neither in quarantine nor held by orders that name the lot.")
+    ]
+
+
+class DetailedStockRecord(StockRecord):
+    """A stock record, with its lots and serials if the request asks for them."""
+
+    ONLY_WHEN_ASKED = frozenset({"lots", "serials"})
+
+    lots: Annotated[list[Lot], Field(description="The oldest first. Only with `detail=lots`.")]
+    serials: Annotated[
+        list[Label] | None,
+        Field(description="Only with `detail=lots`; null when the article is not tracked by serials."),
+    ]
+
+
+class StockUpdated(Model):
+    """The data of `stock.updated` (specification, section 6)."""
+
+    article_id: Id
+    article_code: Code
+    warehouse_id: Id
+    quantity: Amount
+    available: Amount
+
+
+class StockLow(StockUpdated):
+    """The data of `stock.low`."""
+
+    min_stock: Amount
+
+
+class StockRules(Input):
+    """What holds for all stock of a company."""
+
+    min_stock: Annotated[
+        Amount | None,
+        Field(
+            description="The available quantity at which stock is low: Today counts it, and `stock.low` is sent "
+            "to webhooks. Empty: no stock is low."
+        ),
+    ] = None
+
+
+class StockFilters(Query):
+    warehouse_id: QueryId | None = None
+    article_id: QueryId | None = None
+    article_code: str | None = None
+    low: Annotated[
+        QueryFlag | None, Field(description="Whether the available quantity is at most the article's `min_stock`.")
+    ] = None
+    updated_since: Annotated[
+        ChangedAfter | None, Field(description="Only records whose `updated_at` is after this moment.")
+    ] = None
+
+
+class StockQuery(StockFilters, PageQuery):
+    pass
+
+
+class StockCursorQuery(StockFilters, CursorQuery):
+    detail: Literal["lots"] | None = None
+
+
+class StockOfArticlesQuery(Query):
+    """`most`: of each article, at most so many records, those with the smallest ids."""
+
+    ids: Ids
+    most: Annotated[int, Field(ge=1, le=500)] = 500
+    detail: Literal["lots"] | None = None
+
+
+class Reason(Input):
+    """Why stock changes; the ledger keeps it."""
+
+    reason: Name
+
+
+class StockChange(Reason):
+    """A change of stock by hand. `lot_number` limits it to a lot, `serials` to these units."""
+
+    lot_number: OptionalLabel = None
+    serials: Serials = []
+
+
+class Adjustment(StockChange):
+    """Either `by` or `to`. With serials, `by` is their number: above 0 they are added, below 0 removed."""
+
+    by: SignedAmount | None = None
+    to: Amount | None = None
+
+
+class Quarantining(StockChange):
+    """The goods that enter or leave quarantine: a quantity, serials, or everything."""
+
+    quantity: Quantity | None = None
+    everything: bool = False
+
+
+class StockCountRow(Input):
+    article_code: Code
+    warehouse_code: Code
+    quantity: Amount
+    lot_number: OptionalLabel = None
+    serial: OptionalLabel = None
+    quarantined: Amount | None = None
+    reason: Annotated[Name | None, EmptyIsNull] = None
+
+
+class StockMovement(Model):
+    """A movement of a stock record, as the ledger has it."""
+
+    id: Id
+    occurred_at: Timestamp
+    kind: MovementKind
+    quantity: Annotated[SignedAmount, Field(description="What the quantity gained, or lost.")]
+    quarantined: Annotated[SignedAmount, Field(description="What of it entered quarantine, or left it.")]
+    destroyed: Annotated[Amount, Field(description="What came back and was destroyed. It is in no quantity.")]
+    lot_number: Label | None
+    serial: Label | None
+    document_id: Id | None
+    reason: Name | None
+    actor: Name
+
+
+class StockMovementQuery(CursorQuery):
+    """`after` and `until` are ids of movements: those after the one, up to the other and with it."""
+
+    kind: MovementKind | None = None
+    after: QueryId | None = None
+    until: QueryId | None = None
+
+
+class ExplanationQuery(Query):
+    at: Annotated[QueryTimestamp | None, Field(description="A past moment; now when it is left out.")] = None
+
+
+class StockGroup(Model):
+    """The movements of one kind. What is not the same for all of them is null."""
+
+    kind: MovementKind
+    quantity: SignedAmount
+    quarantined: SignedAmount
+    destroyed: Amount
+    movements: int
+    documents: int
+    document_ids: Annotated[list[Id], Field(description="Of one document or two; none when there are more.")]
+    first_at: Timestamp
+    last_at: Timestamp
+    lot_number: Label | None
+    reason: Name | None
+    actor: Name | None
+
+
+class LastCount(Model):
+    """The stock count that an explanation begins with."""
+
+    at: Timestamp
+    difference: Annotated[SignedAmount, Field(description="By how much the count changed the quantity.")]
+    reason: Name | None
+    actor: Name | None
+
+
+class StockLevel(Model):
+    at: Timestamp
+    quantity: Annotated[Amount, Field(description="From this moment on.")]
+
+
+class StockExplanation(Model):
+    """Why the quantity is what it is: `quantity = begins_with + the quantities of all groups`.
+
+    `count` is null when none was counted: then it begins with 0. What was reserved in the past is not recorded:
+    `reserved`, `available` and `holders` are null at a past moment. The groups are of the movements after the id
+    `after`, up to `until`. `levels` are at most 121, the first one where the chart begins.
+    """
+
+    id: Id
+    article_id: Id
+    article_code: Code
+    article_name: Name
+    unit: Label
+    warehouse_id: Id
+    warehouse_code: Code
+    warehouse_name: Name
+    at: Timestamp
+    now: Annotated[Timestamp, Field(description="The moment of this answer.")]
+    quantity: Amount
+    quarantined: Amount
+    reserved: Amount | None
+    available: Amount | None
+    holders: Annotated[int | None, Field(description="How many documents hold what is reserved.")]
+    min_stock: Amount | None
+    begins_with: Amount
+    count: LastCount | None
+    groups: list[StockGroup]
+    after: int
+    until: int
+    levels: list[StockLevel]
+    created_at: Timestamp
+
+
+class StockHolder(Model):
+    """An open document that holds stock. `kind` is the first part of its events' names."""
+
+    kind: Label
+    id: Id
+    quantity: Quantity

@@ -1,0 +1,47 @@
+"""Emits the events of stock once, at the end of a unit of work.
+
+`stock.updated` for each article and warehouse whose balances changed; `stock.low` when the available quantity fell
+to or below the article's min_stock. It is emitted again only after the available quantity has recovered.
+"""
+
+from collections.abc import Iterable
+
+from wmsd.db.engine.transaction import Transaction
+from wmsd.events.outbox.events import record_events
+from wmsd.warehouse.stock import low_stock as low
+from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock import store
+from wmsd.warehouse.stock.low_stock import Crossing
+
+
+def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
+    """Call it before the records are changed: it notes the available quantities before the change."""
+    available_before = tx.at_end("stock", lambda gathered: _tell(tx, gathered), dict[int, int])
+    new = [stock_id for stock_id in stock_ids if stock_id not in available_before]
+    if new:
+        available_before.update(store.available(tx, new))
+
+
+def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
+    record_events(tx, "stock.updated", store.UPDATED, {"ids": store.ids_json(available_before)})
+    _tell_crossings(tx, low.crossings(tx, available_before))
+
+
+def emit_staged(tx: Transaction, last_id: int) -> None:
+    """The same for what a count in a file has changed, when it is written. `last_id`: of the records before."""
+    record_events(tx, "stock.updated", staging.UPDATED, {"last_id": last_id})
+    _tell_crossings(tx, low.crossings_staged(tx, last_id))
+
+
+def _tell_crossings(tx: Transaction, crossings: Iterable[Crossing]) -> None:
+    fallen: list[int] = []
+    risen: list[int] = []
+    for each in crossings:
+        if not each.is_low:
+            risen.append(each.stock_id)
+        elif each.available < each.available_before:
+            fallen.append(each.stock_id)
+    low.mark_told(tx, risen, False)
+    low.mark_told(tx, fallen, True)
+    if fallen:
+        record_events(tx, "stock.low", low.LOW, {"ids": store.ids_json(fallen)})

@@ -1,0 +1,88 @@
+"""The only way to change a quantity: it posts a movement to ledger, balance, lot and serial together."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from wmsd.base.strict_json import dumps
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock import lots, store
+from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock.lots import Part
+from wmsd.warehouse.stock.schema import MovementKind
+from wmsd.warehouse.stock.stock_events import emit_at_end, emit_staged
+
+Kind = MovementKind
+
+
+class Movement(NamedTuple):
+    """Signed millionths: `quantity` is added to the balance, `quarantined` to the part of it in quarantine.
+    `destroyed` are goods that came in and were destroyed, and never entered the balance. The fields are in the
+    order of `store.ADD_TO_LEDGER`.
+    """
+
+    quantity: int
+    kind: Kind
+    quarantined: int = 0
+    destroyed: int = 0
+    lot_number: str | None = None
+    serial: str | None = None
+    document_id: int | None = None
+    document_line_id: int | None = None
+    reason: str | None = None
+
+
+NET_OUT: Final = """
+    SELECT document_line_id, stock_id, -sum(quantity), lot_number, serial FROM stock_movements
+    WHERE document_id = :document_id AND kind IN (SELECT value FROM json_each(:kinds))
+    GROUP BY document_line_id, stock_id, lot_number, serial HAVING sum(quantity) < 0 ORDER BY min(id)
+"""
+
+
+def net_out(tx: Transaction, document_id: int, kinds: Sequence[Kind]) -> list[tuple[int, int, Part]]:
+    """The goods that left by these kinds of movements and have not come back: line, stock record and part."""
+    found = tx.rows(NET_OUT, {"document_id": document_id, "kinds": dumps(list(kinds))})
+    return [(line_id, stock_id, Part(*part)) for line_id, stock_id, *part in found]
+
+
+def post(tx: Transaction, stock_id: int, movement: Movement) -> None:
+    """Posts one movement. Raises sqlite3.IntegrityError when a balance would fall below 0: callers check first,
+    and report it properly.
+    """
+    post_all(tx, [(stock_id, movement)])
+
+
+def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None:
+    """Posts movements in their order, each given with the id of its stock record. A balance is written once,
+    however many movements it has.
+    """
+    sums: dict[int, tuple[int, int]] = {}
+    for stock_id, movement in movements:
+        if movement.quantity or movement.quarantined:
+            quantity, quarantined = sums.get(stock_id, (0, 0))
+            sums[stock_id] = (quantity + movement.quantity, quarantined + movement.quarantined)
+    if sums:
+        emit_at_end(tx, sums)
+        store.add_to_balances(tx, sums)
+    store.add_to_ledger(tx, [(stock_id, *movement) for stock_id, movement in movements])
+    lots.post_all(
+        tx,
+        [
+            {"stock_id": stock_id, **movement._asdict()}
+            for stock_id, movement in movements
+            if (movement.lot_number or movement.serial) and (movement.quantity or movement.quarantined)
+        ],
+    )
+
+
+def post_staged(tx: Transaction, kind: Kind) -> None:
+    """Posts what a count in a file has staged (`stock_staging.py`), for a unit of work that changes no other."""
+    last_id = staging.write(tx, kind)
+    of_records = groupby(staging.of_lots(tx, last_id), itemgetter("stock_id"))
+    lots.change_lots(tx, (each for _, moved in of_records for each in lots.sums_of_lots(moved)))
+    if staging.has_serials(tx):
+        lots.move_serials(
+            tx, lambda: (each for each in staging.of_lots(tx, last_id) if each["serial"] is not None)
+        )
+    emit_staged(tx, last_id)

@@ -1,0 +1,266 @@
+"""The SQL of stock counts in files: what they change is put into tables next to the company's while others can
+write, and written by a few statements over all of it.
+
+`place` is the number of an article in a warehouse, from 1, in the order of the file. Amounts are signed millionths
+that are added. Ids of new stock records follow the last one by `number`, which is NULL where there is a record.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.strict_json import dumps
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql import undo_rows as kept_rows
+from wmsd.db.sql.change_sequence import updated_at_sql
+from wmsd.db.sql.records import record_sql
+from wmsd.warehouse.stock.parts import Amounts
+from wmsd.warehouse.stock.schema import MovementKind, StockUpdated
+
+TABLES: Final = (
+    """
+    CREATE TABLE {schema}.staged_stock (
+        place INTEGER PRIMARY KEY, article_id, warehouse_id, stock_id, quantity, quarantined, moves, number,
+        min_stock, data
+    )
+    """,
+    """
+    CREATE TABLE {schema}.staged_movements (
+        place, part, article_id, quantity, quarantined, lot_number, serial, reason, line, quantity_before,
+        quarantined_before, PRIMARY KEY (place, part)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE INDEX {schema}.staged_movements_by_serial ON staged_movements (article_id, serial)
+    WHERE serial IS NOT NULL
+    """,
+    """
+    CREATE TABLE {schema}.staged_serials (
+        article_id, serial, stock_id, lot_number, quarantined, is_held, PRIMARY KEY (article_id, serial)
+    ) WITHOUT ROWID
+    """,
+)
+"""`moves`: whether there is a movement, since lots can change while their sum stays. `min_stock` is that of the
+article, `data` that of `stock.updated`.
+"""
+
+
+def make(tx: Transaction, schema: str) -> None:
+    for sql in TABLES:
+        tx.execute(sql.format(schema=schema))
+
+
+def empty(tx: Transaction) -> None:
+    for table in ("staged_stock", "staged_movements", "staged_serials"):
+        tx.execute(f"DELETE FROM {table}")
+
+
+class Record(NamedTuple):
+    place: int
+    article_id: int
+    warehouse_id: int
+    stock_id: int | None
+    quantity: int
+    quarantined: int
+    moves: bool
+
+
+class Movement(NamedTuple):
+    place: int
+    part: int
+    """Its number among those of the place."""
+    article_id: int
+    quantity: int
+    quarantined: int
+    lot_number: str | None
+    serial: str | None
+    reason: str
+    line: int | None = None
+    """The row that names the goods."""
+    quantity_before: int = 0
+    quarantined_before: int = 0
+
+
+FORGET_MOVEMENTS: Final = "DELETE FROM staged_movements WHERE place = ?"
+PUT_RECORD: Final = """
+    INSERT OR REPLACE INTO staged_stock (place, article_id, warehouse_id, stock_id, quantity, quarantined, moves)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+PUT_MOVEMENT: Final = "INSERT INTO staged_movements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+def put(tx: Transaction, records: Sequence[Record], movements: Sequence[Movement]) -> None:
+    """Puts down places, with all of their movements, instead of what was put down of them before. Call `complete`
+    after the last.
+    """
+    tx.executemany(FORGET_MOVEMENTS, [(record.place,) for record in records])
+    tx.executemany(PUT_RECORD, records)
+    tx.executemany(PUT_MOVEMENT, movements)
+
+
+NOTE_SERIALS: Final = """
+    INSERT INTO staged_serials
+    SELECT article_id, serial, stock_id, lot_number, quarantined, holder_id IS NOT NULL
+    FROM json_each(?) AS counted CROSS JOIN stock_serials ON article_id = counted.value
+"""
+FORGET_SERIALS: Final = "DELETE FROM staged_serials WHERE article_id IN (SELECT value FROM json_each(?))"
+SERIALS_CHANGED: Final = """
+    SELECT now.article_id
+    FROM json_each(?) AS counted
+    CROSS JOIN stock_serials AS now ON now.article_id = counted.value
+    LEFT JOIN staged_serials AS noted ON noted.article_id = now.article_id AND noted.serial = now.serial
+    WHERE noted.serial IS NULL OR (now.stock_id, now.lot_number, now.quarantined, now.holder_id IS NOT NULL)
+        IS NOT (noted.stock_id, noted.lot_number, noted.quarantined, noted.is_held)
+    UNION
+    SELECT article_id FROM staged_serials AS noted WHERE NOT EXISTS (
+        SELECT 1 FROM stock_serials AS now WHERE now.article_id = noted.article_id AND now.serial = noted.serial
+    )
+"""
+
+
+def note_serials(tx: Transaction, article_ids: set[int]) -> None:
+    """Notes the serials of the articles as they are now, in all warehouses."""
+    ids = dumps(list(article_ids))
+    tx.execute(FORGET_SERIALS, (ids,))
+    tx.execute(NOTE_SERIALS, (ids,))
+
+
+def articles_of_changed_serials(tx: Transaction, article_ids: set[int]) -> set[int]:
+    """Those of the articles whose serials are others than noted, elsewhere, or otherwise held or quarantined."""
+    return {article_id for (article_id,) in tx.rows(SERIALS_CHANGED, (dumps(list(article_ids)),))}
+
+
+SERIALS_ELSEWHERE: Final = """
+    SELECT moved.line, moved.serial, warehouses.code
+    FROM staged_movements AS moved
+    CROSS JOIN articles ON articles.id = moved.article_id AND articles.track_serial
+    CROSS JOIN stock_serials AS there ON there.article_id = moved.article_id AND there.serial = moved.serial
+    CROSS JOIN stock ON stock.id = there.stock_id
+    CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
+    WHERE moved.serial IS NOT NULL AND moved.quantity > 0 AND NOT EXISTS (
+        SELECT 1 FROM staged_movements AS leaving CROSS JOIN staged_stock AS gone ON gone.place = leaving.place
+        WHERE leaving.article_id = moved.article_id AND leaving.serial = moved.serial AND leaving.quantity < 0
+            AND gone.warehouse_id = stock.warehouse_id
+    )
+"""
+
+
+def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
+    """The serials that come in and are in stock in another place, which they do not leave: row, serial, and the
+    code of the other warehouse.
+    """
+    return ((line, serial, code) for line, serial, code in tx.execute(SERIALS_ELSEWHERE))
+
+
+COUNT_MOVEMENTS: Final = "SELECT count(*), count(line) FROM staged_movements"
+
+
+def count_movements(tx: Transaction) -> tuple[int, int]:
+    """The numbers of all movements, and of those of goods that a row names."""
+    found = tx.row(COUNT_MOVEMENTS)
+    assert found is not None
+    return found[0], found[1]
+
+
+TOLD: Final = """
+    SELECT article_code, warehouse_code, lot_number, serial, quantity_before, quarantined_before, quantity,
+        quarantined
+    FROM staged_movements CROSS JOIN staged_places USING (place) ORDER BY place, part
+"""
+
+
+def movements_told(tx: Transaction) -> Iterator[tuple[str, str, str | None, str | None, Amounts, Amounts]]:
+    """What a count in a file changes: the codes of article and warehouse, lot, serial, what was there before, and
+    by how much it changes.
+    """
+    for *named, quantity, quarantined, more, more_quarantined in tx.execute(TOLD):
+        yield (*named, Amounts(quantity, quarantined), Amounts(more, more_quarantined))
+
+
+NUMBER: Final = """
+    UPDATE staged_stock SET number = missing.number
+    FROM (
+        SELECT place, row_number() OVER (ORDER BY place) AS number FROM staged_stock WHERE stock_id IS NULL
+    ) AS missing
+    WHERE staged_stock.place = missing.place
+"""
+AFTER: Final = {
+    "article_code": "articles.code",
+    "article_id": "staged_stock.article_id",
+    "warehouse_id": "staged_stock.warehouse_id",
+    "quantity": "(coalesce(stock.quantity, 0) + staged_stock.quantity)",
+    "available": """(coalesce(stock.quantity - stock.reserved - stock.quarantined, 0)
+        + staged_stock.quantity - staged_stock.quarantined)""",
+}
+TELL: Final = f"""
+    UPDATE staged_stock SET (min_stock, data) = (
+        SELECT articles.min_stock, {record_sql(StockUpdated, AFTER)}
+        FROM articles LEFT JOIN stock ON stock.id = staged_stock.stock_id
+        WHERE articles.id = staged_stock.article_id
+    )
+    WHERE data IS NULL AND moves
+"""
+
+
+def complete(tx: Transaction) -> None:
+    """Computes what follows from the company's data, as they are now."""
+    tx.execute(NUMBER)
+    tx.execute(TELL)
+
+
+STOCK_ID: Final = "coalesce(stock_id, :last_id + number)"
+WRITTEN_AT: Final = updated_at_sql(":before + place")
+OPEN: Final = f"""
+    INSERT INTO stock
+        (id, article_id, warehouse_id, quantity, quarantined, change_seq, created_at, updated_at)
+    SELECT :last_id + number, article_id, warehouse_id, quantity, quarantined, :before + place, :now, {WRITTEN_AT}
+    FROM staged_stock WHERE stock_id IS NULL AND place > :after AND place <= :until ORDER BY place
+"""
+CHANGE: Final = f"""
+    UPDATE stock SET quantity = stock.quantity + staged.quantity,
+        quarantined = stock.quarantined + staged.quarantined,
+        change_seq = :before + place, updated_at = {WRITTEN_AT}
+    FROM staged_stock AS staged
+    WHERE stock.id = +staged.stock_id AND moves AND place > :after AND place <= :until
+"""
+"""The sign has SQLite begin with the staged rows, whatever the statistics say."""
+SLICE: Final = 20_000
+"""Places per statement, which keeps its rows in memory."""
+MOVE: Final = f"""
+    INSERT INTO stock_movements
+        (stock_id, quantity, kind, quarantined, lot_number, serial, reason, actor, occurred_at)
+    SELECT {STOCK_ID}, moved.quantity, :kind, moved.quarantined, lot_number, serial, reason, :actor, :now
+    FROM staged_movements AS moved CROSS JOIN staged_stock USING (place) ORDER BY moved.place, part
+"""
+HAS_SERIALS: Final = "SELECT 1 FROM staged_movements WHERE serial IS NOT NULL LIMIT 1"
+OF_LOTS: Final = f"""
+    SELECT {STOCK_ID} AS stock_id, lot_number, serial, moved.quantity, moved.quarantined
+    FROM staged_movements AS moved CROSS JOIN staged_stock USING (place)
+    WHERE lot_number IS NOT NULL OR serial IS NOT NULL ORDER BY moved.place, part
+"""
+UPDATED: Final = f"SELECT {STOCK_ID} AS entity_id, data FROM staged_stock WHERE moves ORDER BY place"
+"""The data of `stock.updated` for each record that moves."""
+LAST_PLACE: Final = "SELECT coalesce(max(place), 0) FROM staged_stock"
+
+
+def write(tx: Transaction, kind: MovementKind) -> int:
+    """Writes balances and movements. Only the ledger calls it. Answers the last id before that of new records."""
+    last: int = tx.value(LAST_PLACE)
+    last_id = kept_rows.last_id(tx, "stock")
+    if last:
+        moment = {"before": tx.next_changes(last)[0] - 1, "now": tx.timestamp, "last_id": last_id}
+        for after in range(0, last, SLICE):
+            slice_of = {**moment, "after": after, "until": after + SLICE}
+            tx.execute(OPEN, slice_of)
+            tx.execute(CHANGE, slice_of)
+        tx.execute(MOVE, {"kind": kind, "actor": tx.actor.name, "now": tx.timestamp, "last_id": last_id})
+    return last_id
+
+
+def has_serials(tx: Transaction) -> bool:
+    return tx.value(HAS_SERIALS) is not None
+
+
+def of_lots(tx: Transaction, last_id: int) -> Iterator[dict[str, Any]]:
+    """The movements of lots and serials, each with its stock record. Those of a record come together."""
+    names = ("stock_id", "lot_number", "serial", "quantity", "quarantined")
+    return (dict(zip(names, row, strict=True)) for row in tx.execute(OF_LOTS, {"last_id": last_id}))

@@ -1,0 +1,296 @@
+"""The SQL of stock."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.strict_json import dumps
+from wmsd.contract.list_queries import PageQuery
+from wmsd.contract.results import CursorPage, Page, Records
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.change_sequence import created, each_changed, updated_at_sql
+from wmsd.db.sql.lists import FEW_AT_ONCE, MANY_AT_ONCE, Listing, conditions, in_parts
+from wmsd.db.sql.records import record_sql
+from wmsd.warehouse.stock.schema import (
+    DetailedStockRecord,
+    Lot,
+    StockCursorQuery,
+    StockFilters,
+    StockOfArticlesQuery,
+    StockRecord,
+    StockUpdated,
+)
+
+NAMED: Final = """
+    CROSS JOIN articles ON articles.id = stock.article_id
+    CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
+"""
+SOURCE: Final = f"stock {NAMED}"
+"""CROSS JOIN keeps stock as the outer table: with statistics SQLite would begin with the few warehouses, and then
+sort all stock.
+"""
+OWN_OR_RULE: Final = "coalesce({own}, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
+MIN_STOCK: Final = OWN_OR_RULE.format(own="articles.min_stock")
+COLUMNS: Final = {
+    "id": "stock.id",
+    "article_code": "articles.code",
+    "article_name": "articles.name",
+    "warehouse_code": "warehouses.code",
+    "available": "(stock.quantity - stock.reserved - stock.quarantined)",
+    "min_stock": MIN_STOCK,
+    "created_at": "stock.created_at",
+    "updated_at": "stock.updated_at",
+}
+RECORD: Final = record_sql(StockRecord, COLUMNS)
+
+LISTING: Final = Listing(
+    source=SOURCE,
+    order="stock.id",
+    filters=conditions(
+        StockFilters,
+        warehouse_id="stock.warehouse_id = :warehouse_id",
+        article_id="stock.article_id = :article_id",
+        article_code="stock.article_id = (SELECT id FROM articles WHERE code = :article_code)",
+        low="stock.is_low = :low",
+        updated_since="stock.change_seq > :updated_since",
+    ),
+    count="stock",
+)
+
+
+DETAILED_LISTING: Final = replace(LISTING, at_once=FEW_AT_ONCE)
+
+
+def page(tx: Transaction, query: PageQuery) -> Page:
+    return LISTING.page(tx, RECORD, query, query.filters())
+
+
+def find(tx: Transaction, ids: Sequence[int]) -> Records:
+    return LISTING.of(tx, RECORD, "stock.id", ids)
+
+
+LOTS: Final = f"""(
+    SELECT json_group_array({record_sql(Lot, {"available": "quantity - reserved - quarantined"})} ORDER BY id)
+    FROM stock_lots WHERE stock_id = stock.id AND quantity > 0
+)"""
+SERIALS: Final = """iif(articles.track_serial, (
+    SELECT json_group_array(serial ORDER BY id) FROM stock_serials WHERE stock_id = stock.id
+), NULL)"""
+DETAILED: Final = record_sql(DetailedStockRecord, {**COLUMNS, "lots": LOTS, "serials": SERIALS})
+
+
+def after(tx: Transaction, query: StockCursorQuery, position: int) -> CursorPage:
+    if query.detail == "lots":
+        return DETAILED_LISTING.after(tx, DETAILED, query, position, query.filters())
+    return LISTING.after(tx, RECORD, query, position, query.filters())
+
+
+OF_ARTICLES: Final = f"""
+    SELECT group_concat(record, ',') FROM (
+        SELECT {{record}} AS record, row_number() OVER (PARTITION BY stock.article_id ORDER BY stock.id) AS place
+        FROM {SOURCE} WHERE stock.article_id IN (SELECT value FROM json_each(:ids))
+    ) WHERE place <= :most
+"""
+
+
+def find_of_articles(tx: Transaction, query: StockOfArticlesQuery) -> Records:
+    is_detailed = query.detail == "lots"
+    sql = OF_ARTICLES.format(record=DETAILED if is_detailed else RECORD)
+    return in_parts(
+        query.ids,
+        FEW_AT_ONCE if is_detailed else MANY_AT_ONCE,
+        lambda some: tx.value(sql, {"ids": ids_json(some), "most": query.most}),
+    )
+
+
+ALL: Final = f"SELECT {RECORD} FROM {SOURCE} ORDER BY stock.id"
+
+
+def every(tx: Transaction) -> Iterator[str]:
+    """Every stock record, one at a time: for exports."""
+    return (row[0] for row in tx.execute(ALL))
+
+
+FIND: Final = "SELECT id FROM stock WHERE article_id = ? AND warehouse_id = ?"
+OPEN: Final = """
+    INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at)
+    VALUES (:article_id, :warehouse_id, :change_seq, :created_at, :updated_at)
+"""
+
+
+OPENED_AT: Final = updated_at_sql(":first + key")
+OPEN_MANY: Final = f"""
+    INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at)
+    SELECT value ->> 0, value ->> 1, :first + key, :now, {OPENED_AT} FROM json_each(:places)
+    RETURNING article_id, warehouse_id, id
+"""
+
+
+def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
+    """The id of the stock record of an article in a warehouse. Creates an empty one when there is none yet."""
+    found: int | None = tx.value(FIND, (article_id, warehouse_id))
+    if found is not None:
+        return found
+    return tx.insert(OPEN, {"article_id": article_id, "warehouse_id": warehouse_id, **created(tx)})
+
+
+class Place(NamedTuple):
+    article_id: int
+    warehouse_id: int
+
+
+def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
+    """The ids of the stock records of many places. Creates empty ones where there are none yet."""
+    known = {place: stock_id for place, (stock_id, _) in available_at(tx, places).items()}
+    missing = [place for place in places if place not in known]
+    if missing:
+        first = tx.next_changes(len(missing))[0]
+        opened = tx.rows(OPEN_MANY, {"places": dumps(missing), "first": first, "now": tx.timestamp})
+        known |= {Place(*place): stock_id for *place, stock_id in opened}
+    return known
+
+
+def ids_in(tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> dict[int, int]:
+    """The ids of the stock records of articles in one warehouse, by article. Creates empty ones where there are
+    none yet.
+    """
+    found = ids_of(tx, [Place(article_id, warehouse_id) for article_id in sorted(set(article_ids))])
+    return {article_id: stock_id for (article_id, _), stock_id in found.items()}
+
+
+BALANCE: Final = "SELECT quantity, reserved, quarantined FROM stock WHERE id = ?"
+
+
+def balance(tx: Transaction, stock_id: int) -> dict[str, Any]:
+    """quantity, reserved and quarantined, in millionths."""
+    found = tx.record(BALANCE, (stock_id,))
+    assert found is not None, stock_id
+    return found
+
+
+ADD_TO_BALANCE: Final = """
+    UPDATE stock SET quantity = quantity + ?, quarantined = quarantined + ?, change_seq = ?, updated_at = ?
+    WHERE id = ?
+"""
+ADD_TO_LEDGER: Final = """
+    INSERT INTO stock_movements (stock_id, quantity, kind, quarantined, destroyed, lot_number, serial, document_id,
+        document_line_id, reason, actor, occurred_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def add_to_ledger(tx: Transaction, movements: Iterable[tuple[object, ...]]) -> None:
+    """Inserts movements. Each holds the values of the statement's columns, from `stock_id` to `reason`."""
+    same = (tx.actor.name, tx.timestamp)
+    tx.executemany(ADD_TO_LEDGER, [(*movement, *same) for movement in movements])
+
+
+def add_to_balances(tx: Transaction, sums: Mapping[int, tuple[int, int]]) -> None:
+    """Adds to balances, by stock record: quantity and quarantined, in millionths. Only the ledger calls it,
+    together with `add_to_ledger`.
+    """
+    moments = each_changed(tx, len(sums))
+    tx.executemany(
+        ADD_TO_BALANCE,
+        [(*amounts, *moment, stock_id) for (stock_id, amounts), moment in zip(sums.items(), moments, strict=True)],
+    )
+
+
+QUANTITIES: Final = "SELECT id, quantity FROM stock WHERE id IN (SELECT value FROM json_each(?))"
+
+
+def quantities(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
+    """The quantity of each, in millionths."""
+    return dict(tx.rows(QUANTITIES, (ids_json(stock_ids),)))
+
+
+ARTICLE_OF: Final = "SELECT article_id FROM stock WHERE id = ?"
+
+
+def article_of(tx: Transaction, stock_id: int) -> int:
+    article_id: int = tx.value(ARTICLE_OF, (stock_id,))
+    return article_id
+
+
+AVAILABLE: Final = """
+    SELECT id, quantity - reserved - quarantined FROM stock WHERE id IN (SELECT value FROM json_each(?))
+"""
+
+
+def available(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
+    """The available quantity of each, in millionths."""
+    return dict(tx.rows(AVAILABLE, (ids_json(stock_ids),)))
+
+
+def ids_json(ids: Iterable[int]) -> str:
+    return dumps(list(ids))
+
+
+AVAILABLE_AT: Final = """
+    SELECT stock.article_id, stock.warehouse_id, stock.id, quantity - reserved - quarantined
+    FROM json_each(?) AS place
+    CROSS JOIN stock ON stock.article_id = place.value ->> 0 AND stock.warehouse_id = place.value ->> 1
+"""
+
+
+def available_at(tx: Transaction, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
+    """Id and available quantity, in millionths, of each stock record that exists."""
+    found = tx.rows(AVAILABLE_AT, (dumps(list(places)),))
+    return {
+        Place(article_id, warehouse_id): (stock_id, free) for article_id, warehouse_id, stock_id, free in found
+    }
+
+
+ADD_TO_RESERVED: Final = "UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?"
+
+
+def change_reserved(tx: Transaction, changes: Mapping[int, int]) -> None:
+    if changes:
+        moments = each_changed(tx, len(changes))
+        tx.executemany(
+            ADD_TO_RESERVED,
+            [
+                (change, *moment, stock_id)
+                for (stock_id, change), moment in zip(changes.items(), moments, strict=True)
+            ],
+        )
+
+
+RESERVE: Final = """
+    INSERT INTO reservations (holder_kind, holder_id, stock_id, quantity) VALUES (?, ?, ?, ?)
+    ON CONFLICT (holder_kind, holder_id, stock_id) DO UPDATE SET quantity = excluded.quantity
+"""
+RELEASE: Final = "DELETE FROM reservations WHERE holder_kind = ? AND holder_id = ? AND stock_id = ?"
+
+
+def write_reservations(tx: Transaction, rows: Sequence[tuple[str, int, int, int]]) -> None:
+    """Writes the reservations of documents: kind and id of the document, stock record, new quantity. 0 deletes the
+    reservation.
+    """
+    tx.executemany(RESERVE, [row for row in rows if row[-1]])
+    tx.executemany(RELEASE, [row[:-1] for row in rows if not row[-1]])
+
+
+UPDATED: Final = f"""
+    SELECT stock.id AS entity_id, {record_sql(StockUpdated, COLUMNS)} AS data
+    FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
+"""
+"""A row for each stock record of `ids`, in their order: the data of `stock.updated`."""
+
+
+OWN_MIN_STOCK: Final = "SELECT value FROM stock_rules WHERE name = 'min_stock'"
+SET_MIN_STOCK: Final = "INSERT OR REPLACE INTO stock_rules (name, value) VALUES ('min_stock', ?)"
+FORGET_MIN_STOCK: Final = "DELETE FROM stock_rules WHERE name = 'min_stock'"
+
+
+def min_stock(tx: Transaction) -> int | None:
+    """What is little stock of an article without a min_stock of its own; None: nothing is."""
+    found: int | None = tx.value(OWN_MIN_STOCK)
+    return found
+
+
+def set_min_stock(tx: Transaction, amount: int | None) -> None:
+    if amount is None:
+        tx.execute(FORGET_MIN_STOCK)
+    else:
+        tx.execute(SET_MIN_STOCK, (amount,))

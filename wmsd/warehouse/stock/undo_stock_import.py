@@ -1,0 +1,115 @@
+"""Takes a count back: the ledger is never changed, so each of its movements gets a counter movement."""
+
+from collections.abc import Iterator
+from dataclasses import field
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.strict_json import dumps
+from wmsd.contract.bulk_imports import chunks
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.undo_rows import Made
+from wmsd.warehouse.articles import store as articles
+from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock.parts import NOTHING, Amounts, Contents, PartKey, contents_of
+from wmsd.warehouse.stock.rules import changes, faults_of
+from wmsd.warehouse.stock.stock_ledger import post_staged
+from wmsd.warehouse.stock.stock_staging import Movement, Record
+from wmsd.warehouse.stock.store import Place
+
+MOVED_SINCE: Final = """
+    SELECT articles.code, warehouses.code
+    FROM stock
+    CROSS JOIN articles ON articles.id = stock.article_id
+    CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
+    WHERE stock.change_seq > :change
+        AND stock.id IN (SELECT stock_id FROM stock_movements WHERE id > :after AND id <= :last)
+    LIMIT :most
+"""
+STOCK: Final = "SELECT DISTINCT stock_id FROM stock_movements WHERE id > :after AND id <= :last ORDER BY stock_id"
+SUMS: Final = """
+    SELECT stock_id, lot_number, serial, sum(quantity), sum(quarantined) FROM stock_movements
+    WHERE id > :after AND id <= :last AND stock_id IN (SELECT value FROM json_each(:ids))
+    GROUP BY stock_id, lot_number, serial ORDER BY min(id)
+"""
+NAMED: Final = """
+    SELECT stock.id, stock.article_id, stock.warehouse_id, articles.code, warehouses.code
+    FROM json_each(?) AS chosen
+    CROSS JOIN stock ON stock.id = chosen.value
+    CROSS JOIN articles ON articles.id = stock.article_id
+    CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
+"""
+
+
+def obstacles(tx: Transaction, made: Made, last_change: int, most: int) -> Iterator[str]:
+    """What has moved or was reserved since; a count says nothing of that."""
+    values = {"change": last_change, "after": made.after, "last": made.last, "most": most}
+    for article, warehouse in tx.rows(MOVED_SINCE, values):
+        yield f"the stock of {article} in {warehouse} has moved or was reserved since"
+
+
+@dataclass(slots=True)
+class Counters:
+    """What is wrong with the counter movements that are staged, and the articles that have serials."""
+
+    wrong: list[str] = field(default_factory=list)
+    with_serials: set[int] = field(default_factory=set)
+
+
+def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
+    """Stages the counter movements (`stock_staging.py`) while others can write."""
+    staging.make(tx, schema)
+    rows, counters = {"after": made.after, "last": made.last}, Counters()
+    for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.execute(STOCK, rows)), 1)):
+        _stage(tx, rows, {stock_id: place for place, stock_id in chunk}, reason, counters)
+    staging.complete(tx)
+    return counters
+
+
+def take_back(tx: Transaction, counters: Counters) -> list[str]:
+    """Posts what is staged, if `obstacles` finds nothing. Answers what forbids it; then nothing is posted."""
+    elsewhere = staging.serials_elsewhere(tx)
+    wrong = [*counters.wrong, *(f"{serial} is in stock in {warehouse} now" for _, serial, warehouse in elsewhere)]
+    if staging.articles_of_changed_serials(tx, counters.with_serials):  # which a stock record does not tell
+        wrong.append("orders have taken serials of these articles meanwhile: try again")
+    if not wrong:
+        post_staged(tx, "adjustment")
+    return wrong
+
+
+def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason: str, counters: Counters) -> None:
+    """`places` are the numbers of the stock records, by their ids."""
+    moved: dict[int, dict[PartKey, Amounts]] = {}
+    for stock_id, lot_number, serial, *amounts in tx.rows(SUMS, {**rows, "ids": dumps(list(places))}):
+        moved.setdefault(stock_id, {})[PartKey(lot_number, serial)] = Amounts(*amounts)
+    named = {stock_id: names for stock_id, *names in tx.rows(NAMED, (dumps(list(places)),))}
+    known = {each.id: each for each in articles.references(tx, {names[0] for names in named.values()}, [])}
+    with_serials = {each.id for each in known.values() if each.tracks_serials}
+    staging.note_serials(tx, with_serials)
+    counters.with_serials |= with_serials
+    records: list[Record] = []
+    movements: list[Movement] = []
+    for stock_id, before in contents_of(tx, places).items():
+        article_id, warehouse_id, article, warehouse = named[stock_id]
+        after = _without(before, moved[stock_id])
+        for fault in faults_of(before, after, known[article_id].tracks_serials):
+            counters.wrong.append(f"the stock of {article} in {warehouse} {fault.sentence}")
+        differing = changes(before.parts, after)
+        parts = [
+            Movement(places[stock_id], part, article_id, *change.difference, *change.goods, reason)
+            for part, change in enumerate(differing)
+        ]
+        quantity, quarantined = sum(each.quantity for each in parts), sum(each.quarantined for each in parts)
+        place = Place(article_id, warehouse_id)
+        records.append(Record(places[stock_id], *place, stock_id, quantity, quarantined, bool(parts)))
+        movements += parts
+    staging.put(tx, records, movements)
+
+
+def _without(before: Contents, moved: dict[PartKey, Amounts]) -> dict[PartKey, Amounts]:
+    """The parts as they are without what has moved."""
+    after = dict(before.parts)
+    for goods, (quantity, quarantined) in moved.items():
+        there = after.get(goods, NOTHING)
+        after[goods] = Amounts(there.quantity - quantity, there.quarantined - quarantined)
+    return {goods: there for goods, there in after.items() if there != NOTHING}

@@ -1,0 +1,77 @@
+"""How a call moves a transport and its orders. Pure (decisions, section 4)."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import Enum
+from typing import Final, Literal
+
+from wmsd.warehouse.sales_orders.rules import Status as OrderStatus
+
+Status = Literal["CREAT", "INCARCAT", "LIVRAT"]
+Requested = Literal["INCARCAT", "LIVRAT"]
+INITIAL: Final[Status] = "CREAT"
+LOADED: Final[Status] = "INCARCAT"
+OVER: Final[Status] = "LIVRAT"
+
+
+class Effect(Enum):
+    NONE = "nothing: it is there already, or past it"
+    LOAD = "its orders are loaded, its packaging goes out"
+    DELIVER = "its orders are delivered, what came back is recorded"
+    LOAD_AND_DELIVER = "both, at once"
+
+
+TRANSITIONS: Final[Mapping[tuple[Status, Requested], Effect]] = {
+    ("CREAT", "INCARCAT"): Effect.LOAD,
+    ("CREAT", "LIVRAT"): Effect.LOAD_AND_DELIVER,
+    ("INCARCAT", "INCARCAT"): Effect.NONE,
+    ("INCARCAT", "LIVRAT"): Effect.DELIVER,
+    ("LIVRAT", "INCARCAT"): Effect.NONE,
+    ("LIVRAT", "LIVRAT"): Effect.NONE,
+}
+"""A planner's calls may come late, twice or out of order: none of that is an error."""
+LOADS: Final[frozenset[Effect]] = frozenset({Effect.LOAD, Effect.LOAD_AND_DELIVER})
+
+LOADING: Final[Mapping[OrderStatus, tuple[OrderStatus, ...]]] = {
+    "IN_LUCRU": ("INCARCAT",),
+    "INCARCAT": (),
+    "LIVRAT": (),
+}
+DELIVERING: Final[Mapping[OrderStatus, tuple[OrderStatus, ...]]] = {
+    "INCARCAT": ("LIVRAT",),
+    "LIVRAT": (),
+}
+BOTH: Final[Mapping[OrderStatus, tuple[OrderStatus, ...]]] = {
+    "IN_LUCRU": ("INCARCAT", "LIVRAT"),
+    "INCARCAT": ("LIVRAT",),
+    "LIVRAT": (),
+}
+ORDER_MOVES: Final[Mapping[Effect, Mapping[OrderStatus, tuple[OrderStatus, ...]]]] = {
+    Effect.LOAD: LOADING,
+    Effect.DELIVER: DELIVERING,
+    Effect.LOAD_AND_DELIVER: BOTH,
+}
+"""The moves of an order, by its current status. An order in any other status forbids the call."""
+
+MAY_BE_PLANNED: Final[frozenset[OrderStatus]] = frozenset({"CREAT", "IN_LUCRU", "INCARCAT"})
+ON_THE_TRUCK: Final[frozenset[OrderStatus]] = frozenset({"INCARCAT", "LIVRAT"})
+CLOCKS_DIFFER: Final = timedelta(minutes=5)
+"""How far a planner's clock may be ahead of ours."""
+
+
+def moves_from(status: Status) -> list[Requested]:
+    """The statuses that a call can move the transport to."""
+    return [
+        requested
+        for (before, requested), effect in TRANSITIONS.items()
+        if before == status and effect is not Effect.NONE
+    ]
+
+
+def why_not(effect: Effect, code: str, status: OrderStatus) -> str:
+    """The sentence about an order that forbids the call."""
+    if effect is Effect.DELIVER and status in ("CREAT", "IN_LUCRU"):
+        return f"{code} is {status}: it was unloaded. Load it again, or leave it out of the transport"
+    if status == "ANULAT":
+        return f"{code} is ANULAT: leave it out of the transport"
+    return f"{code} is {status}: it is not ready to be loaded"

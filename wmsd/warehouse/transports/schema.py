@@ -1,0 +1,116 @@
+"""A transport's fields (decisions, section 4)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, WithJsonSchema
+
+from wmsd.contract.fields import (
+    Code,
+    EmptyIsNull,
+    Id,
+    Input,
+    Label,
+    Model,
+    Name,
+    OptionalLabel,
+    Quantity,
+    Recorded,
+    Timestamp,
+)
+from wmsd.contract.list_queries import CursorQuery, several_of
+from wmsd.warehouse.directory.schema import Address
+from wmsd.warehouse.sales_orders.rules import STATUSES as ORDER_STATUSES
+from wmsd.warehouse.sales_orders.rules import Status as OrderStatus
+from wmsd.warehouse.sales_orders.schema import SalesOrder
+from wmsd.warehouse.transports.rules import Requested, Status
+
+MOST_ORDERS = 200
+MOST_PACKAGING = 100
+
+
+class PackagingEntry(Input):
+    """Packaging that goes out with a transport, or comes back with it."""
+
+    packaging_type_code: Code
+    quantity: Quantity
+    order_code: Annotated[
+        Code | None,
+        Field(
+            description="The order whose partner gets or returns it. Required if the orders have several partners."
+        ),
+    ] = None
+
+
+Packaging = Annotated[list[PackagingEntry], Field(max_length=MOST_PACKAGING)]
+
+
+class TransportFields(Input):
+    transport_ecc: Annotated[Label, Field(description="The planner's own number, unique in the site.")]
+    order_codes: Annotated[
+        list[Code],
+        Field(max_length=MOST_ORDERS, description="Its orders. An empty list cancels the plan and frees them."),
+    ]
+    vehicle: OptionalLabel = None
+    driver: Annotated[Name | None, EmptyIsNull] = None
+    packaging: Annotated[
+        Packaging, Field(description="The packaging that goes out with it, recorded when it is loaded.")
+    ] = []
+
+
+class TransportStatusMove(Input):
+    status: Requested
+    occurred_at: Annotated[Timestamp | None, Field(description="When it happened; by default now.")] = None
+    packaging_returned: Annotated[
+        Packaging | None, Field(description="The packaging that came back. Send it with LIVRAT.")
+    ] = None
+
+
+class TransportOrder(Model):
+    """An order of a transport, with its present status."""
+
+    code: Code
+    status: Annotated[OrderStatus, Field(description="Its present status, also when it was moved by hand.")]
+    partner_id: Id
+    external_ref: OptionalLabel
+
+
+class TransportPackaging(Model):
+    packaging_type_code: Code
+    quantity: Quantity
+    order_code: Code | None
+
+
+class Transport(Recorded):
+    """A transport as the planner sees it."""
+
+    READ_ONLY = Recorded.READ_ONLY | {"status", "orders", "packaging_returned", "loaded_at", "delivered_at"}
+
+    transport_ecc: Label
+    status: Status
+    vehicle: OptionalLabel
+    driver: Name | None
+    orders: list[TransportOrder]
+    packaging: list[TransportPackaging]
+    packaging_returned: list[TransportPackaging]
+    loaded_at: Annotated[Timestamp | None, Field(description="When it was loaded, as sent by the planner.")]
+    delivered_at: Annotated[Timestamp | None, Field(description="When it was delivered, as sent by the planner.")]
+
+
+class OrderToLoad(SalesOrder):
+    """A sales order as the planner sees it, with its destination and its transport."""
+
+    partner_code: Code
+    partner_name: Name
+    partner_address: Address | None
+    transport_ecc: Annotated[
+        Label | None, Field(description="The transport of the site that it is on, if that is not delivered yet.")
+    ]
+
+
+class OrderToLoadQuery(CursorQuery):
+    status: Annotated[
+        tuple[Any, ...] | None,
+        several_of(ORDER_STATUSES),
+        WithJsonSchema({"type": "string"}),
+        Field(description="By default IN_LUCRU, ready to load."),
+    ] = None

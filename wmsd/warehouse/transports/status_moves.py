@@ -1,0 +1,162 @@
+"""Loads and delivers a transport: moves all its orders or none, and posts its packaging."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.contract.context import TransportSite
+from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.sales_orders.actions import change
+from wmsd.warehouse.transports import store
+from wmsd.warehouse.transports.planning import details
+from wmsd.warehouse.transports.rules import (
+    CLOCKS_DIFFER,
+    LOADS,
+    ORDER_MOVES,
+    OVER,
+    TRANSITIONS,
+    Effect,
+    why_not,
+)
+from wmsd.warehouse.transports.schema import TransportStatusMove
+from wmsd.warehouse.transports.store import Planned
+from wmsd.warehouse.transports.transport_packaging import (
+    content_kept,
+    content_sent,
+    find_partners,
+    find_types,
+    post,
+)
+
+NOTHING: Final = "Nothing was moved."
+
+
+def move(tx: Transaction, site: TransportSite, current: Planned, body: TransportStatusMove) -> None:
+    """Moves the transport. Raises Problem: 409 with each order that forbids it, 422 with the errors of the
+    request.
+    """
+    moment = _occurred_at(tx.now, body)
+    effect = TRANSITIONS[(current.status, body.status)]
+    if effect is Effect.NONE:
+        _check_repetition(tx, current, body)
+        return
+    _refuse_forbidding(site, current, body, effect)
+    _move_orders(tx, current, effect)
+    if effect in LOADS:
+        _send_out(tx, current, moment)
+        store.load(tx, current.id, moment)
+    if effect is not Effect.LOAD:
+        _take_in(tx, current, body, moment)
+        store.deliver(tx, current.id, moment)
+
+
+def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
+    errors: FieldErrors = {}
+    moment = now if body.occurred_at is None else timestamps.from_text(body.occurred_at)
+    if moment - now > CLOCKS_DIFFER:
+        errors["occurred_at"] = ["is in the future"]
+    if body.packaging_returned and body.status != OVER:
+        errors["packaging_returned"] = [f"comes with {OVER}: send it with that status"]
+    if errors:
+        raise invalid(errors)
+    return timestamps.to_text(moment)
+
+
+def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMove) -> None:
+    """A repeated call changes nothing. Raises Problem (409) when it names other returned packaging
+    than the first.
+    """
+    sent = content_sent(body.packaging_returned or [])
+    if sent and sent != content_kept(store.packed(tx, current.id, "IN")):
+        raise Problem(
+            "INVALID_STATUS",
+            "The transport was delivered before, and something else came back. Record the difference by hand.",
+            errors={"packaging_returned": ["is not what came back when it was delivered"]},
+            details=details(current.status, body.status),
+        )
+
+
+def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportStatusMove, effect: Effect) -> None:
+    errors: FieldErrors = {f"orders.{number}": [why] for number, why in _forbidding(site, current, effect)}
+    if current.orders and not errors:
+        return
+    message = f"{'One order forbids' if len(errors) == 1 else f'{len(errors)} orders forbid'} it. {NOTHING}"
+    if not current.orders:
+        message = f"The transport has no orders. {NOTHING}"
+    orders = [{"code": order.code, "status": order.status} for order in current.orders]
+    shown = {**details(current.status, body.status), "orders": orders}
+    raise Problem("INVALID_STATUS", message, errors=errors, details=shown)
+
+
+def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterator[tuple[int, str]]:
+    """The index of each order that forbids the move, and why."""
+    for number, order in enumerate(current.orders):
+        if order.status not in ORDER_MOVES[effect]:
+            yield number, why_not(effect, order.code, order.status)
+        elif effect in LOADS and order.warehouse_id != site.warehouse_id:
+            yield number, f"{order.code} is of another warehouse now: leave it out of the transport"
+
+
+def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
+    """Moves the orders. Raises Problem with the errors of every order that cannot move; the transaction then
+    undoes the moves of the others.
+    """
+    problems: dict[int, Problem] = {}
+    for number, order in enumerate(current.orders):
+        try:
+            for status in ORDER_MOVES[effect][order.status]:
+                change(tx, order.id, {}, status=status)
+        except Problem as problem:
+            problems[number] = problem
+    if problems:
+        errors = {
+            f"orders.{number}": [
+                f"{current.orders[number].code}: {sentence}"
+                for sentence in (problem.message, *(each for some in problem.errors.values() for each in some))
+            ]
+            for number, problem in problems.items()
+        }
+        code = next(iter(problems.values())).code
+        raise Problem(code, f"{len(problems)} of its orders cannot be moved. {NOTHING}", errors=errors)
+
+
+def _send_out(tx: Transaction, current: Planned, moment: str) -> None:
+    field_errors: list[FieldError] = []
+    partners = find_partners(
+        [each.order_code for each in current.packaging], _by_code(current), "packaging", field_errors
+    )
+    refuse_field_errors(field_errors)
+    posted = [
+        (each, partner_id) for each, partner_id in zip(current.packaging, partners, strict=True) if partner_id
+    ]
+    movements = [(each.packaging_type_id, partner_id, each.quantity) for each, partner_id in posted]
+    post(tx, current.id, movements, "OUT", moment)
+    store.note_posted(tx, [(partner_id, each.id) for each, partner_id in posted])
+
+
+def _take_in(tx: Transaction, current: Planned, body: TransportStatusMove, moment: str) -> None:
+    field_errors: list[FieldError] = []
+    entries, orders = body.packaging_returned or [], _by_code(current)
+    types = find_types(tx, [entry.packaging_type_code for entry in entries], "packaging_returned", field_errors)
+    partners = find_partners([entry.order_code for entry in entries], orders, "packaging_returned", field_errors)
+    refuse_field_errors(field_errors)
+    found = [(entry, partner_id) for entry, partner_id in zip(entries, partners, strict=True) if partner_id]
+    movements = [(types[entry.packaging_type_code], partner_id, entry.quantity) for entry, partner_id in found]
+    post(tx, current.id, movements, "IN", moment)
+    for entry, partner_id in found:
+        store.pack(
+            tx,
+            current.id,
+            "IN",
+            packaging_type_id=types[entry.packaging_type_code],
+            quantity=entry.quantity,
+            sales_order_id=None if entry.order_code is None else orders[entry.order_code].id,
+            partner_id=partner_id,
+        )
+
+
+def _by_code(current: Planned) -> dict[str, store.Order]:
+    return {order.code: order for order in current.orders}

@@ -1,0 +1,85 @@
+"""The packaging of a transport: finds its types and partners, and posts it to the ledger."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.packaging import store as packaging
+from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, check_balances, record
+from wmsd.warehouse.packaging.schema import Direction
+from wmsd.warehouse.transports.schema import PackagingEntry
+from wmsd.warehouse.transports.store import Order, Packed
+
+ENTITY: Final = "transport"
+
+
+def find_types(tx: Transaction, codes: Sequence[str], path: str, errors: list[FieldError]) -> dict[str, int]:
+    """The ids of the packaging types that entries name, by code. Adds an error for each unknown type."""
+    ids = {code: type_id for type_id, code in packaging.types_named(tx, (), set(codes)).items()}
+    errors += [
+        _error(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
+        for number, code in enumerate(codes)
+        if code not in ids
+    ]
+    return ids
+
+
+def find_partners(
+    order_codes: Sequence[str | None], orders: Mapping[str, Order], path: str, errors: list[FieldError]
+) -> list[int | None]:
+    """The partner of each entry: that of the order that it names; without an order, the one partner of all orders.
+
+    Adds an error for an entry whose order is not on this transport, or that names none while the orders have
+    several partners.
+    """
+    partners = {order.partner_id for order in orders.values()}
+    found: list[int | None] = []
+    for number, code in enumerate(order_codes):
+        partner_id = None
+        if code is not None and code in orders:
+            partner_id = orders[code].partner_id
+        elif code is not None:
+            errors.append(_error(f"{path}.{number}.order_code", "is not an order of this transport"))
+        elif len(partners) == 1:
+            (partner_id,) = partners
+        elif partners:
+            sentence = "is required: the orders of this transport are of several partners"
+            errors.append(_error(f"{path}.{number}.order_code", sentence))
+        found.append(partner_id)
+    return found
+
+
+def post(
+    tx: Transaction,
+    transport_id: int,
+    movements: Sequence[tuple[int, int, int]],
+    direction: Direction,
+    moment: str,
+) -> None:
+    """Records all movements, given as (packaging type, partner, millionths). Raises Problem (422) when one would
+    make a balance exceed its bounds.
+    """
+    path = "packaging" if direction == "OUT" else "packaging_returned"
+    made = [
+        Movement(type_id, partner_id, direction, quantity, occurred_at=moment)
+        for type_id, partner_id, quantity in movements
+    ]
+    refuse_field_errors(
+        check_balances(tx, [(f"{path}.{number}.quantity", each) for number, each in enumerate(made)])
+    )
+    for movement in made:
+        record(tx, movement, Document(ENTITY, transport_id))
+
+
+def content_sent(entries: Sequence[PackagingEntry]) -> list[tuple[str, int, str]]:
+    """What has to be equal for two lists of packaging to be the same, in whatever order."""
+    return sorted((entry.packaging_type_code, entry.quantity, entry.order_code or "") for entry in entries)
+
+
+def content_kept(kept: Sequence[Packed]) -> list[tuple[str, int, str]]:
+    return sorted((each.packaging_type_code, each.quantity, each.order_code or "") for each in kept)
+
+
+def _error(path: str, sentence: str) -> FieldError:
+    return FieldError("VALIDATION_FAILED", path, sentence)
