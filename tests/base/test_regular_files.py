@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from wmsd.base.machine.regular_files import NOT_REGULAR, check_regular
-from wmsd.base.machine.scrape_token import token_in
+from wmsd.base.machine.secret_files import read_scrape_token, read_signing_secret
 from wmsd.data_folder.key_file import secrets_in
 from wmsd.db.engine.failures import StorageError
 from wmsd.http_client.trusted_authorities import AuthoritiesError, dialling_context
-from wmsd.server.alerts.channels import read_secret
 
 
 def test_what_has_an_end(tmp_path: Path) -> None:
@@ -34,7 +33,7 @@ def test_what_has_none(tmp_path: Path) -> None:
         check_regular(tmp_path / "nothing")
 
 
-@pytest.mark.parametrize("read", [token_in, read_secret, secrets_in])
+@pytest.mark.parametrize("read", [read_scrape_token, read_signing_secret, secrets_in])
 def test_secrets_are_read_from_regular_files(read: Callable[[Path], object]) -> None:
     with pytest.raises((OSError, StorageError), match=NOT_REGULAR):
         read(Path("/dev/null"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.machine.regular_files import IS_DATABASE, NOT_REGULAR
+from wmsd.base.machine.regular_files import IS_DATABASE, NOT_REGULAR, reason_of
 
 PLACE: Final = re.compile(r"\{(\w+)\}")
 """In a sentence, for a fact."""
@@ -19,11 +19,6 @@ _MET: Final = (
     *(errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG),
     *(errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
 )
-
-
-def reason_of(error: OSError) -> str:
-    """Why the system refuses something, as it stands in a sentence."""
-    return (error.strerror or str(error)).lower()
 
 
 REASONS: Final = (*(reason_of(OSError(number, os.strerror(number))) for number in _MET), NOT_REGULAR, IS_DATABASE)

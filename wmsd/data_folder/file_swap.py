@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.base.machine.private_files import new_private_folder
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.litestream_configuration import SOCKET
 from wmsd.db.engine.failures import StorageError
 
@@ -75,7 +76,7 @@ class SwapUnfinished(StorageError):
     """Some files are in their places, and some are not yet."""
 
     def __init__(self, data: Path, error: OSError) -> None:
-        reason = (error.strerror or str(error)).lower()
+        reason = reason_of(error)
         super().__init__(
             f"The files in {data} could not all be put in their places: {reason}. Nothing is lost: it goes on at "
             "the next start, or with the next command. Look at the disk first."

@@ -15,6 +15,7 @@ from wmsd import __version__
 from wmsd.base.machine.disk import disk_of
 from wmsd.base.machine.file_owner import give_to_owner_of, make_folders
 from wmsd.base.machine.private_files import new_private
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.base.repeated_failures import Complaints
 from wmsd.data_folder import file_swap as swapping
 from wmsd.data_folder.file_swap import sync
@@ -114,7 +115,7 @@ class DataFolder:
             for folder in (path, *(each.parent for each in (path, *made))):
                 sync(folder)
         except OSError as error:
-            raise StorageError(f"The data folder {self.path} cannot be made: {_reason(error)}.") from None
+            raise StorageError(f"The data folder {self.path} cannot be made: {reason_of(error)}.") from None
 
     def open(self, before_migration: Before = only_by_a_server, backups: Path | None = None) -> None:
         """Checks `platform.db` and migrates it to this program's version. Raises StorageError. `backups`: as for
@@ -163,7 +164,7 @@ class DataFolder:
                     "an upgrade left in the data folder a week ago (replaced-…, before-…), and the oldest "
                     "backups, where a newer one is proven. Never delete files that end with .db or -wal."
                 ) from None
-            raise StorageError(f"The data folder {self.path} cannot be written: {_reason(error)}.") from None
+            raise StorageError(f"The data folder {self.path} cannot be written: {reason_of(error)}.") from None
         finally:
             with contextlib.suppress(OSError):
                 probe.unlink()
@@ -312,7 +313,7 @@ class DataFolder:
             if not self.path.exists():
                 raise StorageError(f"There is no data folder {self.path}.") from None
             raise StorageError(
-                f"{path} cannot be opened: {_reason(error)}. Make the user that runs wmsd its owner."
+                f"{path} cannot be opened: {reason_of(error)}. Make the user that runs wmsd its owner."
             ) from None
 
     def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True, address: str = "") -> None:
@@ -362,7 +363,3 @@ def _holder(text: str) -> "Serving | None":
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from wmsd.base.machine.regular_files import check_regular
+from wmsd.base.machine.regular_files import check_regular, reason_of
 from wmsd.db.engine.failures import StorageError
 from wmsd.tenants.keys.master_key import IN_CLEAR, MasterKey
 
@@ -42,7 +42,7 @@ def secrets_in(path: Path) -> list[str]:
         check_regular(path)
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise _unreadable(path, (error.strerror or str(error)).lower()) from None
+        raise _unreadable(path, reason_of(error)) from None
     except UnicodeDecodeError:
         raise _unreadable(path, NO_TEXT) from None
     secrets = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
@@ -83,7 +83,7 @@ def replace(path: Path, secrets: Sequence[str]) -> None:
 
 
 def _not_written(path: Path, error: OSError) -> StorageError:
-    return StorageError(f"The key file {path} cannot be written: {(error.strerror or str(error)).lower()}.")
+    return StorageError(f"The key file {path} cannot be written: {reason_of(error)}.")
 
 
 def _write(path: Path, secrets: Sequence[str], like: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.file_swap import sync
 from wmsd.db.engine.failures import StorageError
 from wmsd.host.own_program import packing
@@ -42,7 +43,7 @@ class ProgramFile:
                 os.fsync(file.fileno())
         except OSError as error:
             raise StorageError(
-                f"{source} cannot be copied to {self.new}: {_reason(error)}. Run this as the user who may write "
+                f"{source} cannot be copied to {self.new}: {reason_of(error)}. Run this as the user who may write "
                 "there."
             ) from None
         return digest.hexdigest()
@@ -59,7 +60,7 @@ class ProgramFile:
             sync(self.path.parent)
         except OSError as error:
             raise StorageError(
-                f"{self.new} cannot be put in the place of {self.path}: {_reason(error)}. Nothing was changed."
+                f"{self.new} cannot be put in the place of {self.path}: {reason_of(error)}. Nothing was changed."
             ) from None
 
     def put_back(self) -> None:
@@ -70,7 +71,7 @@ class ProgramFile:
                 sync(self.path.parent)
         except OSError as error:
             raise StorageError(
-                f"The previous program cannot be put in its place again: {_reason(error)}. Move {self.previous} "
+                f"The previous program cannot be put in its place again: {reason_of(error)}. Move {self.previous} "
                 f"to {self.path}, and start it."
             ) from None
 
@@ -89,13 +90,9 @@ def check_runs(pid: int, program: ProgramFile) -> None:
         target = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
     except OSError as error:
         raise StorageError(
-            f"Which program the server runs (process {pid}) cannot be told: {_reason(error)}. Run this as its "
+            f"Which program the server runs (process {pid}) cannot be told: {reason_of(error)}. Run this as its "
             "user, or as root."
         ) from None
 
     if Path(target) != program.path:
         raise StorageError(f"The server runs {target}, and this is {program.path}. Use the program of the server.")
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from wmsd.base.machine.secret_files import read_signing_secret
 from wmsd.host.own_program import environment_of_others
 from wmsd.server.alerts.alerts_file import Notice
-from wmsd.server.alerts.channels import LONGEST_SHOWN, ToCommand, read_secret
+from wmsd.server.alerts.channels import LONGEST_SHOWN, ToCommand
 from wmsd.server.alerts.outcome import Outcome
 
 AT = "2026-11-24T12:00:00.000Z"
@@ -142,5 +143,5 @@ def test_a_secret_that_cannot_sign_is_refused(tmp_path: Path, held: bytes) -> No
     file = tmp_path / "secret"
     file.write_bytes(held)
     with pytest.raises(ValueError, match=str(file)) as refused:
-        read_secret(file)
+        read_signing_secret(file)
     assert held == b"" or held.decode("latin-1") not in str(refused.value)

@@ -7,7 +7,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.base.machine.scrape_token import LEAST_TOKEN
+from wmsd.base.machine.secret_files import LEAST_TOKEN
 from wmsd.dispatch.request_measures import BOUNDS
 from wmsd.interfaces.http.metrics import listening_for_scrapes
 from wmsd.interfaces.service import LIVE_FIGURES

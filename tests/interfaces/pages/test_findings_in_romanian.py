@@ -13,7 +13,8 @@ from tests.interfaces.pages.test_browsing import signed_in, text_of
 from tests.interfaces.pages.test_oversight import WRONG_COUNT, examined, house, of_house
 from tests.support.finding_texts import MOMENT, TOTAL, collected, example, one_of_each, places_of, unnamed
 from tests.support.world import World, open_world
-from wmsd.contract.findings import Finding, FindingKind, reason_of
+from wmsd.base.machine.regular_files import reason_of
+from wmsd.contract.findings import Finding, FindingKind
 from wmsd.contract.invariants import Check
 from wmsd.data_folder import clock_watch
 from wmsd.host.tls import verdict

@@ -26,3 +26,8 @@ def check_no_database(path: Path) -> None:
     with path.open("rb") as file:
         if file.read(len(OF_DATABASE)) == OF_DATABASE:
             raise OSError(errno.EINVAL, IS_DATABASE, str(path))
+
+
+def reason_of(error: OSError) -> str:
+    """Why the system refuses something, as it stands in a sentence."""
+    return (error.strerror or str(error)).lower()

@@ -1,23 +1,93 @@
-"""A file in which an admin has put one word: a token, or a secret that signs."""
+"""Files of the settings in which an admin has put one secret.
 
+What reads one raises OSError when it cannot be read, and ValueError, with a sentence that names the file, when it
+does not hold what it must. No sentence shows anything of the secret.
+"""
+
+import base64
+import binascii
 from pathlib import Path
 from typing import Final
 
 from wmsd.base.machine.regular_files import check_regular
 
 MOST_READ: Final = 4096
+LEAST_TOKEN: Final = 20
+"""Characters that a token must have, so that nobody guesses it."""
+LEAST_SECRET: Final = 16
+BASE64_PREFIX: Final = "whsec_"
 NOT_ONE_WORD: Final = "The file {file} must hold one word of {least} characters or more."
 TOO_LONG: Final = "The file {file} holds more than {most} bytes, and must hold one word only."
+NO_CLIENT_SECRET: Final = "The file {file} must hold the secret of the client, as UTF-8 text."
+NO_BASE64: Final = "The secret in {file} begins with whsec_, and what follows is not base64."
+NO_PASSWORD: Final = "The file {file} must hold the password of the mail relay in its first line."
+PASSWORD_TOO_LONG: Final = "The file {file} holds more than {most} bytes, and must hold one password only."
 
 
-def word_in(file: Path, least: int) -> str:
-    """Raises OSError, and ValueError when it holds no word of so many characters of ASCII, or too much."""
+def standard_key(secret: str) -> bytes:
+    """The key of `webhook-signature`: after `whsec_`, the decoded base64; otherwise the characters of the secret.
+
+    Base64 may lack its padding, because receivers' libraries accept that. Raises ValueError when it is no base64.
+    """
+    if not secret.startswith(BASE64_PREFIX):
+        return secret.encode()
+    encoded = secret.removeprefix(BASE64_PREFIX)
+    try:
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+    except binascii.Error:
+        raise ValueError(f"begins with {BASE64_PREFIX}, and what follows is not base64") from None
+
+
+def read_scrape_token(file: Path) -> str:
+    """The token that readers of the metrics send (metrics.token_file)."""
+    return _read_word(file, LEAST_TOKEN)
+
+
+def read_signing_secret(file: Path) -> str:
+    """The secret that signs alerts (alerts.secret_file)."""
+    secret = _read_word(file, LEAST_SECRET)
+    try:
+        standard_key(secret)
+    except ValueError:
+        raise ValueError(NO_BASE64.format(file=file)) from None
+    return secret
+
+
+def read_client_secret(file: Path) -> str:
+    """The secret with which wmsd shows a provider of sign-on who it is (client_secret_file)."""
+    check_regular(file)
+    try:
+        secret = file.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:
+        secret = ""
+    if not secret:
+        raise ValueError(NO_CLIENT_SECRET.format(file=file))
+    return secret
+
+
+def read_mail_password(file: Path) -> str:
+    """The password of the mail relay (alerts.mail_password_file): the first line, spaces included."""
+    try:
+        line = _read_bytes(file, PASSWORD_TOO_LONG).decode().partition("\n")[0].rstrip("\r")
+    except UnicodeDecodeError:
+        line = ""
+    if not line or "\0" in line:
+        raise ValueError(NO_PASSWORD.format(file=file))
+    return line
+
+
+def _read_word(file: Path, least: int) -> str:
+    """The one word of the file, of at least so many characters of ASCII."""
+    word = _read_bytes(file, TOO_LONG).decode("ascii", "replace").strip()
+    if len(word) < least or not word.isascii() or not word.isprintable() or " " in word:
+        raise ValueError(NOT_ONE_WORD.format(file=file, least=least))
+    return word
+
+
+def _read_bytes(file: Path, too_long: str) -> bytes:
     check_regular(file)
     with file.open("rb") as opened:
         read = opened.read(MOST_READ + 1)
     if len(read) > MOST_READ:
-        raise ValueError(TOO_LONG.format(file=file, most=MOST_READ))
-    word = read.decode("ascii", "replace").strip()
-    if len(word) < least or not word.isascii() or not word.isprintable() or " " in word:
-        raise ValueError(NOT_ONE_WORD.format(file=file, least=least))
-    return word
+        raise ValueError(too_long.format(file=file, most=MOST_READ))
+    return read

@@ -17,7 +17,7 @@ from pathlib import Path  # noqa: E402
 
 import aiosqlite  # noqa: E402
 
-from wmsd.base.machine.regular_files import check_regular  # noqa: E402
+from wmsd.base.machine.regular_files import check_regular, reason_of  # noqa: E402
 from wmsd.db.engine.raw_files import note_closed, note_opened  # noqa: E402
 
 __all__ = ["aiosqlite", "bound_caches", "bytes_on_disk", "connect", "sqlite3"]
@@ -111,9 +111,7 @@ def _refuse_irregular(file: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        refused = sqlite3.OperationalError(
-            f"unable to open database file: {(error.strerror or str(error)).lower()}"
-        )
+        refused = sqlite3.OperationalError(f"unable to open database file: {reason_of(error)}")
         refused.sqlite_errorname = "SQLITE_CANTOPEN"
         raise refused from None
 

@@ -12,7 +12,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Final
 
-from wmsd.base.machine.regular_files import check_regular
+from wmsd.base.machine.regular_files import check_regular, reason_of
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import Extent
 from wmsd.db.engine.wal_frames import FRAME_HEADER, FRAME_HEADER_BYTES, LOG_HEADER, LOG_HEADER_BYTES
@@ -122,4 +122,4 @@ def _as_sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise StorageError(f"{path} cannot be read: {reason_of(error)}.") from error

@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from wmsd.base.clock import OrderedClock, SystemClock
 from wmsd.base.ids import RandomIds
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.contract.context import PROGRAM
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import FIND, Owner, check
@@ -129,8 +130,7 @@ def _copied(path: Path, opened: ExitStack) -> Path:
         for source in sources:
             shutil.copyfile(source, scratch / source.name)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StorageError(f"{path} cannot be read, or not copied to {scratch}: {reason}.") from None
+        raise StorageError(f"{path} cannot be read, or not copied to {scratch}: {reason_of(error)}.") from None
     check_log(path, scratch / file.name)
     return scratch / file.name
 

@@ -16,6 +16,7 @@ from typing import Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.machine.file_owner import give_to_owner_of, make_folders
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError, is_damage, is_delay, is_of_disk
 from wmsd.db.engine.file_owner import Owner, claim
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
@@ -145,7 +146,7 @@ def open_checked(
     except FileNotFoundError:
         raise StorageError(f"{path} is missing. Restore it from a backup; wmsd does not make it anew.") from None
     except OSError as error:
-        raise StorageError(f"{path} cannot be used: {(error.strerror or str(error)).lower()}.") from None
+        raise StorageError(f"{path} cannot be used: {reason_of(error)}.") from None
     if not stat.S_ISREG(mode):  # opening a pipe would wait for its other end
         raise StorageError(
             f"{path} cannot be used: it is no file. It was left as it is; restore the file from a backup."

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
 
+from wmsd.base.machine.secret_files import BASE64_PREFIX
 from wmsd.base.problems import FieldErrors, invalid
-from wmsd.events.webhooks.signing import PREFIX
 
 ADDRESS: Final = "wmsd:receiver"
 """Of every one of them. No URL that a caller may write is like it (`urls.py`)."""
@@ -47,7 +47,7 @@ REPLIES: Final[Mapping[Answers, Reply]] = {
 
 def new_secret() -> str:
     """Of one of them."""
-    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+    return BASE64_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def check_change(given: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
+from wmsd.base.machine.secret_files import standard_key
 from wmsd.contract.fields import (
     Id,
     Input,
@@ -18,7 +19,6 @@ from wmsd.contract.fields import (
 )
 from wmsd.contract.list_queries import CursorQuery, PageQuery
 from wmsd.events.outbox.events import EVENTS
-from wmsd.events.webhooks.signing import standard_key
 
 EVERY_EVENT: Final = "*"
 TEST_EVENT: Final = "webhook.test"

@@ -1,31 +1,17 @@
 """The headers of a delivery (specification, section 6; decisions, section 6; standardwebhooks.com)."""
 
 import base64
-import binascii
 import hmac
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from wmsd.base.machine.secret_files import standard_key
+
 EPOCH: Final = "X-Webhook-Epoch"
 SEQUENCE_GAP: Final = "X-Webhook-Sequence-Gap"
 USER_AGENT: Final = "3PL-WMS-Webhook/1.0"
-PREFIX: Final = "whsec_"
 REMEMBERED_KEYS: Final = 256
-
-
-def standard_key(secret: str) -> bytes:
-    """The key of `webhook-signature`: after `whsec_`, the decoded base64; otherwise the characters of the secret.
-
-    Base64 may lack its padding, because receivers' libraries accept that. Raises ValueError when it is no base64.
-    """
-    if not secret.startswith(PREFIX):
-        return secret.encode()
-    encoded = secret.removeprefix(PREFIX)
-    try:
-        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
-    except binascii.Error:
-        raise ValueError(f"begins with {PREFIX}, and what follows is not base64") from None
 
 
 @lru_cache(REMEMBERED_KEYS)

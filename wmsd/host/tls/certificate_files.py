@@ -4,7 +4,7 @@ import ssl
 from pathlib import Path
 from typing import Final
 
-from wmsd.base.machine.regular_files import check_regular
+from wmsd.base.machine.regular_files import check_regular, reason_of
 from wmsd.settings import Server, SettingsError
 
 UNREADABLE: Final = "{path} cannot be read: {reason}."
@@ -48,7 +48,7 @@ def check_files(server: Server) -> None:
             check_regular(path)
             path.read_bytes()
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
+            reason = reason_of(error)
             raise SettingsError(UNREADABLE.format(path=path, reason=reason)) from None
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, _refuse_password)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from wmsd.base.machine.scrape_token import token_in
+from wmsd.base.machine.secret_files import read_scrape_token
 from wmsd.base.repeated_failures import Complaints
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.installation.open_installation import Installation
@@ -46,7 +46,7 @@ class Scraping:
     async def answer(self, request: web.Request) -> web.Response:
         if self._token_file is not None:
             try:
-                token = await asyncio.to_thread(token_in, self._token_file)
+                token = await asyncio.to_thread(read_scrape_token, self._token_file)
             except (OSError, ValueError) as error:
                 self._told.failed(WITHOUT_TOKEN, error)
                 return web.Response(status=503, text=TOKEN_UNREADABLE)

@@ -18,6 +18,7 @@ from typing import IO, Any, Final, Literal, NamedTuple
 
 from isal import igzip, igzip_threaded, isal_zlib
 
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.backups import manifest as manifests
 from wmsd.maintenance.backups.manifest import Manifest
@@ -215,4 +216,4 @@ def _as_sentences(path: Path) -> Iterator[None]:
     except DAMAGES as error:
         raise StorageError(f"{path} is damaged: {error}.") from None
     except OSError as error:
-        raise NotRead(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from None
+        raise NotRead(f"{path} cannot be read: {reason_of(error)}.") from None

@@ -14,6 +14,7 @@ from wmsd.base import timestamps
 from wmsd.base.byte_sizes import size
 from wmsd.base.machine.disk import disk_of
 from wmsd.base.machine.private_files import new_private
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.file_swap import sync
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Unanswered
@@ -88,8 +89,9 @@ class Creation:
                 unfinished.rename(path)
                 sync(path.parent)
             except OSError as error:
-                reason = (error.strerror or str(error)).lower()
-                raise StorageError(f"The backup {path} cannot be written: {reason}. None was made.") from error
+                raise StorageError(
+                    f"The backup {path} cannot be written: {reason_of(error)}. None was made."
+                ) from error
             finally:
                 unfinished.unlink(missing_ok=True)
             self._note_mounted()

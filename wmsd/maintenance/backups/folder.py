@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.base.machine.file_owner import give_to_owner_of, make_folders
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError
 
 NAME: Final = re.compile(r"wmsd-(\d{4}-\d{2}-\d{2}T\d{6})Z\.tar\.gz", re.ASCII)
@@ -83,8 +84,7 @@ class BackupFolder:
             lock = os.open(self.path / ".lock", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
             give_to_owner_of(self.path, self.path / ".lock")
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise StorageError(f"The backup folder {self.path} cannot be written: {reason}.") from None
+            raise StorageError(f"The backup folder {self.path} cannot be written: {reason_of(error)}.") from None
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

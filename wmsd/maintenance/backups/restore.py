@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.base.machine.private_files import new_private_folder
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.base.machine.scratch_folders import in_use
 from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out, leap
 from wmsd.data_folder.disk_room import check_room
@@ -293,8 +294,9 @@ class Restore:
             with in_use(folder):
                 yield folder
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise StorageError(f"{self._data.path} cannot be written: {reason}. Nothing was changed.") from error
+            raise StorageError(
+                f"{self._data.path} cannot be written: {reason_of(error)}. Nothing was changed."
+            ) from error
         finally:
             if not is_begun(self._data.path):
                 shutil.rmtree(folder, ignore_errors=True)

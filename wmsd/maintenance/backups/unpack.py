@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wmsd.base.machine.private_files import new_private
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import pin
@@ -60,8 +61,9 @@ def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
     except BaseException as error:
         target.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            reason = (error.strerror or str(error)).lower()
-            raise NotWritten(f"{file.path} of {archive} cannot be unpacked to {target}: {reason}.") from None
+            raise NotWritten(
+                f"{file.path} of {archive} cannot be unpacked to {target}: {reason_of(error)}."
+            ) from None
         raise
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.base.machine.disk import MOST_REFUSED
-from wmsd.contract.findings import REASONS, FindingKind, Found, reason_of
+from wmsd.base.machine.regular_files import reason_of
+from wmsd.contract.findings import REASONS, FindingKind, Found
 from wmsd.db.engine.sqlite import bytes_on_disk
 from wmsd.maintenance.doctor.file_systems import FileSystem
 from wmsd.maintenance.doctor.situation import Situation

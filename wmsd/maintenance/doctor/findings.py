@@ -4,7 +4,8 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from wmsd.contract.findings import REASONS, Finding, FindingKind, Found, reason_of
+from wmsd.base.machine.regular_files import reason_of
+from wmsd.contract.findings import REASONS, Finding, FindingKind, Found
 from wmsd.maintenance.doctor import (
     backups,
     certificates,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.contract.findings import Finding
 from wmsd.data_folder import file_swap as swapping
 from wmsd.db.engine.failures import StorageError
@@ -75,7 +76,7 @@ def mend(finding: Finding) -> str | None:
     try:
         MENDS[finding.kind.name].do(finding.path)
     except OSError as error:
-        return (error.strerror or str(error)).lower()
+        return reason_of(error)
     except StorageError as error:
         return str(error)
     return None

@@ -15,12 +15,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.base.machine.client_secrets import NO_CLIENT_SECRET, client_secret_in
 from wmsd.base.machine.private_files import user_name
-from wmsd.base.machine.regular_files import check_no_database, check_regular
-from wmsd.base.machine.scrape_token import token_in
-from wmsd.base.machine.secret_files import NOT_ONE_WORD, TOO_LONG
-from wmsd.contract.findings import REASONS, Finding, FindingKind, Found, reason_of
+from wmsd.base.machine.regular_files import check_no_database, check_regular, reason_of
+from wmsd.base.machine.secret_files import (
+    NO_BASE64,
+    NO_CLIENT_SECRET,
+    NO_PASSWORD,
+    NOT_ONE_WORD,
+    PASSWORD_TOO_LONG,
+    TOO_LONG,
+    read_client_secret,
+    read_mail_password,
+    read_scrape_token,
+    read_signing_secret,
+)
+from wmsd.contract.findings import REASONS, Finding, FindingKind, Found
 from wmsd.contract.secret_fields import SecretFile
 from wmsd.data_folder import key_file
 from wmsd.db.engine.failures import StorageError
@@ -31,8 +40,6 @@ from wmsd.installation.open_installation import new_guard
 from wmsd.log.output import REMEDY
 from wmsd.maintenance.doctor.situation import Situation
 from wmsd.maintenance.keys import passphrases
-from wmsd.server.alerts.channels import NO_BASE64, read_secret
-from wmsd.server.alerts.mail import NO_PASSWORD, PASSWORD_TOO_LONG, password_in
 from wmsd.settings import Settings
 
 NO_AUTHORITIES: Final = "{file} has no certificate in PEM."
@@ -113,9 +120,9 @@ READ_BY: Final[dict[str, Callable[[Path], object]]] = {
     "sign_on.ca_file": _authorities_in,
     "alerts.ca_file": _authorities_in,
     "backup.passphrase_file": passphrases.read_passphrase,
-    "metrics.token_file": token_in,
-    "alerts.secret_file": read_secret,
-    "alerts.mail_password_file": password_in,
+    "metrics.token_file": read_scrape_token,
+    "alerts.secret_file": read_signing_secret,
+    "alerts.mail_password_file": read_mail_password,
 }
 """The settings that name a file to read, and what reads it. It raises OSError, ValueError and StorageError."""
 
@@ -170,7 +177,7 @@ def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
     for place, provider in enumerate(at.settings.sign_on.providers):
         if provider.client_secret_file:
             setting = f"sign_on.providers.{place}.client_secret_file"
-            yield Need(setting, Path(provider.client_secret_file), os.R_OK), client_secret_in
+            yield Need(setting, Path(provider.client_secret_file), os.R_OK), read_client_secret
 
 
 def is_for_server(at: Situation) -> bool:

@@ -4,6 +4,7 @@ import errno
 import os
 from pathlib import Path
 
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.messages import check_folder, refuse_others
 from wmsd.db.engine.failures import StorageError
@@ -17,7 +18,7 @@ def check_usable(folder: DataFolder, backups: Path) -> None:
         places = (each for each in (there, folder.platform_file) if each.exists())
         if refused := next(filter(None, map(_refused, places)), None):
             refuse_others(folder.path, refused)
-            raise StorageError(f"The data folder {folder.path} cannot be written: {_reason(refused)}.")
+            raise StorageError(f"The data folder {folder.path} cannot be written: {reason_of(refused)}.")
     else:
         check_folder(folder.path)
         folder.check_platform(backups)
@@ -26,7 +27,7 @@ def check_usable(folder: DataFolder, backups: Path) -> None:
         there = next(each for each in (place, *place.parents) if each.exists())
         if refused := _refused(there):
             refuse_others(folder.path, refused)
-            raise StorageError(f"The data folder {folder.path} cannot be made: {_reason(refused)}.")
+            raise StorageError(f"The data folder {folder.path} cannot be made: {reason_of(refused)}.")
         folder.check_room(there)
 
 
@@ -58,7 +59,3 @@ def _refused(place: Path) -> OSError | None:
         return None
     number = errno.EROFS if os.statvfs(place).f_flag & os.ST_RDONLY else errno.EACCES
     return OSError(number, os.strerror(number))  # of the class that belongs to the number
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

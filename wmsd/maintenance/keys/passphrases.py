@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyrage
 
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError
 
 LOG = logging.getLogger("wmsd.backup")
@@ -40,8 +41,7 @@ def read_passphrase(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StorageError(f"The passphrase file {path} cannot be read: {reason}.") from None
+        raise StorageError(f"The passphrase file {path} cannot be read: {reason_of(error)}.") from None
     except UnicodeDecodeError:
         raise StorageError(NO_TEXT.format(path=path)) from None
     passphrase = text.partition("\n")[0].strip()

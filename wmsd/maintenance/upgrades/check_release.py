@@ -16,6 +16,7 @@ import minisign
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd import __version__
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError
 from wmsd.host.program_file import ProgramFile
 
@@ -108,7 +109,7 @@ def _beside(source: Path, suffix: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise StorageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from None
+        raise StorageError(f"{path} cannot be read: {reason_of(error)}.") from None
     if not found.strip():
         raise StorageError(f"{path} is empty.")
     return found
@@ -182,7 +183,7 @@ def _why(error: Exception) -> str:
         case subprocess.TimeoutExpired():
             return f"it has not answered within {ANSWER_SECONDS:.0f} s"
         case OSError():
-            return (error.strerror or str(error)).lower()
+            return reason_of(error)
     return "it does not say its version as wmsd does"
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from wmsd import __version__
 from wmsd.base.machine.private_files import new_private, new_private_folder
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.disk_room import check_room
 from wmsd.data_folder.file_swap import Rename, replaced_folder, swap, sync, with_sides
 from wmsd.data_folder.folder import DataFolder
@@ -51,7 +52,7 @@ class KeptCopies:
         except OSError as error:
             raise StorageError(
                 f"{path} was left as it is: a copy of it cannot be kept in {self.path}, which is done before a "
-                f"file is brought up to date: {(error.strerror or str(error)).lower()}."
+                f"file is brought up to date: {reason_of(error)}."
             ) from error
         LOG.info("%s is brought up to date for wmsd %s; the file as it was is %s", path, self._version, target)
 
@@ -74,8 +75,7 @@ class KeptCopies:
                 ],
             )
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise StorageError(f"The files in {self.path} cannot be put back: {reason}.") from error
+            raise StorageError(f"The files in {self.path} cannot be put back: {reason_of(error)}.") from error
         return [self._data / name for name in migrated]
 
     def _names(self) -> Iterator[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.machine.private_files import new_private
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.folder import DataFolder, Serving
 from wmsd.data_folder.lending import Loan
 from wmsd.db.engine.failures import StorageError
@@ -54,7 +55,7 @@ def how_started(pid: int) -> HowStarted:
             arguments[0] = str((process / "exe").readlink())
         owner = process.stat()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = reason_of(error)
         raise StorageError(
             f"How the server was started (process {pid}) cannot be read: {reason}. Run this as its user, or as "
             "root."

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from wmsd.base.clock import Clock
-from wmsd.base.machine.secret_files import word_in
+from wmsd.base.machine.regular_files import reason_of
+from wmsd.base.machine.secret_files import read_signing_secret
 from wmsd.base.problems import Problem
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
-from wmsd.events.webhooks.signing import headers, standard_key
+from wmsd.events.webhooks.signing import headers
 from wmsd.host import own_program
 from wmsd.http_client.answer import Answer
 from wmsd.http_client.lazy_client import LazyClient
@@ -33,8 +34,6 @@ MOST_SAID: Final = 4096
 """Bytes of what a program says that are kept: the end. The rest is read and dropped."""
 PIECE: Final = 8192
 LONGEST_SHOWN: Final = 300
-LEAST_SECRET: Final = 16
-NO_BASE64: Final = "The secret in {file} begins with whsec_, and what follows is not base64."
 NOTHING: Final = "nothing"
 
 
@@ -74,11 +73,10 @@ class ToReceiver:
 
     async def send(self, notice: Notice, attempt: int) -> Outcome:
         try:
-            secret = await asyncio.to_thread(read_secret, Path(self._settings.secret_file))
+            secret = await asyncio.to_thread(read_signing_secret, Path(self._settings.secret_file))
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
             return Outcome(
-                f"The file {self._settings.secret_file} of alerts.secret_file cannot be read: {reason}."
+                f"The file {self._settings.secret_file} of alerts.secret_file cannot be read: {reason_of(error)}."
             )
         except ValueError as error:
             return Outcome(str(error))
@@ -102,16 +100,6 @@ class ToReceiver:
 
     async def close(self) -> None:
         await self._client.close()
-
-
-def read_secret(file: Path) -> str:
-    """Raises OSError, and ValueError when it holds no secret that can be used."""
-    secret = word_in(file, LEAST_SECRET)
-    try:
-        standard_key(secret)
-    except ValueError:
-        raise ValueError(NO_BASE64.format(file=file)) from None
-    return secret
 
 
 def _outcome(answer: Answer) -> Outcome:

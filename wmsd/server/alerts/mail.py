@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wmsd.base import timestamps
-from wmsd.base.machine.regular_files import check_regular
+from wmsd.base.machine.regular_files import reason_of
+from wmsd.base.machine.secret_files import read_mail_password
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.http_client.dns_resolver import DnsResolver
 from wmsd.http_client.guard import Guard
@@ -32,9 +33,6 @@ if TYPE_CHECKING:  # imported when something is sent: a start does not need it
 LOG = logging.getLogger("wmsd.alerts")
 SECONDS: Final = 30.0
 """For all of one attempt."""
-MOST_PASSWORD: Final = 4096
-NO_PASSWORD: Final = "The file {file} must hold the password of the mail relay in its first line."
-PASSWORD_TOO_LONG: Final = "The file {file} holds more than {most} bytes, and must hold one password only."
 
 
 class ToMail:
@@ -179,28 +177,13 @@ def password_of(settings: Alerts) -> str | None:
         return None
     file = Path(settings.mail_password_file)
     try:
-        return password_in(file)
+        return read_mail_password(file)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise MailRefused(f"The file {file} of alerts.mail_password_file cannot be read: {reason}.") from None
+        raise MailRefused(
+            f"The file {file} of alerts.mail_password_file cannot be read: {reason_of(error)}."
+        ) from None
     except ValueError as error:
         raise MailRefused(str(error)) from None
-
-
-def password_in(file: Path) -> str:
-    """The first line of the file. Raises OSError, and ValueError when there is no password."""
-    check_regular(file)
-    with file.open("rb") as opened:
-        read = opened.read(MOST_PASSWORD + 1)
-    if len(read) > MOST_PASSWORD:
-        raise ValueError(PASSWORD_TOO_LONG.format(file=file, most=MOST_PASSWORD))
-    try:
-        line = read.decode().partition("\n")[0].rstrip("\r")
-    except UnicodeDecodeError:
-        line = ""
-    if not line or "\0" in line:
-        raise ValueError(NO_PASSWORD.format(file=file))
-    return line
 
 
 def sender_of(settings: Alerts) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from wmsd.base.machine.client_secrets import client_secret_in
+from wmsd.base.machine.secret_files import read_client_secret
 from wmsd.http_client.lazy_client import LazyClient
 from wmsd.tenants.sign_on import provider_requests as asking
 from wmsd.tenants.sign_on.id_tokens import Expected, head_of, verified
@@ -84,7 +84,7 @@ def _secret(provider: Provider) -> str:
     if not provider.client_secret_file:
         return provider.client_secret
     try:
-        return client_secret_in(Path(provider.client_secret_file))
+        return read_client_secret(Path(provider.client_secret_file))
     except OSError:
         raise NoAnswer(f"The file {provider.client_secret_file} cannot be read.") from None
     except ValueError as error:

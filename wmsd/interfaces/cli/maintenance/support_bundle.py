@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from wmsd import __version__
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.read_only_view import looking
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import sqlite3
@@ -95,7 +96,7 @@ def support_bundle_command(
     try:
         bundle.write(file, parts, names, now)
     except OSError as error:
-        raise StorageError(f"{file} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+        raise StorageError(f"{file} cannot be written: {reason_of(error)}.") from None
     rows = [{"file": each.name, "bytes": len(each.content), "has": each.says} for each in parts]
     say({"bundle": str(file), "parts": rows} if as_json else rows, as_json)
     for each in parts:

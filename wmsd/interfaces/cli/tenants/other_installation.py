@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
+from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.failures import StorageError
 from wmsd.interfaces.cli.kit.command_line import CommandLine
@@ -56,9 +57,7 @@ def token_in(file: Path) -> str:
     except UnicodeDecodeError:
         token = ""
     except OSError as error:
-        raise StorageError(
-            f"The token file {file} cannot be read: {(error.strerror or str(error)).lower()}."
-        ) from None
+        raise StorageError(f"The token file {file} cannot be read: {reason_of(error)}.") from None
     if not token:
         raise StorageError(f"The token file {file} has no token in its first line.")
     return token

@@ -4,8 +4,8 @@ import base64
 import secrets
 from typing import Final
 
+from wmsd.base.machine.secret_files import BASE64_PREFIX
 from wmsd.events.webhooks.actions import get_webhook, rotate_webhook_secret
-from wmsd.events.webhooks.signing import PREFIX
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.rendering import page
@@ -22,7 +22,7 @@ class WebhookSecret:
         self._door = door
 
     async def show(self, request: web.Request) -> web.Response:
-        secret = PREFIX + base64.b64encode(secrets.token_bytes(BYTES)).decode()
+        secret = BASE64_PREFIX + base64.b64encode(secrets.token_bytes(BYTES)).decode()
         return await self._form(await self._at(request), request, secret)
 
     async def do(self, request: web.Request) -> web.Response:
