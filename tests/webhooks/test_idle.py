@@ -9,7 +9,7 @@ from tests.support.authority import Authority
 from tests.support.receivers import Receiver
 from tests.support.scripted_names import Saying, ScriptedNames
 from tests.webhooks.test_client import BODY, HEADERS, LISTED
-from wmsd.http_client import idle
+from wmsd.http_client import connector
 from wmsd.http_client.client import GuardedClient
 
 FAREWELL_SECONDS = 30.0
@@ -18,7 +18,7 @@ FAREWELL_SECONDS = 30.0
 
 async def test_no_more_idle_connections_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is an open file of the service, and a tenant may have as many hosts as it likes."""
-    monkeypatch.setattr(idle, "MOST_KEPT", 3)
+    monkeypatch.setattr(connector, "MOST_KEPT", 3)
     known: dict[str, list[Saying]] = {f"a{number}_test": [["127.0.0.1"]] for number in range(20)}
     resolver = ScriptedNames(**known).resolver
     async with Receiver() as receiver, GuardedClient(LISTED, resolver=resolver) as client:
@@ -33,7 +33,7 @@ async def test_idle_connections_are_not_kept_for_long(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor does TLS wait for the farewell of a receiver that says none."""
-    monkeypatch.setattr(idle, "KEEP_SECONDS", 0.05)
+    monkeypatch.setattr(connector, "KEEP_SECONDS", 0.05)
     async with (
         Receiver(tls=authority.server_context()) as receiver,
         GuardedClient(LISTED, str(authority.ca_file)) as client,

@@ -20,7 +20,8 @@ from wmsd.base.repeated_failures import Complaints
 from wmsd.data_folder import file_swap as swapping
 from wmsd.data_folder.file_swap import sync
 from wmsd.data_folder.messages import check_folder, refuse_others
-from wmsd.data_folder.platform_loss import is_lost, way_on
+from wmsd.data_folder.names import PLATFORM_FILE
+from wmsd.data_folder.platform_loss import Backups, is_lost, way_on
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import QUICK_CHECK, connect, sqlite3
 from wmsd.db.migrations import PLATFORM, Before, create, migrate, only_by_a_server
@@ -60,7 +61,7 @@ class Serving(NamedTuple):
 class DataFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.platform_file = path / "platform.db"
+        self.platform_file = path / PLATFORM_FILE
         self.companies = path / "companies"
         self.requests = path / "requests"
         self.reserve = path / "reserve"
@@ -92,10 +93,8 @@ class DataFolder:
         self.check_writable()
         create(self.platform_file, PLATFORM)
 
-    def check_platform(self, backups: Path | None = None) -> None:
-        """Raises StorageError where companies are left without it. `backups`: the folder whose newest backup is
-        named.
-        """
+    def check_platform(self, backups: Backups | None = None) -> None:
+        """Raises StorageError where companies are left without it. The newest of `backups` is named."""
         orphans = [] if self.is_made else sorted(self.companies.glob("*.db"))
         if orphans:
             raise StorageError(
@@ -117,7 +116,7 @@ class DataFolder:
         except OSError as error:
             raise StorageError(f"The data folder {self.path} cannot be made: {reason_of(error)}.") from None
 
-    def open(self, before_migration: Before = only_by_a_server, backups: Path | None = None) -> None:
+    def open(self, before_migration: Before = only_by_a_server, backups: Backups | None = None) -> None:
         """Checks `platform.db` and migrates it to this program's version. Raises StorageError. `backups`: as for
         `check_platform`.
         """

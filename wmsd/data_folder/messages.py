@@ -5,9 +5,8 @@ import shlex
 from pathlib import Path
 
 from wmsd.base.machine.private_files import known_name
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db.engine.failures import StorageError
-
-PLATFORM = "platform.db"
 
 
 class OthersFolder(StorageError):
@@ -47,7 +46,7 @@ def where_instead(path: Path) -> str:
     whole = path.absolute()
     for place, found in (("in", whole / "data"), ("above", whole.parent), ("above", whole.parent.parent / "data")):
         try:
-            is_there = found != whole and (found / PLATFORM).exists()
+            is_there = found != whole and (found / PLATFORM_FILE).exists()
         except OSError:
             continue
         if is_there:

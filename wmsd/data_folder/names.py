@@ -34,6 +34,7 @@ OF_SQLITE: Final = ("platform.db-journal", "companies/ID.db-journal")
 """Only other programs have SQLite make them; wmsd reads them all the same."""
 NOBODYS: Final = frozenset({"lost+found", ".gitkeep"})
 """Stand in each new file system, and in an empty folder of a git checkout such as that of these sources."""
+PLATFORM_FILE: Final = "platform.db"
 
 
 def pattern(name: str) -> str:

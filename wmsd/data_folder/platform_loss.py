@@ -1,7 +1,7 @@
 """The way on where platform.db is gone or damaged: the command that restores it."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from wmsd.db.engine.failures import is_damage
 from wmsd.db.files.read_only_copy import content_of
@@ -11,7 +11,17 @@ UNKNOWN: Final = "FILE"
 """Stands in the command where there is no such backup."""
 
 
-def restoring_platform(data: Path, backups: Path | None) -> str:
+class Backups(Protocol):
+    """The backups of a data folder, as whoever opens it knows them."""
+
+    @property
+    def folder(self) -> Path: ...
+
+    def newest(self, data: Path) -> str:
+        """The newest with platform.db, as a shell reads its path; UNKNOWN where there is none."""
+
+
+def restoring_platform(data: Path, backups: Backups | None) -> str:
     """The command. It leaves the companies' files as they are, where there are any. Without `backups` it names no
     archive.
     """
@@ -19,7 +29,7 @@ def restoring_platform(data: Path, backups: Path | None) -> str:
     return f"wmsd backup restore {_newest(data, backups)}{only}"
 
 
-def way_on(data: Path, backups: Path | None) -> str:
+def way_on(data: Path, backups: Backups | None) -> str:
     """What to do."""
     command = restoring_platform(data, backups)
     if not _has_companies(data):
@@ -28,17 +38,13 @@ def way_on(data: Path, backups: Path | None) -> str:
     if backups is None or _newest(data, backups) != UNKNOWN:
         return way
     return (
-        f"There is no backup of this installation in {backups.absolute()}. Look for one elsewhere, and keep the "
-        f"companies' files: they hold all records. {way}"
+        f"There is no backup of this installation in {backups.folder.absolute()}. Look for one elsewhere, and "
+        f"keep the companies' files: they hold all records. {way}"
     )
 
 
-def _newest(data: Path, backups: Path | None) -> str:
-    from wmsd.maintenance.backups.newest_backup import (
-        newest_with,  # imported here: it needs the data folder itself
-    )
-
-    return UNKNOWN if backups is None else newest_with(data, backups)
+def _newest(data: Path, backups: Backups | None) -> str:
+    return UNKNOWN if backups is None else backups.newest(data)
 
 
 def _has_companies(data: Path) -> bool:

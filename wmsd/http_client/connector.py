@@ -14,12 +14,14 @@ from wmsd.base.aiohttp_without_cas import left_unread
 from wmsd.base.dataclass import dataclass
 from wmsd.http_client.dns_resolver import DnsResolver
 from wmsd.http_client.guard import Guard
-from wmsd.http_client.idle import KEEP_SECONDS, Idle
 
 with left_unread():
     import aiohttp
     from aiohttp.abc import AbstractResolver, ResolveResult
 
+KEEP_SECONDS: Final = 2.0
+MOST_KEPT: Final = 128
+"""A tenant may have as many hosts as it likes, and each connection is an open file."""
 WANTED_BYTES: Final = 2048
 """Of the body that a receiver of webhooks answers with."""
 MOST_BYTES: Final = 65_536
@@ -29,6 +31,46 @@ NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
 END_OF_HEAD: Final = b"\r\n\r\n"
 LATER_SECONDS: Final = 1.0
 """By which aiohttp closes idle connections later than they are broken off here."""
+
+
+class Idle:
+    """Connections that wait for a next request: each for a moment, and only so many.
+
+    aiohttp keeps as many as there are hosts, and takes leave of each: under TLS it would wait half a minute for a
+    receiver that says nothing. So they are broken off here, just before aiohttp would close them.
+    """
+
+    def __init__(self) -> None:
+        self._until: dict[Wire, float] = {}
+        """By the loop's clock; the first to come is the first to go."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __contains__(self, wire: "Wire") -> bool:
+        return wire in self._until
+
+    def add(self, wire: "Wire") -> None:
+        """Breaks it off where there are enough of them."""
+        if len(self._until) >= MOST_KEPT:
+            wire.break_off()
+            return
+        loop = asyncio.get_running_loop()
+        self._until[wire] = until = loop.time() + KEEP_SECONDS
+        if self._timer is None:
+            self._timer = loop.call_at(until, self._look, loop)
+
+    def remove(self, wire: "Wire") -> None:
+        self._until.pop(wire, None)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Breaks off those whose time is over; while there are none there is no timer."""
+        self._timer = None
+        while self._until:
+            first, until = next(iter(self._until.items()))
+            if until > loop.time():
+                self._timer = loop.call_at(until, self._look, loop)
+                return
+            del self._until[first]
+            first.break_off()
 
 
 class Phase(Enum):

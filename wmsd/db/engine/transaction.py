@@ -3,15 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from wmsd.base import timestamps
 from wmsd.base.ids import Ids
 from wmsd.contract.context import Actor
 from wmsd.db.engine.sqlite import sqlite3
-
-if TYPE_CHECKING:
-    from wmsd.db.sql.csv_lines import CsvLines
 
 Parameters = Sequence[object] | Mapping[str, object]
 Row = tuple[Any, ...]
@@ -25,6 +22,13 @@ AtCommit = dict[str, Callable[["Transaction"], None]]
 
 LAST_CHANGE = "SELECT value FROM change_sequence"
 KEEP_LAST_CHANGE = "UPDATE change_sequence SET value = ?"
+
+
+class LineSql(Protocol):
+    """Renders records as lines of a file."""
+
+    def render(self, tx: "Transaction", record: Any) -> str:
+        """The SQL of the line of a record (`RecordSql`)."""
 
 
 class Transaction:
@@ -50,7 +54,7 @@ class Transaction:
         self.ids = ids
         self.actor = actor
         self._provision = provision
-        self.csv: CsvLines | None = None
+        self.csv: LineSql | None = None
         """Has lists give lines of CSV in the place of records."""
         self.is_brief = False
         """Has lists give little for each field that can be large (`RecordSql.brief`)."""

@@ -18,6 +18,7 @@ from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.file_swap import sync
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Unanswered
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner
 from wmsd.db.engine.held_states import pin
@@ -29,7 +30,7 @@ from wmsd.maintenance.backups.file_figures import read_figures
 from wmsd.maintenance.backups.file_states import Source, State, StateLost
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.installations import note_whose
-from wmsd.maintenance.backups.manifest import KEYS, PLATFORM, BackedUpFile, LeftOut, Manifest
+from wmsd.maintenance.backups.manifest import KEYS, BackedUpFile, LeftOut, Manifest
 from wmsd.maintenance.backups.mounted_folders import check_mounted, note_mounted
 from wmsd.maintenance.backups.platform_copy import KeyRows
 from wmsd.maintenance.backups.progress import Progress, Tell, silent
@@ -162,11 +163,11 @@ class Creation:
                     lambda tx: (companies.installation(tx), companies.codes(tx), recovery_phrases.in_use(tx))
                 )
             size = copy.stat().st_size
-            at, sha256 = archive.add(PLATFORM, size, self._told(PLATFORM, _pieces(copy)))
+            at, sha256 = archive.add(PLATFORM_FILE, size, self._told(PLATFORM_FILE, _pieces(copy)))
         finally:
             for suffix in ("", "-wal", "-shm"):
                 copy.with_name(copy.name + suffix).unlink(missing_ok=True)
-        file = BackedUpFile(path=PLATFORM, at=at, bytes=size, sha256=sha256, figures=figures)
+        file = BackedUpFile(path=PLATFORM_FILE, at=at, bytes=size, sha256=sha256, figures=figures)
         return file, installation, codes, keys, phrases
 
     def _add_keys(

@@ -13,7 +13,6 @@ NAME: Final = "manifest.json"
 KEYS: Final = "keys.json.age"
 CREDENTIALS: Final = "credentials.json.age"
 """Of a company's webhooks, in an export of that company."""
-PLATFORM: Final = "platform.db"
 FORMAT: Final = 1
 Keys = Literal["encrypted", "sealed", "left out"]
 """`encrypted`: in the archive, with a passphrase or to recovery phrases. `sealed`: in platform.db, sealed with

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.base.plurals import counted, first_few
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.platform_loss import UNKNOWN
 from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.folder import BackupFolder
-from wmsd.maintenance.backups.installations import is_anothers
 from wmsd.maintenance.backups.last_runs import read_record
-from wmsd.maintenance.backups.manifest import PLATFORM
 
 MOST_READ: Final = 100
 
@@ -27,7 +25,16 @@ class Content(NamedTuple):
     made_at: str
 
 
-def newest_with(data: Path, folder: Path, name: str = PLATFORM, installation: str | None = None) -> str:
+class BackupsIn(NamedTuple):
+    """Those of a folder. A data folder is opened with them, to name the newest where platform.db is lost."""
+
+    folder: Path
+
+    def newest(self, data: Path) -> str:
+        return newest_with(data, self.folder)
+
+
+def newest_with(data: Path, folder: Path, name: str = PLATFORM_FILE, installation: str | None = None) -> str:
     """The path, as a shell reads it, of the newest backup with the company of this code, or with `platform.db`.
     None is named where the record of its own installation is gone with the data, others share the folder, and the
     `installation` is not given. One of which a proof found problems is named only where there is no other.
@@ -51,7 +58,7 @@ def brings_data_back(data: Path, folder: Path) -> str:
         lists = f"wmsd backup list --folder {shlex.quote(str(folder.absolute()))}"
         restores = "Otherwise restore one of its own: wmsd backup restore FILE."
         return f"{there}, of several installations: {lists} shows them. {mount} {restores}"
-    lacks = next((content.lacks for _, content in known if PLATFORM in content.names), ())
+    lacks = next((content.lacks for _, content in known if PLATFORM_FILE in content.names), ())
     but = f", but not those of {', '.join(first_few(lacks))}: it says then which backup has them" if lacks else ""
     return f"{there}. {mount} Otherwise wmsd backup restore {newest_with(data, folder)} brings the data back{but}."
 
@@ -72,6 +79,8 @@ def _of_others(data: Path, folder: Path) -> set[Path]:
     """The backups of installations that other data folders have. Where a folder of backups is taken for one of
     data, all count.
     """
+    from wmsd.maintenance.backups.installations import is_anothers  # imported here, as `read_manifest`
+
     if data.resolve() == folder.resolve():
         return set()
     found = _read(folder)
@@ -94,6 +103,8 @@ def _are_of_several(backups: list[tuple[Path, Content]]) -> bool:
 @lru_cache(maxsize=MOST_READ)
 def _content(path: Path, changed: int) -> Content:
     """Many files may be told of, and the manifest of a thousand companies takes a while to read."""
+    from wmsd.maintenance.backups.archive import read_manifest  # imported here: few commands read one
+
     manifest = read_manifest(path)
     names = frozenset(file.code or file.path for file in manifest.files)
     return Content(manifest.installation, names, tuple(each.code for each in manifest.left_out), manifest.began_at)

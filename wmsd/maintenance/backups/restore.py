@@ -21,6 +21,7 @@ from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out, leap
 from wmsd.data_folder.disk_room import check_room
 from wmsd.data_folder.file_swap import Rename, finish, is_begun, replaced_folder, swap, with_sides
 from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.new_epoch import Missing, begin_epoch
 from wmsd.data_folder.numbers import NOTHING_KNOWN, numbers_of
 from wmsd.data_folder.platform_loss import UNKNOWN
@@ -32,7 +33,7 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.last_runs import read_record
 from wmsd.maintenance.backups.later_backups import LaterBackups
-from wmsd.maintenance.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest, brings_back
+from wmsd.maintenance.backups.manifest import KEYS, BackedUpFile, Manifest, brings_back
 from wmsd.maintenance.backups.platform_copy import KeyRows, put_keys, put_phrases, read_keys
 from wmsd.maintenance.backups.progress import Progress, Tell, silent
 from wmsd.maintenance.backups.unpack import compare, secrets_of, unpack
@@ -117,7 +118,7 @@ class Restore:
             )
 
     def _without_platform(self) -> StorageError:
-        has_it = self.manifest.file(PLATFORM) is not None
+        has_it = self.manifest.file(PLATFORM_FILE) is not None
         backup = shlex.quote(str(self.archive)) if has_it else UNKNOWN
         return StorageError(
             f"{self._data.platform_file} cannot be read, and a company needs it. Restore platform.db first, which "
@@ -133,9 +134,9 @@ class Restore:
                 f"{self.archive} is a backup of another installation than the one in {self._data.path}. Nothing "
                 "was changed. Restore it into an empty folder (--data)."
             )
-        if self.manifest.file(PLATFORM) is None:
+        if self.manifest.file(PLATFORM_FILE) is None:
             raise StorageError(
-                f"{self.archive} has no {PLATFORM}: it can only restore a company (--company CODE)."
+                f"{self.archive} has no {PLATFORM_FILE}: it can only restore a company (--company CODE)."
             )
         self._check(self.manifest.files)
         self._check_keys(known)
@@ -209,13 +210,13 @@ class Restore:
                 if file.company_id is not None
                 and (lost := self._begin_epoch(folder / file.path, file, known, later))
             }
-            keys = self._keys(known, folder / PLATFORM)
+            keys = self._keys(known, folder / PLATFORM_FILE)
             shut_out = ShutOut({}, [], [])
             if known is not None:
-                shut_out = keep_shut_out(folder / PLATFORM, self._data.platform_file)
+                shut_out = keep_shut_out(folder / PLATFORM_FILE, self._data.platform_file)
             elif not self.nothing_after:
-                leap(folder / PLATFORM)
-            unknown_after = self._note_restore(folder / PLATFORM, known, shut_out, keys)
+                leap(folder / PLATFORM_FILE)
+            unknown_after = self._note_restore(folder / PLATFORM_FILE, known, shut_out, keys)
             strays = self._strays()
             renames = [
                 *(each for path in strays for each in self._aside(path)),
@@ -302,7 +303,7 @@ class Restore:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _unpack(self, file: BackedUpFile, folder: Path) -> None:
-        name, target = file.code or PLATFORM, folder / file.path
+        name, target = file.code or PLATFORM_FILE, folder / file.path
         total = sum(each.bytes for each in self.manifest.files)
         self.tell(Progress(name, self._done, total))
         try:

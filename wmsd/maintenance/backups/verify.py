@@ -11,13 +11,14 @@ from typing import Final, NamedTuple
 
 from wmsd.base.machine.private_files import new_private_folder
 from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner
 from wmsd.db.files.integrity import UNREADABLE, opened_to_examine
 from wmsd.maintenance.backups.archive import NotRead, read_manifest
 from wmsd.maintenance.backups.encryption import may_open
-from wmsd.maintenance.backups.manifest import CREDENTIALS, KEYS, PLATFORM, BackedUpFile, Manifest
+from wmsd.maintenance.backups.manifest import CREDENTIALS, KEYS, BackedUpFile, Manifest
 from wmsd.maintenance.backups.progress import Progress, Tell
 from wmsd.maintenance.backups.unpack import NotWritten, check_secrets, compare, secrets_of, unpack
 from wmsd.maintenance.keys.passphrases import NotOpened
@@ -55,15 +56,15 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     manifest = read_manifest(archive)
     check_room(scratch_in, max((file.bytes for file in manifest.files), default=0), archive)
     problems = [f"{each.code} is not in it: {each.reason}" for each in manifest.left_out]
-    if manifest.file(PLATFORM) is None and manifest.company is None:
-        problems.append(f"{PLATFORM} is not in it.")
+    if manifest.file(PLATFORM_FILE) is None and manifest.company is None:
+        problems.append(f"{PLATFORM_FILE} is not in it.")
     if passphrase is not None and not may_open(manifest, passphrase):
         passphrase = None
     not_opened = _why_not_opened(archive, manifest, passphrase)
     done = 0
     with scratch_folder(scratch_in) as scratch:
         for file in manifest.files:
-            tell(Progress(file.code or PLATFORM, done, manifest.bytes))
+            tell(Progress(file.code or PLATFORM_FILE, done, manifest.bytes))
             problems += _problems_of(archive, manifest, file, scratch / "file.db")
             done += file.bytes
             for remains in scratch.iterdir():
@@ -116,7 +117,7 @@ def _why_not_opened(archive: Path, manifest: Manifest, passphrase: str | None) -
 
 
 def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
-    name = file.code or PLATFORM
+    name = file.code or PLATFORM_FILE
     try:
         unpack(archive, file, target)
         found = [f"{name}: {difference}." for difference in compare(file, target)]

@@ -12,7 +12,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.files.read_only_copy import Content, content_of, owner_of
 from wmsd.db.files.removed_files import newest_copy
 from wmsd.db.migrations import COMPANY, PLATFORM
-from wmsd.maintenance.backups.newest_backup import newest_with
+from wmsd.maintenance.backups.newest_backup import BackupsIn, newest_with
 from wmsd.maintenance.doctor.situation import Situation
 from wmsd.maintenance.doctor.swapped_companies import swapped_with
 from wmsd.maintenance.doctor.usable_folder import check_usable
@@ -117,10 +117,12 @@ def _platform(at: Situation) -> Found:
         names = [each.name for each in at.files]
         if names:
             yield PLATFORM_MISSING.of(
-                path, companies=", ".join(first_few(names)), command=restoring_platform(at.data, at.backups)
+                path,
+                companies=", ".join(first_few(names)),
+                command=restoring_platform(at.data, BackupsIn(at.backups)),
             )
     elif content in kinds:
-        yield kinds[content].of(path, command=restoring_platform(at.data, at.backups))
+        yield kinds[content].of(path, command=restoring_platform(at.data, BackupsIn(at.backups)))
 
 
 def _companies(at: Situation) -> Found:

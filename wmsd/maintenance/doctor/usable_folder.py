@@ -8,7 +8,7 @@ from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.messages import check_folder, refuse_others
 from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.backups.newest_backup import brings_data_back
+from wmsd.maintenance.backups.newest_backup import BackupsIn, brings_data_back
 
 
 def check_usable(folder: DataFolder, backups: Path) -> None:
@@ -21,7 +21,7 @@ def check_usable(folder: DataFolder, backups: Path) -> None:
             raise StorageError(f"The data folder {folder.path} cannot be written: {reason_of(refused)}.")
     else:
         check_folder(folder.path)
-        folder.check_platform(backups)
+        folder.check_platform(BackupsIn(backups))
         check_new(folder, backups)
         place = folder.path.absolute()
         there = next(each for each in (place, *place.parents) if each.exists())

@@ -13,12 +13,13 @@ from wmsd.base import timestamps
 from wmsd.contract.context import Actor
 from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out
 from wmsd.data_folder.file_swap import swap
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.platform_facts import damage_of
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.sqlite import sqlite3
-from wmsd.maintenance.backups.manifest import PLATFORM, BackedUpFile, Manifest
+from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
 from wmsd.maintenance.backups.restore import Installed, Restore, installed
 from wmsd.maintenance.company_moves import deletion_store as company_deletion
 from wmsd.maintenance.platform_restore.adopt_companies import Lost, Settled, Settling
@@ -64,12 +65,12 @@ class PlatformRestore(Restore):
 
     def _check_is_backup(self, known: Installed | None) -> None:
         if self.manifest.company is not None:
-            raise StorageError(f"{self.archive} is the archive of one company, and has no {PLATFORM}.")
+            raise StorageError(f"{self.archive} is the archive of one company, and has no {PLATFORM_FILE}.")
 
     def _file(self) -> BackedUpFile:
-        file = self.manifest.file(PLATFORM)
+        file = self.manifest.file(PLATFORM_FILE)
         if file is None:
-            raise StorageError(f"{self.archive} has no {PLATFORM}. Name another backup.")
+            raise StorageError(f"{self.archive} has no {PLATFORM_FILE}. Name another backup.")
         return file
 
     @property
@@ -81,7 +82,7 @@ class PlatformRestore(Restore):
         known, file = self.check_platform(), self._file()
         lost = self._lost(known)
         with self._unpacked_into() as folder:
-            platform = folder / PLATFORM
+            platform = folder / PLATFORM_FILE
             self._unpack(file, folder)
             migrations.migrate(platform, migrations.PLATFORM)  # a copy: the archive keeps what it has
             keys = self._keys(known, platform)

@@ -13,6 +13,7 @@ from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.disk_room import check_room
 from wmsd.data_folder.file_swap import Rename, replaced_folder, swap, sync, with_sides
 from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.sqlite import bytes_on_disk
@@ -84,7 +85,7 @@ class KeptCopies:
 
     def _is_migrated(self, name: str) -> bool:
         path = self._data / name
-        kind = PLATFORM if path == self._data / "platform.db" else COMPANY
+        kind = PLATFORM if path == self._data / PLATFORM_FILE else COMPANY
         return path.exists() and version_of(path) > len(kind.scripts())
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.host.systemd.paths import CONFIG, STATE
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import read_record
@@ -135,7 +136,7 @@ def _is_made_in(folder: Path, settings: Settings) -> bool:
 
 
 def _has_data(folder: Path) -> bool:
-    return _is_there(folder / "platform.db") or _is_there(folder / "companies")
+    return _is_there(folder / PLATFORM_FILE) or _is_there(folder / "companies")
 
 
 def _has_backups(data: Path, folder: Path) -> bool:

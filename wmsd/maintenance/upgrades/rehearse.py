@@ -11,13 +11,14 @@ from pydantic import BaseModel, ConfigDict
 
 from wmsd import __version__
 from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import pin
 from wmsd.db.files.integrity import UNREADABLE
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.file_figures import Figures, read_figures
-from wmsd.maintenance.backups.manifest import PLATFORM, BackedUpFile, Manifest
+from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
 from wmsd.maintenance.backups.progress import Progress, Tell
 from wmsd.maintenance.backups.unpack import compare, unpack
 from wmsd.maintenance.backups.verify import examined, scratch_folder
@@ -60,13 +61,13 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
     done = 0
     with scratch_folder(scratch_in) as scratch:
         for file in manifest.files:
-            tell(Progress(file.code or PLATFORM, done, manifest.bytes))
+            tell(Progress(file.code or PLATFORM_FILE, done, manifest.bytes))
             try:
                 took, figures = _try(archive, manifest, file, scratch / "file.db", problems)
             except (StorageError, *UNREADABLE) as error:
                 if isinstance(error, OSError):
                     raise
-                problems.append(f"{file.code or PLATFORM}: {' '.join(str(error).split())}")
+                problems.append(f"{file.code or PLATFORM_FILE}: {' '.join(str(error).split())}")
             else:
                 if took is not None:
                     seconds.append(took)
@@ -96,7 +97,7 @@ def _try(
     archive: Path, manifest: Manifest, file: BackedUpFile, target: Path, problems: list[str]
 ) -> tuple[float | None, Figures]:
     """How long the file took, or None when it is up to date already, and its figures afterwards."""
-    name = file.code or PLATFORM
+    name = file.code or PLATFORM_FILE
     unpack(archive, file, target)
     problems += [f"{name}: {difference}." for difference in compare(file, target)]
     kind = migrations.PLATFORM if file.company_id is None else migrations.COMPANY

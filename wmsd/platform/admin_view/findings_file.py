@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from wmsd.maintenance.doctor.examine import Report
 
 FILE: Final = "examination.json"
-PLATFORM: Final = "platform.db"
 MOST_OF_FILE: Final = 50
 MOST_KEPT: Final = 500
 LONGEST: Final = 500

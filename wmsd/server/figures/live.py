@@ -33,6 +33,8 @@ class LiveFigures:
         async with self._reading:
             now = time.monotonic()
             if self._last is None or now - self._read_at >= HOLDS_SECONDS:
-                self._last = await read_figures(self)
+                self._last = await read_figures(
+                    self.installation, self.jobs, self.pulse, self.started_at, self.began
+                )
                 self._read_at = now
             return self._last

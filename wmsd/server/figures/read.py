@@ -17,7 +17,7 @@ from wmsd.db.engine.sqlite import log_bytes
 from wmsd.dispatch.request_measures import RequestMeasures
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import Seen
-from wmsd.server.figures.live import LiveFigures
+from wmsd.server.figures.loop_lag import Pulse
 from wmsd.server.figures.schema import (
     BackupFigures,
     CompanyCounts,
@@ -34,31 +34,34 @@ from wmsd.server.figures.schema import (
 )
 from wmsd.server.figures.top_costs import costs_now
 from wmsd.server.health import wrong_clock
+from wmsd.server.jobs import Jobs
 from wmsd.tenants.accounts import sessions
 from wmsd.tenants.recovery import store as recovery
 
 
-async def read_figures(live: LiveFigures) -> ServerFigures:
-    return await _Reading(live).read()
+async def read_figures(
+    installation: Installation, jobs: Jobs, pulse: Pulse, started_at: datetime, began: float
+) -> ServerFigures:
+    """`began`: when the server started, by the monotonic clock."""
+    return await _Reading(installation, jobs).read(pulse, started_at, began)
 
 
 class _Reading:
-    def __init__(self, live: LiveFigures) -> None:
-        self._installation, self._jobs, self._clock = live.installation, live.jobs, live.clock
-        self._live = live
+    def __init__(self, installation: Installation, jobs: Jobs) -> None:
+        self._installation, self._jobs, self._clock = installation, jobs, installation.clock
 
-    async def read(self) -> ServerFigures:
-        installation, jobs, live = self._installation, self._jobs, self._live
+    async def read(self, pulse: Pulse, started_at: datetime, began: float) -> ServerFigures:
+        installation, jobs = self._installation, self._jobs
         loop = asyncio.get_running_loop()
         known = await installation.access.companies()
-        minute = live.pulse.last_minute(loop.time())
+        minute = pulse.last_minute(loop.time())
         open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}
         outside = await asyncio.to_thread(self._outside, open_files)
         seen = None if jobs.backups is None else await jobs.backups.seen()
         return ServerFigures(
             version=__version__,
-            started_at=timestamps.to_text(live.started_at),
-            up_seconds=self._clock.monotonic() - live.began,
+            started_at=timestamps.to_text(started_at),
+            up_seconds=self._clock.monotonic() - began,
             requests=_requests(installation.measures),
             last_minute=MinuteFigures(
                 seconds=minute.seconds,
@@ -66,7 +69,7 @@ class _Reading:
                 p50_seconds=minute.half_within,
                 p99_seconds=minute.most_within,
             ),
-            loop=LoopFigures(lag_seconds=live.pulse.lag, most_lag_seconds=live.pulse.most_lag),
+            loop=LoopFigures(lag_seconds=pulse.lag, most_lag_seconds=pulse.most_lag),
             companies=_companies(installation, known),
             deliveries=self._deliveries(),
             logs=outside.logs,

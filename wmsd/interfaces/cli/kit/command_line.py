@@ -30,6 +30,7 @@ from wmsd.installation.open_installation import Installation, open_installation
 from wmsd.interfaces.cli.kit.command_hints import suggested
 from wmsd.interfaces.cli.kit.operations import at_the_command_line
 from wmsd.log.output import escaped
+from wmsd.maintenance.backups.newest_backup import BackupsIn, brings_data_back
 from wmsd.maintenance.upgrades.old_places import settled
 from wmsd.settings import Layer, Settings, SettingsError, layers_of, salvaged, settings_of
 from wmsd.tenants.accounts import last_admin
@@ -94,7 +95,7 @@ class CommandLine:
             yield None if loan is None else loan.borrow
 
     def run_with(self, borrow: Borrow | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        self.folder.open(backups=self.backups)
+        self.folder.open(backups=BackupsIn(self.backups))
 
         async def opened() -> Result:
             opening = open_installation(self.settings, self.folder, borrow=borrow, who=at_the_command_line())
@@ -115,16 +116,12 @@ class CommandLine:
 
     def check_made(self) -> None:
         """Raises StorageError when the data folder holds no data."""
-        self.folder.check_platform(self.backups)
+        self.folder.check_platform(BackupsIn(self.backups))
         if not self.folder.is_made:
             path = self.folder.path
             check_folder(path)
             if instead := where_instead(path):
                 raise StorageError(f"There is no wmsd data in {path.resolve()}. {instead}")
-            from wmsd.maintenance.backups.newest_backup import (
-                brings_data_back,  # imported here: commands mostly find their data
-            )
-
             if back := brings_data_back(path, Path(self.settings.backup.folder)):
                 raise StorageError(
                     f"There is no wmsd data in {path.resolve()}. Name another folder with --data. {back}"
@@ -142,7 +139,7 @@ class CommandLine:
             return
         from wmsd.maintenance.doctor.usable_folder import check_not_lost  # imported here, as above
 
-        folder.check_platform(self.backups)
+        folder.check_platform(BackupsIn(self.backups))
         check_not_lost(folder, Path(self.settings.backup.folder))
         folder.make_place()
         folder.lock("no address")  # two who make it would each take the other's unfinished files for remains

@@ -14,6 +14,7 @@ import click
 from wmsd.base.byte_sizes import size
 from wmsd.base.plurals import counted
 from wmsd.contract.findings import Finding
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.platform_loss import restoring_platform
 from wmsd.data_folder.read_only_view import looking
 from wmsd.db.engine.sqlite import bytes_on_disk
@@ -31,11 +32,11 @@ from wmsd.interfaces.cli.kit.progress_bar import say_line
 from wmsd.interfaces.cli.maintenance.findings import as_json as finding_as_json
 from wmsd.interfaces.cli.maintenance.findings import diagnosed, find_data, mended, verdict
 from wmsd.interfaces.cli.maintenance.findings import tell as tell_diagnosis
-from wmsd.maintenance.backups.newest_backup import newest_with
+from wmsd.maintenance.backups.newest_backup import BackupsIn, newest_with
 from wmsd.maintenance.doctor.examine import Examination, Report
 from wmsd.maintenance.file_checks.company_checks import Findings
-from wmsd.platform.admin_view.findings_file import PLATFORM, examined
 from wmsd.platform.admin_view.findings_file import diagnosed as kept
+from wmsd.platform.admin_view.findings_file import examined
 
 MOST_PLACES: Final = 3
 LOW_PRIORITY: Final = 10
@@ -114,7 +115,7 @@ class Counted(NamedTuple):
     def of(cls, reports: Sequence[Report], seconds: float) -> "Counted":
         return cls(
             files=len(reports),
-            companies=sum(report.file.name != PLATFORM for report in reports),
+            companies=sum(report.file.name != PLATFORM_FILE for report in reports),
             rows=sum(report.findings.rows for report in reports if report.findings is not None),
             bytes=sum(bytes_on_disk(report.file) for report in reports),
             seconds=round(seconds, 1),
@@ -175,7 +176,7 @@ def _for_server(command_line: CommandLine, examination: Examination) -> None:
         [(company_id, None) for company_id in examination.files()] if known is None else [*known.items()]
     )
     of = len(companies) + 1
-    say_line({"name": PLATFORM, "done": 0, "all": of})
+    say_line({"name": PLATFORM_FILE, "done": 0, "all": of})
     say_line({"examined": examined(examination.platform())})
     for done, (company_id, code) in enumerate(companies, start=1):
         say_line({"name": code or f"company {company_id}", "done": done, "all": of})
@@ -250,6 +251,6 @@ def _restoring(command_line: CommandLine, report: Report) -> str:
     """The command. Without its code a company can only be restored with all others."""
     data, backups = command_line.folder.path, command_line.backups
     if report.file == command_line.folder.platform_file:
-        return restoring_platform(data, backups)
+        return restoring_platform(data, BackupsIn(backups))
     only = "" if report.company is None else f" --company {report.company}"
-    return f"wmsd backup restore {newest_with(data, backups, report.company or PLATFORM)}{only}"
+    return f"wmsd backup restore {newest_with(data, backups, report.company or PLATFORM_FILE)}{only}"

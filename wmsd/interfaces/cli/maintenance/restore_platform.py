@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from wmsd.base.plurals import first_few
 from wmsd.data_folder.make_place import new_place
+from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.operations import at_the_command_line
 from wmsd.interfaces.cli.kit.progress_bar import shown
@@ -45,7 +46,7 @@ def restore_platform(
     return {
         "restored": str(work.archive),
         "made_at": done.manifest.began_at,
-        "only": "platform.db",
+        "only": PLATFORM_FILE,
         "adopted": [each.code for each in settled.adopted],
         "deleted": settled.deleted,
         "without_file": settled.without_file,

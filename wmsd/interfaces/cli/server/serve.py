@@ -52,6 +52,7 @@ from wmsd.interfaces.http.listener import for_companies, raise_file_limit
 from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN
 from wmsd.interfaces.service import FOR_BROWSERS, LIVE_FIGURES, service
 from wmsd.log import output as logs
+from wmsd.maintenance.backups.newest_backup import BackupsIn
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.maintenance.backups.server_side import Holder
 from wmsd.maintenance.company_moves.freeze import Freezer
@@ -123,7 +124,7 @@ def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started
         raise StorageError(" ".join(command_line.two_places))
     check_files(settings.server)
     may_be_made(command_line, create)
-    folder.check_platform(command_line.backups)
+    folder.check_platform(BackupsIn(command_line.backups))
     if not folder.is_made:  # nothing is made for a server that cannot listen
         try_listening_as_set(settings)
     folder.make_place()
@@ -140,7 +141,7 @@ def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started
                 settings = command_line.settings
         with manager.working("Bringing platform.db up to date."):
             trial = trials.begin(folder)
-            folder.open(KeptCopies(folder).keep, command_line.backups)
+            folder.open(KeptCopies(folder).keep, BackupsIn(command_line.backups))
         folder.make_reserve()
         served_tls = ServedTls(settings.server, folder.path, SystemClock()) if settings.server.has_tls else None
         return uvloop.run(_serve(command_line, served_tls, with_demo, trial, manager, is_started))

@@ -31,6 +31,7 @@ from wmsd.interfaces.cli.server import live_status
 from wmsd.maintenance.backups.backup_verdict import REMEDY, verdict
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
+from wmsd.maintenance.backups.newest_backup import BackupsIn
 from wmsd.maintenance.backups.other_server import REMEDY as OTHER_REMEDY
 from wmsd.maintenance.backups.other_server import SAYS, told_other
 from wmsd.maintenance.backups.present import proven_there
@@ -145,7 +146,7 @@ def _of_damage(command_line: CommandLine) -> Iterator[str]:
     """What every request would meet. A server that runs tells it by an alert."""
     folder = command_line.folder
     if damage := damage_of(folder):
-        restoring = restoring_platform(folder.path, command_line.backups)
+        restoring = restoring_platform(folder.path, BackupsIn(command_line.backups))
         yield f"{folder.platform_file} is damaged: {damage}. Restore it: {restoring}"
 
 
