@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from pyimod01_archive import PYZ_ITEM_NSPKG  # type: ignore[import-not-found]
 from pyimod02_importers import PyiFrozenLoader, pyz_archive  # type: ignore[import-not-found]
 
-from wmsd.base.machine.standard_streams import open_those_closed
 from wmsd.host.one_file.startup import end_with_parent, hold
 from wmsd.host.own_program import packing
+from wmsd.interfaces.cli.main import open_those_closed
 
 if TYPE_CHECKING:
     from zipfile import Path as ZipPath

@@ -12,8 +12,8 @@ import pytest
 from argon2 import PasswordHasher
 
 from tests.support.world import PASSWORD, Answer, World, open_world
-from wmsd.base.machine.thread_priority import GIVING_WAY
 from wmsd.tenants.accounts import actions
+from wmsd.tenants.accounts.passwords import GIVING_WAY
 
 OWNER = "admin@example.com"
 NOBODY = "nobody@example.com"

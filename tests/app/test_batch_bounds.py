@@ -7,7 +7,7 @@ import pytest
 from tests.support.shop import Shop
 from tests.support.world import World
 from wmsd.dispatch import batch
-from wmsd.dispatch.limits.byte_budget import ByteBudget
+from wmsd.dispatch.large_bodies import ByteBudget
 
 READ = {"method": "GET", "path": "/api/v2/articles?per_page=10"}
 

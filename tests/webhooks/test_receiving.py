@@ -28,9 +28,6 @@ from wmsd.events.webhooks.test_receivers import (
     signatures,
     store,
 )
-from wmsd.events.webhooks.test_receivers import (
-    receiver_retention as retention,
-)
 from wmsd.events.webhooks.test_receivers.schema import NewReceiver, ReceiverAnswer
 from wmsd.server.webhook_sender import new_client
 from wmsd.tenants.companies import actions as companies
@@ -258,7 +255,7 @@ async def test_it_ends_after_a_week_with_all_that_it_has(scene: Scene) -> None:
     last = (await scene.log())[-1]["attempts"][0]
     assert (last["error"], last["response_status"]) == (rules.ENDED, None)
     for _ in range(2):
-        assert await scene.write(retention.end_old) in (0, 1)
+        assert await scene.write(store.end_old) in (0, 1)
     await scene.world.call("GET", "/api/webhooks/1", status=404)
     for table in ("webhook_receivers", "webhook_received", "webhook_hours"):
         assert await scene.write(lambda tx, table=table: tx.value(f"SELECT count(*) FROM {table}")) == 0

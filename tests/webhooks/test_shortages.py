@@ -20,7 +20,7 @@ from wmsd.db.engine.database import Database
 from wmsd.events.webhooks.sending import due_scanner
 from wmsd.events.webhooks.sending import recorder as recorder_module
 from wmsd.events.webhooks.sending import sender as sender_module
-from wmsd.events.webhooks.sending.tasks import Tasks
+from wmsd.events.webhooks.sending.sender import Tasks
 from wmsd.http_client.client import GuardedClient
 from wmsd.http_client.dns_resolver import LookupFailed, system_lookup
 from wmsd.http_client.guard import Guard

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from wmsd.events.webhooks.sending import throttle_more as throttle
-from wmsd.events.webhooks.sending.throttle_more import MOMENT_SECONDS, Throttle
+from wmsd.events.webhooks.sending import throttle
+from wmsd.events.webhooks.sending.throttle import MOMENT_SECONDS, Throttle
 
 
 class Service:

@@ -1,4 +1,4 @@
-"""Commands that sentences suggest, as they are typed. `interfaces/cli/suggested.py` completes them."""
+"""Commands that sentences suggest, as they are typed. `interfaces/cli/kit/command_hints.py` completes them."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,4 +1,7 @@
-"""Marks what must not be shown, where it is declared. Whoever shows it looks for the mark."""
+"""Marks on declared fields: what must not be shown, and what names a file or a folder.
+
+Whoever shows values, or makes paths absolute, looks for the mark.
+"""
 
 
 class Secret:
@@ -7,3 +10,7 @@ class Secret:
 
 class SecretFile:
     """The value names a file whose content is a secret."""
+
+
+class OfPath:
+    """The value is the path of a file or of a folder."""

@@ -13,8 +13,7 @@ from typing import IO, NamedTuple
 
 from wmsd import __version__
 from wmsd.base.machine.disk import disk_of
-from wmsd.base.machine.file_owner import give_to_owner_of, make_folders
-from wmsd.base.machine.private_files import new_private
+from wmsd.base.machine.private_files import give_to_owner_of, make_folders, new_private
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.base.repeated_failures import Complaints
 from wmsd.data_folder import file_swap as swapping

@@ -29,8 +29,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.data_folder.folder import DataFolder, Serving
 from wmsd.db.engine.database import Database
-from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
-from wmsd.db.engine.told_failures import as_storage_error
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError, as_storage_error
 from wmsd.db.files.company_files import CompanyFiles
 
 NONE_MORE: Final[Mapping[str, Any]] = MappingProxyType({})

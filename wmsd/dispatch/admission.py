@@ -2,6 +2,7 @@
 
 from collections.abc import Container
 from contextlib import suppress
+from typing import Final
 
 from wmsd.base.clock import Clock
 from wmsd.base.problems import Problem, forbidden
@@ -16,8 +17,20 @@ from wmsd.dispatch.limits import company_limits
 from wmsd.dispatch.limits.rate_limits import Limiter
 from wmsd.dispatch.permissions import Permissions
 from wmsd.dispatch.request_counts import RequestCounts
-from wmsd.dispatch.suspensions import check_not_suspended
 from wmsd.settings import Settings
+
+SUSPENDED: Final = "The company {} has been suspended since {}. Its data are kept. Ask whoever runs the server."
+BECAUSE: Final = "The company {} has been suspended since {}: {}. Its data are kept. Ask whoever runs the server."
+
+
+def check_not_suspended(company: Company) -> None:
+    """Raises Problem (403)."""
+    if company.suspended_at is not None:
+        raise suspended(company.code, company.suspended_at, company.suspended_because)
+
+
+def suspended(code: str, since: str, because: str | None) -> Problem:
+    return forbidden(BECAUSE.format(code, since, because) if because else SUSPENDED.format(code, since))
 
 
 class Admission:

@@ -31,8 +31,7 @@ from wmsd.dispatch.call import Call, Loaded, Reply
 from wmsd.dispatch.cursor_lists import walk
 from wmsd.dispatch.decoding import decode, may_have_more, path_inputs, settable, with_references
 from wmsd.dispatch.freezes import Freezes
-from wmsd.dispatch.large_bodies import MEBIBYTE, LargeBodies
-from wmsd.dispatch.limits.byte_budget import ByteBudget
+from wmsd.dispatch.large_bodies import MEBIBYTE, ByteBudget, LargeBodies
 from wmsd.dispatch.limits.costs import Costs
 from wmsd.dispatch.limits.growth_limits import Growth, Storage, growth_of
 from wmsd.dispatch.limits.page_writes import PageWrites

@@ -1,4 +1,6 @@
-"""CSV import and export. A table declares the columns of each kind, and both directions use it."""
+"""The kinds of CSV files. A table declares the columns of each, for both directions, and the module of a company
+that it belongs to.
+"""
 
 import csv
 import gc
@@ -41,6 +43,16 @@ from wmsd.warehouse.stock import store as stock
 from wmsd.warehouse.stock.counts import CountOutcome
 from wmsd.warehouse.stock.imports import CountRow, StockCountImport
 from wmsd.warehouse.stock.schema import StockCountRow
+
+OF_FIXED_KINDS: Final = {
+    "articles": "articles",
+    "stock": "stock",
+    "stock-count": "stock",
+    "packaging-types": "stock",
+    "packaging-movements": "stock",
+}
+MODULE_OF: Final = {**OF_FIXED_KINDS, **{kind.name: kind.reading.by_page.module for kind in DOCUMENTS}}
+"""The module that an import of each kind needs; none for those that are not here."""
 
 
 @dataclass(frozen=True)

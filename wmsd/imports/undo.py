@@ -11,7 +11,7 @@ from wmsd.db.sql import undo_rows as kept_rows
 from wmsd.db.sql.undo_rows import Made
 from wmsd.imports import store as record
 from wmsd.warehouse.articles import undo_article_import as articles
-from wmsd.warehouse.packaging import undoing as packaging
+from wmsd.warehouse.packaging import packaging_ledger
 from wmsd.warehouse.stock import undo_stock_import as stock
 
 MOST_TOLD: Final = 10
@@ -131,7 +131,7 @@ def _take_back(tx: Transaction, made: Made, counters: stock.Counters | None) -> 
         return stock.take_back(tx, counters)
     if made.table == "packaging_movements":
         try:
-            packaging.take_back(tx, made, _reason(made))
+            packaging_ledger.take_back_import(tx, made, _reason(made))
         except Problem as problem:
             return [sentence for sentences in problem.errors.values() for sentence in sentences]
     elif made.table == "articles":

@@ -27,7 +27,7 @@ from wmsd.events.webhooks.deliveries.results_store import count_failing, pass_ov
 from wmsd.events.webhooks.retention import forget_old as forget_old_deliveries
 from wmsd.events.webhooks.rules import off_because
 from wmsd.events.webhooks.sending.sender import Sender
-from wmsd.events.webhooks.test_receivers.receiver_retention import end_old as end_old_receivers
+from wmsd.events.webhooks.test_receivers.store import end_old as end_old_receivers
 from wmsd.imports.upload_jobs import ImportDesk
 from wmsd.installation.live_changes import LiveChanges
 from wmsd.installation.open_installation import Installation

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic.fields import FieldInfo
 
-from wmsd.contract.path_fields import OfPath
+from wmsd.contract.secret_fields import OfPath
 from wmsd.settings.all_settings import Settings, section_of, table_of
 from wmsd.settings.sections.fields import TLS
 

@@ -13,7 +13,7 @@ from tests.support.authority import Authority, found_authority
 from tests.support.mail_relay import PASSWORD, USER, MailRelay, mail_relay
 from wmsd.server.alerts.alerts_file import Notice
 from wmsd.server.alerts.mail import ToMail
-from wmsd.server.alerts.outcome import Outcome
+from wmsd.server.alerts.messages import Outcome
 from wmsd.settings import Alerts
 
 AT = "2026-11-24T12:00:00.000Z"

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wmsd.interfaces.graphql import long_answers as reading
-from wmsd.interfaces.graphql.execution import Execution
-from wmsd.interfaces.graphql.long_answers import BYTES_AT_ONCE, read
+from wmsd.interfaces.graphql import execution
+from wmsd.interfaces.graphql.execution import BYTES_AT_ONCE, Execution, read
 from wmsd.interfaces.graphql.shapes import Part, Shape
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -30,7 +29,7 @@ REST = st.dictionaries(st.sampled_from(["next_cursor", "meta", "as_of", "]"]), V
 
 @pytest.fixture
 def every_list_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "BYTES_AT_ONCE", 0)
+    monkeypatch.setattr(execution, "BYTES_AT_ONCE", 0)
 
 
 @pytest.mark.usefixtures("every_list_is_long")

@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.world import World
 from wmsd.base.problems import Problem
-from wmsd.dispatch.large_bodies import LARGE, LargeBodies
-from wmsd.dispatch.limits.byte_budget import ByteBudget
+from wmsd.dispatch.large_bodies import LARGE, ByteBudget, LargeBodies
 
 MEGABYTE = 1000 * 1000
 SMALL_ANSWER = 32 * 1024

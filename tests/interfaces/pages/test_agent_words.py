@@ -2,7 +2,7 @@
 
 import pytest
 
-from wmsd.interfaces.pages.people.browser_names import named
+from wmsd.interfaces.pages.people.account import named
 
 WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 

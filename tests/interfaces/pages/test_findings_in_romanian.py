@@ -19,7 +19,7 @@ from wmsd.contract.invariants import Check
 from wmsd.data_folder import clock_watch
 from wmsd.host.tls import verdict
 from wmsd.host.tls.certificate_files import check_files
-from wmsd.interfaces.pages.admin import alert_words
+from wmsd.interfaces.pages.admin import health_words
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.text.finding_sentences import of_file, remedy_of, sentence_of
 from wmsd.interfaces.pages.kit.text.language import CATALOGUES, FINDING, PLACES
@@ -130,9 +130,9 @@ def test_an_alert_about_a_certificate_has_the_words_of_the_doctor() -> None:
     reason = "/a.key has no private key. Name its file in server.certificate_key, with tls = files."
     found = kept(verdict.UNUSABLE.of(reason=reason))
     alert = {"kind": "certificate-unusable", "subject": "", "facts": {"reason": reason}}
-    assert alert_words.sentence_of(alert) == sentence_of(found)
-    assert alert_words.remedy_of(alert) == remedy_of(found)
-    assert "nu conține nicio cheie privată" in alert_words.sentence_of(alert)
+    assert health_words.sentence_of(alert) == sentence_of(found)
+    assert health_words.remedy_of(alert) == remedy_of(found)
+    assert "nu conține nicio cheie privată" in health_words.sentence_of(alert)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.undo_rows import REFERRING
 from wmsd.imports.undo import NOUNS
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.interfaces.pages.kit.text.language import CATALOGUES, ERROR, LONGEST_TOLD, told
-from wmsd.interfaces.pages.kit.text.sentence_patterns import Pattern
+from wmsd.interfaces.pages.kit.text.language import CATALOGUES, ERROR, LONGEST_TOLD, Pattern, told
 from wmsd.warehouse.contributions import OBSTACLES
 
 CATALOGUE = pofile(str(CATALOGUES / "ro-errors.po"))

@@ -20,8 +20,7 @@ from wmsd.interfaces.pages.kit.text import language, moments, words
 from wmsd.interfaces.pages.kit.text.language import BETWEEN_SENTENCES, ERROR
 from wmsd.interfaces.pages.records import ledger_words
 from wmsd.interfaces.pages.records.act import CHANGED_MEANWHILE
-from wmsd.interfaces.pages.work.refusal_words import in_words
-from wmsd.interfaces.pages.work.requests import NOT_KEPT
+from wmsd.interfaces.pages.work.requests import NOT_KEPT, in_words
 from wmsd.request_history import refusal_remedies as remedies
 from wmsd.warehouse.document_kinds import DOCUMENTS
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from wmsd.interfaces.reference.pretty_json import laid_out
+from wmsd.interfaces.reference.try_out_page import laid_out
 
 VALUES = some.recursive(
     some.none()

@@ -13,7 +13,7 @@ from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.contract.access import ABILITIES, MODULES
 from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.openapi.error_responses import codes_of
-from wmsd.interfaces.openapi.event_models import EVENT_DATA
+from wmsd.interfaces.openapi.webhook_events import EVENT_DATA
 from wmsd.interfaces.pages.kit.assets import FOLDER
 from wmsd.interfaces.reference.operations import slug
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1

@@ -17,10 +17,9 @@ from wmsd.base.ids import Ids
 from wmsd.contract.context import PROGRAM, Actor
 from wmsd.db.engine.connection_queue import ConnectionQueue, GroupRunner, UnderWay, Work
 from wmsd.db.engine.failures import FileMoved, FileOverwritten, StorageError, is_of_disk
-from wmsd.db.engine.held_states import Pinned
+from wmsd.db.engine.held_states import Pinned, Pins
 from wmsd.db.engine.inline_reader import InlineReader
 from wmsd.db.engine.last_writes import Writes
-from wmsd.db.engine.pins import Pins
 from wmsd.db.engine.replaced_files import Standing, keep, keep_log
 from wmsd.db.engine.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
 from wmsd.db.engine.staging import Staging, StagingFolder

@@ -1,4 +1,6 @@
-"""Failures of a database file, in the words of the person who has to repair it."""
+"""Failures of a database file: for programs as a Problem, and as sentences for whoever typed a command and may
+mend them.
+"""
 
 from pathlib import Path
 
@@ -102,3 +104,13 @@ def is_broken_off(error: sqlite3.Error) -> bool:
 
 def _name(error: Exception) -> str:
     return getattr(error, "sqlite_errorname", "") or ""
+
+
+def as_storage_error(error: Exception) -> StorageError:
+    reason = " ".join(str(error).split())
+    if is_damage(error):
+        return StorageError(
+            f"A file in the data folder is damaged ({reason}). `wmsd doctor` says which, and how it is restored."
+        )
+    known = explain(error)
+    return StorageError(f"The data cannot be used: {reason if known is None else f'{known.message} ({reason})'}")

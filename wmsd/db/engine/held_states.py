@@ -6,9 +6,11 @@ the state is written from the log into the file. So the bytes of the file, and o
 the state, make it up (https://sqlite.org/wal.html, sections 2.1 and 2.2).
 """
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -20,6 +22,7 @@ from wmsd.db.engine.replaced_files import READ, Identity, identity
 from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.wal_frames import FRAME_HEADER_BYTES, LOG_HEADER_BYTES
+from wmsd.db.engine.worker_threads import WorkerThreads
 from wmsd.db.engine.write_ahead_log import LOOK, NAME_COPY
 
 Result = TypeVar("Result")
@@ -147,3 +150,40 @@ def _keep_writers_out(writer: sqlite3.Connection) -> None:
             if not is_delay(error) or time.monotonic() > until:
                 raise
         time.sleep(AGAIN_SECONDS)
+
+
+class Pins:
+    """Threads of `workers` open and close them: both may wait for the disk."""
+
+    def __init__(self, workers: WorkerThreads) -> None:
+        self._workers = workers
+        self._held: set[Pinned] = set()
+        self._none_held = asyncio.Event()
+        self._none_held.set()
+
+    @property
+    def are_none(self) -> bool:
+        return not self._held
+
+    async def begin(self, path: Path, alone: bool) -> Pinned:
+        """Raises what `pin` raises."""
+        held = await self._workers.open(partial(pin, path, alone=alone))
+        self._held.add(held)
+        self._none_held.clear()
+        return held
+
+    async def release(self, held: Pinned) -> None:
+        """Closing is shielded: a state that stays held would keep the log growing."""
+        try:
+            await asyncio.shield(self._workers.run(held.close))
+        finally:
+            self._held.discard(held)
+            if not self._held:
+                self._none_held.set()
+
+    async def end(self, patience: float) -> None:
+        """Waits so many seconds until no state is held, and then releases those that still are."""
+        if self._held and patience:
+            await asyncio.wait([asyncio.ensure_future(self._none_held.wait())], timeout=patience)
+        for held in list(self._held):
+            await self._workers.run(held.close)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.machine.file_owner import give_to_owner_of, make_folders
+from wmsd.base.machine.private_files import give_to_owner_of, make_folders
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError, is_damage, is_delay, is_of_disk
 from wmsd.db.engine.file_owner import Owner, claim

@@ -1,8 +1,8 @@
-"""The SQL of subscriptions."""
+"""The SQL of subscriptions. The service switches one off when its deliveries fail for days."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.contract.context import Company
@@ -13,6 +13,7 @@ from wmsd.db.sql.lists import Listing
 from wmsd.db.sql.records import record_sql
 from wmsd.db.sql.statements import insert_sql, update_sql
 from wmsd.events.webhooks import missing_credentials
+from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.events.webhooks.rules import off_because
 from wmsd.events.webhooks.schema import SHORT_SECRET, Subscription
 
@@ -28,6 +29,11 @@ RECORD: Final = record_sql(
 KNOWN: Final = re.compile(r":\w+")
 COLUMNS: Final = ("name", "url", "events", "auth_type", "active", "credentials", "has_short_secret")
 LISTING: Final = Listing(source="webhook_subscriptions", order="id", filters={}, count="webhook_subscriptions")
+SWITCH_OFF: Final = """
+    UPDATE webhook_subscriptions
+    SET active = 0, switched_off_at = ?, switched_off_because = ?, is_switch_off_audited = 0, updated_at = ?
+    WHERE id = ? AND active
+"""
 
 
 def page(tx: Transaction, query: PageQuery, company: Company) -> Page:
@@ -166,3 +172,33 @@ HAS_SUBSCRIPTIONS: Final = "SELECT EXISTS (SELECT 1 FROM webhook_subscriptions)"
 
 def has_subscriptions(tx: Transaction) -> bool:
     return bool(tx.value(HAS_SUBSCRIPTIONS))
+
+
+def switch_off(tx: Transaction, subscription_id: int, because: str) -> None:
+    """Switches it off: nothing is sent or queued until somebody switches it on again."""
+    tx.execute(SWITCH_OFF, (tx.timestamp, because, tx.timestamp, subscription_id))
+    tx.execute(FORGET_TOPICS, (subscription_id,))
+
+
+SWITCHED_OFF: Final = """
+    SELECT id, name, switched_off_because, is_switch_off_audited FROM webhook_subscriptions
+    WHERE switched_off_at IS NOT NULL AND NOT active AND url <> ?
+"""
+NOTE_AUDITED: Final = "UPDATE webhook_subscriptions SET is_switch_off_audited = 1 WHERE id = ?"
+
+
+class SwitchedOff(NamedTuple):
+    """A subscription that the service itself has switched off. A test receiver is none: it plays being gone."""
+
+    id: int
+    name: str
+    because: str
+    is_audited: int
+
+
+def switched_off(tx: Transaction) -> list[SwitchedOff]:
+    return [SwitchedOff(*row) for row in tx.rows(SWITCHED_OFF, (ADDRESS,))]
+
+
+def note_audited(tx: Transaction, subscription_ids: Iterable[int]) -> None:
+    tx.executemany(NOTE_AUDITED, [(subscription_id,) for subscription_id in subscription_ids])

@@ -1,19 +1,27 @@
-"""What the program does first: it holds its folder, and its life is tied to that of the process that removes it.
+"""What the one-file program does first: it holds its folder, and its life is tied to that of the process that
+removes it. A server then settles the rest once it serves.
 
 Every command imports this at its start.
 """
 
+import asyncio
 import ctypes
 import fcntl
+import logging
 import os
 import signal
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.plurals import counted
+from wmsd.host import own_program
 from wmsd.host.one_file import STARTED
+from wmsd.host.one_file.eager_imports import import_all
+from wmsd.host.one_file.leftovers import remove_left
 
 PR_SET_PDEATHSIG: Final = 1
 """prctl(2)."""
+LOG = logging.getLogger("wmsd.serve")
 
 
 def hold(folder: str) -> int | None:
@@ -54,3 +62,23 @@ def _command_line(process: str) -> bytes | None:
         return Path("/proc", process, "cmdline").read_bytes()
     except OSError:
         return None
+
+
+async def settle() -> None:
+    """Makes the server independent of its folder, and removes those of programs that were killed.
+
+    Only the one-file program has such a folder.
+    """
+    folder = own_program.unpacked()
+    if folder is not None and own_program.packing() == "file":
+        await asyncio.to_thread(_settle, folder)
+
+
+def _settle(folder: Path) -> None:
+    try:
+        import_all(folder)
+        if removed := remove_left(folder.parent):
+            folders = counted(removed, "temporary folder")
+            LOG.info("removed %s in %s, of a wmsd that was killed", folders, folder.parent)
+    except OSError as error:
+        LOG.warning("the temporary folder %s cannot be looked at: %s", folder, error.strerror)

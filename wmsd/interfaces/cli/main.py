@@ -10,8 +10,8 @@ from typing import Final
 import click
 
 from wmsd import __version__
-from wmsd.base.machine.standard_streams import open_those_closed
 
+NAMES: Final = {"stdin": "r", "stdout": "w", "stderr": "w"}
 COMMANDS: Final = {
     "serve": ("server.serve", "Serve the API and the pages."),
     "company": ("tenants.companies", "Make, change, show and delete companies, the tenants."),
@@ -81,6 +81,20 @@ OF_OTHERS: Final = {
     "init": "Did you mean 'config init'? 'serve' makes the data.",
 }
 """What is typed by those who know other programs, where a name that is like it would lead astray."""
+
+
+def open_those_closed() -> None:
+    """Lets those that the caller has closed lead nowhere (`serve >&-`). Otherwise Python has none, and the next
+    file that is opened takes the place: what is meant for a person would be written into it.
+    """
+    for number in range(len(NAMES)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    for name, mode in NAMES.items():
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123  (as long as it runs)
 
 
 class Commands(click.Group):

@@ -14,9 +14,9 @@ from wmsd.interfaces.openapi import error_responses as problems
 from wmsd.interfaces.openapi import headers
 from wmsd.interfaces.openapi import webhook_events as events
 from wmsd.interfaces.openapi.answers import PAGE_META, successes
-from wmsd.interfaces.openapi.event_models import EVENT_DATA
 from wmsd.interfaces.openapi.examples import add_examples
 from wmsd.interfaces.openapi.schemas import Schema, Schemas, reference, used
+from wmsd.interfaces.openapi.webhook_events import EVENT_DATA
 
 SECURITY: Final[dict[str, Schema]] = {
     "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},

@@ -1,12 +1,37 @@
-"""What webhooks send: each event with its data."""
+"""What webhooks send: each event, and its data as a model."""
 
+from collections.abc import Mapping
 from typing import Final
+
+from pydantic import BaseModel
 
 from wmsd.events.outbox.events import EVENTS
 from wmsd.events.webhooks.signing import EPOCH, SEQUENCE_GAP
-from wmsd.interfaces.openapi.event_models import EVENT_DATA
 from wmsd.interfaces.openapi.schemas import Schema, objects, reference
+from wmsd.warehouse.articles.schema import Article
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.packaging.schema import PackagingMovementRecorded
+from wmsd.warehouse.receptions.schema import ReceptionPartial
+from wmsd.warehouse.stock.schema import StockLow, StockUpdated
 
+EVENT_DATA: Final[Mapping[str, type[BaseModel]]] = {
+    "article.created": Article,
+    "article.updated": Article,
+    "article.deleted": Article,
+    **{
+        f"{kind.table.entity}.{happened}": data
+        for kind in DOCUMENTS
+        for happened, data in (
+            ("created", kind.table.shown),
+            ("updated", kind.table.shown),
+            ("status_changed", kind.table.status_changed),
+        )
+    },
+    "reception.partial": ReceptionPartial,
+    "stock.updated": StockUpdated,
+    "stock.low": StockLow,
+    "packaging.movement_recorded": PackagingMovementRecorded,
+}
 SIGNED: Final = {
     "X-Webhook-Event": "The name of the event.",
     "X-Webhook-Id": "The id of the event: the same on every attempt.",

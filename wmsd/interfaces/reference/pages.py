@@ -2,11 +2,15 @@
 operation, the errors, the events, the abilities and modules, and what can be downloaded.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from importlib.resources import files
 from typing import Any, Final
 
+from wmsd import docs
 from wmsd.base.client_addresses import Network
+from wmsd.base.dataclass import dataclass
 from wmsd.base.lazy_value import MadeOnce
 from wmsd.base.problems import STATUS_OF_CODE, not_found
 from wmsd.base.strict_json import dumps
@@ -17,16 +21,20 @@ from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import response, unless_known
+from wmsd.interfaces.openapi.error_responses import EXAMPLES
 from wmsd.interfaces.pages.kit.rendering import HEADERS, rendered
 from wmsd.interfaces.pages.kit.routing import add_visited
 from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.reference import contents_search as finding
-from wmsd.interfaces.reference import errors, postman
+from wmsd.interfaces.reference import postman
 from wmsd.interfaces.reference.code_examples import LANGUAGES, example_of
 from wmsd.interfaces.reference.contents_search import Section
 from wmsd.interfaces.reference.operations import ADDRESS, Described, Group, Reference, pretty
 
+GUIDE: Final = files(docs) / "errors.md"
+PARAGRAPH: Final = re.compile(r"^## ([A-Z_]+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+STATUS: Final = re.compile(r"\s*Status \d+\.\s*")
 HTML: Final = "text/html; charset=utf-8"
 FURTHER: Final = (
     ("errors", "Errors"),
@@ -37,6 +45,28 @@ FURTHER: Final = (
 """The pages beside those of the groups: their names in addresses and their titles."""
 MOST_NAMED: Final = 12
 """A code that more operations answer is everywhere, so they are not named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    code: str
+    status: int
+    told: str
+    """As HTML: what it means, and what to do."""
+    example: str
+
+
+def paragraphs() -> Mapping[str, str]:
+    """Those of the guide, by code, as Markdown without their status."""
+    found = PARAGRAPH.findall(GUIDE.read_text(encoding="utf-8"))
+    return {code: STATUS.sub("", text, count=1) for code, text in found}
+
+
+def of_code(code: str, told: Mapping[str, str]) -> Error:
+    from wmsd.interfaces.guide.markdown import fragment  # imported only when somebody reads about errors
+
+    example = pretty({"message": EXAMPLES[code]["message"], "code": code, **EXAMPLES[code]})
+    return Error(code, STATUS_OF_CODE[code], fragment(told[code]), example)
 
 
 class Pages:
@@ -187,12 +217,12 @@ def _of_operation(reference: Reference, group: Group, described: Described) -> s
 
 def _errors(reference: Reference) -> str:
     named = {code: reference.answering(code) for code in STATUS_OF_CODE}
-    told = errors.paragraphs()
+    told = paragraphs()
     return _shown(
         "errors",
         reference,
         "errors",
-        errors=[errors.of_code(code, told) for code in STATUS_OF_CODE],
+        errors=[of_code(code, told) for code in STATUS_OF_CODE],
         named={code: each for code, each in named.items() if len(each) <= MOST_NAMED},
         numbers={code: len(each) for code, each in named.items()},
     )

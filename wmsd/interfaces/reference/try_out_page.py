@@ -1,6 +1,7 @@
 """The try-out of an operation: a form for its parameters and its body, and what came back."""
 
 import asyncio
+import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,12 +23,13 @@ from wmsd.interfaces.pages.kit.session_door import Door, Person
 from wmsd.interfaces.pages.kit.text.language import translated as _
 from wmsd.interfaces.pages.kit.workplace import AdminWorkplace, CompanyWorkplace, company_at
 from wmsd.interfaces.reference.operations import Described, Place, Reference, pretty
-from wmsd.interfaces.reference.pretty_json import laid_out
 from wmsd.interfaces.reference.schema_rows import Row
 from wmsd.interfaces.reference.try_out_call import COMPANY, Sender, Sent, Tried
 from wmsd.request_history import curl
 from wmsd.tenants.accounts.actions import list_companies
 
+PART: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]++')
+INDENT: Final = "  "
 MOST_COMPANIES: Final = 200
 """Of more, the person types the number."""
 MOST_SHOWN: Final = 32 * 1024
@@ -42,6 +44,24 @@ OWN_KEY: Final = "try-"
 """What a key begins with that the form has made."""
 ONCE: Final = "form_key"
 Typed = dict[str, str]
+
+
+def laid_out(text: str) -> str:
+    """`text` is JSON that the service has made."""
+    shown: list[str] = []
+    depth, before = 0, ""
+    for part in PART.findall(text):
+        if part in "}]":
+            depth -= 1
+        if before and before in "{[" and part in "}]":  # nothing is inside
+            pass
+        elif (before and before in "{[,") or part in "}]":
+            shown.append("\n" + INDENT * depth)
+        shown.append(": " if part == ":" else part)
+        if part in "{[":
+            depth += 1
+        before = part
+    return "".join(shown)
 
 
 @dataclass(frozen=True, slots=True)

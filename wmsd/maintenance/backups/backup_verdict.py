@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.base.schedule import LATE
-from wmsd.maintenance.backups.last_runs import BackupRecord
-from wmsd.maintenance.backups.present import (
+from wmsd.maintenance.backups.last_runs import (
+    BackupRecord,
     is_hidden,
     is_in_folder,
     made_elsewhere,

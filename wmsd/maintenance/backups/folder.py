@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from wmsd.base.machine.file_owner import give_to_owner_of, make_folders
+from wmsd.base.machine.private_files import give_to_owner_of, make_folders
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from wmsd.base import timestamps
 from wmsd.base.schedule import is_due, is_proof_due, next_due
 from wmsd.data_folder.folder import DataFolder
-from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
-from wmsd.maintenance.backups.present import made_there, proven_there
+from wmsd.maintenance.backups.last_runs import BackupRecord, made_there, proven_there, read_record
 from wmsd.settings import Backup
 
 

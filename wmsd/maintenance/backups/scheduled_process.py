@@ -19,9 +19,10 @@ from wmsd.maintenance.backups.last_runs import (
     MadeBackup,
     ProvenBackup,
     change_record,
+    made_there,
+    proven_there,
     read_record,
 )
-from wmsd.maintenance.backups.present import made_there, proven_there
 from wmsd.maintenance.backups.schedule import is_something_due, local_now
 from wmsd.settings import Backup
 

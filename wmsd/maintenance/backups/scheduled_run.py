@@ -23,11 +23,12 @@ from wmsd.maintenance.backups.last_runs import (
     MadeBackup,
     ProvenBackup,
     change_record,
+    here,
+    made_there,
     read_record,
 )
 from wmsd.maintenance.backups.manifest import Manifest
 from wmsd.maintenance.backups.other_server import SAYS, between, told_other
-from wmsd.maintenance.backups.present import here, made_there
 from wmsd.maintenance.backups.progress import Tell, silent
 from wmsd.maintenance.backups.retention import superseded
 from wmsd.maintenance.backups.schedule import is_backup_due, is_proof_due_now

@@ -19,7 +19,7 @@ from wmsd.db.files.company_file import Borrow
 from wmsd.db.files.integrity import UNREADABLE, missing_end, opened_to_examine
 from wmsd.db.files.read_only_copy import opened_without_writing
 from wmsd.db.migrations import COMPANY, PLATFORM, FileKind, only_by_a_server
-from wmsd.maintenance.doctor.swapped_companies import swapped_with
+from wmsd.maintenance.doctor.folder_files import swapped_with
 from wmsd.maintenance.file_checks.company_checks import (
     IS_NEWEST,
     LAST_CHANGE,

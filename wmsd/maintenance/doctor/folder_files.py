@@ -1,4 +1,4 @@
-"""Whether the files of the data folder are those that belong there."""
+"""Whether the files of the data folder are those that belong there, each in its own place."""
 
 from pathlib import Path
 from typing import Final
@@ -9,12 +9,12 @@ from wmsd.data_folder.file_swap import JOURNAL
 from wmsd.data_folder.names import is_own
 from wmsd.data_folder.platform_loss import restoring_platform
 from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.file_owner import Owner
 from wmsd.db.files.read_only_copy import Content, content_of, owner_of
 from wmsd.db.files.removed_files import newest_copy
 from wmsd.db.migrations import COMPANY, PLATFORM
 from wmsd.maintenance.backups.newest_backup import BackupsIn, newest_with
 from wmsd.maintenance.doctor.situation import Situation
-from wmsd.maintenance.doctor.swapped_companies import swapped_with
 from wmsd.maintenance.doctor.usable_folder import check_usable
 
 NOBODY: Final = "nobody"
@@ -89,6 +89,16 @@ KINDS: Final = (
     *(COMPANY_MISSING, COMPANY_REMOVED, COMPANY_EMPTY, COMPANY_FOREIGN, COMPANIES_SWAPPED),
     *(FILE_UNKNOWN, FILE_STRAY, RESTORE_UNFINISHED, UNUSABLE),
 )
+
+
+def swapped_with(companies: Path, company_id: int) -> Owner | None:
+    """The company whose file stands in the place of this one's, while its own stands there."""
+    here = owner_of(companies / f"{company_id}.db")
+    if here is None or here.company_id == company_id:
+        return None
+    there = owner_of(companies / f"{here.company_id}.db")
+    is_mutual = there is not None and there[:2] == (here.installation, company_id)
+    return here if is_mutual else None
 
 
 def look(at: Situation) -> Found:

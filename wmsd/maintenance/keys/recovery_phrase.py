@@ -15,8 +15,10 @@ import pyrage
 from mnemonic import Mnemonic
 
 from wmsd.base import bech32
+from wmsd.db.engine.transaction import Transaction
 from wmsd.maintenance.keys.passphrases import NotOpened
-from wmsd.tenants.keys.recovery_phrases import fingerprint
+from wmsd.tenants.keys import recovery_phrases
+from wmsd.tenants.keys.recovery_phrases import KnownPhrase, fingerprint
 
 WORDS: Final = 12
 BITS: Final = 128
@@ -111,3 +113,17 @@ def _list() -> Mnemonic:
 @cache
 def _known() -> frozenset[str]:
     return frozenset(_list().wordlist)
+
+
+def create(tx: Transaction, replaces: str | None) -> Phrase:
+    """A new phrase, which backups are sealed to from now on, beside the one that is in use until the new one is
+    checked. `replaces` is the fingerprint of that one. Raises Problem (409) when another one is in use.
+    """
+    phrase = new_phrase()
+    recovery_phrases.add(tx, phrase.recipient, replaces)
+    return phrase
+
+
+def check(tx: Transaction, typed: Phrase) -> KnownPhrase:
+    """Notes that it was typed. Raises Problem (422) when the installation does not have it."""
+    return recovery_phrases.check(tx, typed.recipient)

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
-from wmsd.base.machine.file_owner import give_to_owner_of
-from wmsd.base.machine.private_files import new_private_folder
+from wmsd.base.machine.private_files import give_to_owner_of, new_private_folder
 from wmsd.base.machine.scratch_folders import in_use
 from wmsd.data_folder.continue_numbers import leap
 from wmsd.data_folder.file_swap import Rename, swap

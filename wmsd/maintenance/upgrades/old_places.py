@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.host.systemd.paths import CONFIG, STATE
 from wmsd.maintenance.backups.folder import BackupFolder
-from wmsd.maintenance.backups.last_runs import read_record
-from wmsd.maintenance.backups.present import is_hidden
+from wmsd.maintenance.backups.last_runs import is_hidden, read_record
 from wmsd.settings import Layer, RelativePath, Settings, default_backups, from_folder, relative_paths
 
 OLD_BACKUPS: Final = "backups"

@@ -12,8 +12,7 @@ from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
 from wmsd.maintenance.backups.manifest import Keys, SealedTo
 from wmsd.maintenance.backups.schedule import local_now, next_backup
-from wmsd.platform.admin_view.health import of_replica
-from wmsd.platform.admin_view.progress import progress_of
+from wmsd.platform.admin_view.health import of_replica, progress_of
 from wmsd.platform.admin_view.schema import ArchiveShown, Proof, SealedPhrase
 from wmsd.platform.admin_view.service import OversightService
 

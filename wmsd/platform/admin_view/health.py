@@ -1,10 +1,14 @@
-"""The figures of the house, what its checks say themselves, and the last examination. Call it on a thread."""
+"""The figures of the installation, what its checks say themselves, the last examination, and the progress of work
+beside the server. Call it on a thread.
+"""
 
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+
+from pydantic import ValidationError
 
 from wmsd import __version__
 from wmsd.base import timestamps
@@ -17,7 +21,7 @@ from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.last_runs import read_record
 from wmsd.maintenance.backups.scheduled_process import Seen
 from wmsd.platform.admin_view.findings_file import Examination
-from wmsd.platform.admin_view.progress import progress_of
+from wmsd.platform.admin_view.schema import Progress
 from wmsd.platform.admin_view.service import OversightService
 from wmsd.server.alerts.alerts import LOOK_SECONDS
 from wmsd.server.alerts.kinds import sentence
@@ -25,6 +29,14 @@ from wmsd.server.jobs import Jobs
 
 MOST_NAMED: Final = 5
 MOST_BEHIND: Final = 20
+
+
+def progress_of(told: Mapping[str, Any]) -> dict[str, Any] | None:
+    """None as long as it has said nothing."""
+    try:
+        return Progress.model_validate({"doing": "examining", **told}).model_dump()
+    except ValidationError:
+        return None
 
 
 def moves(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:

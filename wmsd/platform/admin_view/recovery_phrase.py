@@ -10,8 +10,7 @@ from wmsd.contract.fields import Input, Model, Sealed, Timestamp
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import Seen
-from wmsd.maintenance.keys import key_protection
-from wmsd.maintenance.keys import phrase_actions as recovering
+from wmsd.maintenance.keys import key_protection, recovery_phrase
 from wmsd.maintenance.keys.key_protection import Protection, State
 from wmsd.maintenance.keys.recovery_phrase import Phrase, WrongPhrase
 from wmsd.platform.admin_view.service import OversightService, for_platform_admins
@@ -102,7 +101,7 @@ async def create_recovery_phrase(
 ) -> dict[str, Any]:
     """Create a recovery phrase. The answer has its words, which are kept nowhere."""
     phrase = await service.installation.platform.write(
-        lambda tx: recovering.create(tx, body.replaces), caller.actor
+        lambda tx: recovery_phrase.create(tx, body.replaces), caller.actor
     )
     return {
         "words": phrase.words.split(),
@@ -118,7 +117,7 @@ def check_recovery_phrase(tx: Transaction, body: TypedPhrase) -> dict[str, Any]:
         typed = Phrase(body.phrase)
     except WrongPhrase as error:
         raise invalid({"phrase": [str(error)]}) from None
-    known = recovering.check(tx, typed)
+    known = recovery_phrase.check(tx, typed)
     return {"message": f"These are the words of the recovery phrase {known.fingerprint}."}
 
 

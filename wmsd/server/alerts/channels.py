@@ -24,8 +24,7 @@ from wmsd.http_client.lazy_client import LazyClient
 from wmsd.installation.open_installation import new_guard
 from wmsd.server.alerts.alerts_file import Notice, WayName
 from wmsd.server.alerts.mail import ToMail
-from wmsd.server.alerts.messages import as_bytes
-from wmsd.server.alerts.outcome import Outcome
+from wmsd.server.alerts.messages import Outcome, as_bytes
 from wmsd.settings import Settings
 
 LOG = logging.getLogger("wmsd.alerts")

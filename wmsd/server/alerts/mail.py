@@ -23,8 +23,7 @@ from wmsd.http_client.dns_resolver import DnsResolver
 from wmsd.http_client.guard import Guard
 from wmsd.server.alerts.alerts_file import Notice, WayName
 from wmsd.server.alerts.mail_failures import MailRefused, sentence
-from wmsd.server.alerts.messages import body
-from wmsd.server.alerts.outcome import Outcome
+from wmsd.server.alerts.messages import Outcome, body
 from wmsd.settings import Alerts
 
 if TYPE_CHECKING:  # imported when something is sent: a start does not need it

@@ -1,9 +1,9 @@
-"""What an alert is for a program: the JSON that a receiver and a command get."""
+"""What an alert is for a program: the JSON that a receiver and a command get, and what came of sending it."""
 
 import json
 import socket
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wmsd import __version__
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
@@ -45,3 +45,10 @@ def body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict
 
 def as_bytes(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> bytes:
     return json.dumps(body(notice, data, complete), ensure_ascii=False).encode()
+
+
+class Outcome(NamedTuple):
+    """`said`: what came back, for whoever tries it; `error` is None where the alert was taken."""
+
+    error: str | None
+    said: str = ""

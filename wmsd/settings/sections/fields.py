@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation
 
-from wmsd.contract.path_fields import OfPath
+from wmsd.contract.secret_fields import OfPath
 from wmsd.http_client import ports
 
 MEGABYTE: Final = 1_000_000

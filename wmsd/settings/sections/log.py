@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from wmsd.contract.path_fields import OfPath
-from wmsd.contract.secret_fields import Secret, SecretFile
+from wmsd.contract.secret_fields import OfPath, Secret, SecretFile
 from wmsd.http_client import ports
 from wmsd.settings.sections.fields import (
     AllowHttp,

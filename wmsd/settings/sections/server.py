@@ -5,8 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from wmsd.contract.path_fields import OfPath
-from wmsd.contract.secret_fields import SecretFile
+from wmsd.contract.secret_fields import OfPath, SecretFile
 from wmsd.settings.sections.fields import (
     Networks,
     PerMinute,

@@ -7,8 +7,7 @@ from pydantic import AfterValidator, Field
 
 from wmsd.base.machine.memory import machine_memory
 from wmsd.base.schedule import Keep
-from wmsd.contract.path_fields import OfPath
-from wmsd.contract.secret_fields import Secret, SecretFile
+from wmsd.contract.secret_fields import OfPath, Secret, SecretFile
 from wmsd.settings.sections.fields import MEGABYTE, Kept, ReadEachTime, Section, check_time_of_day
 
 LEAST_MEMORY: Final = 32 * MEGABYTE

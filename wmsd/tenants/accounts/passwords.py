@@ -7,9 +7,11 @@ any number of them.
 
 import asyncio
 import math
+import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
@@ -17,10 +19,11 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
-from wmsd.base.machine.thread_priority import give_way
 from wmsd.base.problems import Problem, unavailable
 from wmsd.tenants.accounts.sign_in_pauses import Key, Pauses
 
+GIVING_WAY: Final = 10
+"""A tenth of the processor's time that others have, when both want it."""
 MOST_UNDER_WAY = 10
 QUEUE_SECONDS = 2
 """Seconds after which a full queue is empty again, roughly."""
@@ -31,6 +34,14 @@ password is right for it.
 """
 
 Result = TypeVar("Result")
+
+
+def give_way() -> None:
+    """Has the calling thread, and those that it starts, give way to the event loop. Linux keeps a priority for
+    each thread (sched(7)). Where the system forbids that, as a service manager can, they work as all others.
+    """
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + GIVING_WAY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The SQL of the lists and records that admins see of companies, operators and the audit."""
 
+import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import CursorQuery, PageQuery
@@ -46,6 +47,16 @@ ENTRIES: Final = Listing(
     conditions(AuditFilters, action="substr(action, 1, length(:action)) = :action", since="at >= :since"),
     "",
 )
+FIND: Final = """
+    SELECT id, at, actor, address, action, subject, details FROM audit
+    WHERE (:who IS NULL OR instr(lower(actor), lower(:who)))
+        AND (:what IS NULL OR substr(action, 1, length(:what)) = :what)
+        AND (:subject IS NULL OR subject = :subject OR substr(subject, 1, length(:subject) + 1) = :subject || ' ')
+        AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
+        AND id > :after
+    ORDER BY id DESC LIMIT :limit
+"""
+"""A site's and a webhook's subject begins with the code of its company."""
 
 
 def companies(tx: Transaction, query: PageQuery, within: frozenset[int] | None) -> Page:
@@ -92,3 +103,9 @@ def entries(tx: Transaction, query: PageQuery) -> Page:
 
 def entries_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
     return ENTRIES.after(tx, ENTRY, query, position, query.filters())
+
+
+def audit_entries(tx: Transaction, **filters: str | int | None) -> list[dict[str, Any]]:
+    """The last entries that fit, the oldest of them first. A filter that is None lets all through."""
+    rows = tx.records(FIND, {"after": 0, **filters})
+    return [{**row, "details": json.loads(row["details"]) if row["details"] else None} for row in reversed(rows)]

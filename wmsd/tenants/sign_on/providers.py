@@ -6,8 +6,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_serializer, model_validator
 
 from wmsd.contract.access import ABILITIES, Role
-from wmsd.contract.path_fields import OfPath
-from wmsd.contract.secret_fields import Secret, SecretFile
+from wmsd.contract.secret_fields import OfPath, Secret, SecretFile
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}", re.ASCII)
 ISSUER: Final = re.compile(r"https?://[^\s?#@]{1,500}", re.ASCII)

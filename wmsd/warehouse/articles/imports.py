@@ -13,7 +13,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import stored
 from wmsd.events.outbox.events import record_events
 from wmsd.warehouse.articles import article_staging as staging
-from wmsd.warehouse.articles import staged_checks, store
+from wmsd.warehouse.articles import store
 from wmsd.warehouse.articles.schema import ArticleChanges
 from wmsd.warehouse.articles.tracking_rules import Obstacles
 from wmsd.warehouse.directory import store as directory
@@ -36,7 +36,7 @@ class ArticleImport(Import):
             staging.add(tx, [self._staged(row, outcome) for row in chunk])
             count += len(chunk)
         for name in ("code", "external_ref"):
-            for line, first in staged_checks.given_twice(tx, name):
+            for line, first in staging.given_twice(tx, name):
                 outcome.refuse(line, {name: [f"is given twice; first in row {first}"]})
         return count
 
@@ -69,7 +69,7 @@ class ArticleImport(Import):
         """Whether the articles of the rows and all clients are as they were when it was called the last time."""
         before, self._last_change = self._last_change, tx.last_change()
         clients, self._clients = self._clients, self._clients_now(tx)
-        return before is not None and clients == self._clients and not staged_checks.is_concerned_since(tx, before)
+        return before is not None and clients == self._clients and not staging.is_concerned_since(tx, before)
 
     def _clients_now(self, tx: Transaction) -> Mapping[str, int]:
         """Their ids by code, if the rows name them."""
@@ -87,18 +87,18 @@ class ArticleImport(Import):
 
 
 def _check_references(tx: Transaction, outcome: Outcome) -> None:
-    staged_checks.find_known(tx)
-    for line in staged_checks.nameless(tx):
+    staging.find_known(tx)
+    for line in staging.nameless(tx):
         outcome.refuse(line, {"name": ["is required"]})
-    for line in staged_checks.of_no_client(tx):
+    for line in staging.of_no_client(tx):
         outcome.refuse(line, {"client_code": ["is not a client of this company"]})
-    for line in staged_checks.of_taken_external_ref(tx):
+    for line in staging.of_taken_external_ref(tx):
         outcome.refuse(line, {"external_ref": ["is taken by another article"]})
 
 
 def _serials_refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
     obstacles = tx.service(Obstacles)
-    for current in staged_checks.tracked_otherwise(tx):
+    for current in staging.tracked_otherwise(tx):
         try:
             obstacles.check(tx, current.article_id, current.track_serial, current.wanted)
         except Problem as problem:

@@ -1,11 +1,18 @@
-"""What the lines of documents forbid: see `warehouse/articles/tracking_rules.py`."""
+"""What the stock of documents forbids: a change of an article's tracking (`warehouse/articles/tracking_rules.py`),
+and posting more than a balance can hold.
+"""
 
-from collections.abc import Iterable
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
+from wmsd.base.quantity import MAXIMUM, to_text
+from wmsd.contract.field_errors import FieldError
+from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles.tracking_rules import Obstacle
 from wmsd.warehouse.documents.checks import listed
 from wmsd.warehouse.documents.table import DocumentTable
+from wmsd.warehouse.stock import store as stock
 
 
 def fractional_lines(table: DocumentTable, statuses: Iterable[str]) -> Obstacle:
@@ -27,3 +34,21 @@ def _lines(
         )
     """
     return Obstacle(switched, exists, f"open {table.noun}s have {what}")
+
+
+class Incoming(NamedTuple):
+    """A quantity, in millionths, that enters a stock record; `path` is the field that says it."""
+
+    path: str
+    stock_id: int
+    quantity: int
+
+
+def overfull(tx: Transaction, incoming: Sequence[Incoming]) -> Iterator[FieldError]:
+    """An error for each quantity that would take the balance of its stock record over the largest."""
+    sums: Counter[int] = Counter()
+    balances = stock.quantities(tx, [each.stock_id for each in incoming])
+    for path, stock_id, quantity in incoming:
+        sums[stock_id] += quantity
+        if balances[stock_id] + sums[stock_id] > MAXIMUM:
+            yield FieldError("VALIDATION_FAILED", path, f"would take the stock balance over {to_text(MAXIMUM)}")

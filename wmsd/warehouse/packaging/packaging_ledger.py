@@ -7,11 +7,16 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.quantity import MAXIMUM, to_text
 from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.undo_rows import Made
 from wmsd.events.outbox.events import record_event
 from wmsd.warehouse.packaging import store
 from wmsd.warehouse.packaging.schema import Direction
 
 EVENT: Final = "packaging.movement_recorded"
+MOVED: Final = """
+    SELECT packaging_type_id, partner_id, iif(direction = 'IN', 'OUT', 'IN'), quantity FROM packaging_movements
+    WHERE id > ? AND id <= ? ORDER BY id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ def record(tx: Transaction, movement: Movement, document: Document | None = None
     return movement_id
 
 
-def take_back(tx: Transaction, document: Document) -> list[int]:
+def take_back_document(tx: Transaction, document: Document) -> list[int]:
     """Reverses everything that the document has moved so far. Answers the ids of the movements."""
     return [
         record(
@@ -96,3 +101,10 @@ def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -
         else:
             sentence = f"would make the balance {to_text(after)}, past {to_text(MAXIMUM)} either way"
             yield FieldError("VALIDATION_FAILED", path, sentence)
+
+
+def take_back_import(tx: Transaction, made: Made, reason: str) -> None:
+    """Raises Problem (422) when a balance would exceed its bounds."""
+    for moved in tx.rows(MOVED, (made.after, made.last)):
+        type_id, partner_id, direction, quantity = moved
+        record(tx, Movement(type_id, partner_id, direction, quantity, notes=reason))

@@ -11,9 +11,14 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.change_history import delete
 from wmsd.warehouse.documents.dependents import Dependents
 from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
-from wmsd.warehouse.documents.document_references import Articles, check_document, not_initial, sent_status
+from wmsd.warehouse.documents.document_references import (
+    Articles,
+    check_document,
+    not_initial,
+    references_of,
+    sent_status,
+)
 from wmsd.warehouse.documents.operations import reading
-from wmsd.warehouse.documents.sent_references import references_of
 from wmsd.warehouse.documents.transitions import Step
 from wmsd.warehouse.purchase_orders.rules import BY_HAND, INITIAL, Status
 from wmsd.warehouse.purchase_orders.schema import (

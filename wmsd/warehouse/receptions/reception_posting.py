@@ -8,7 +8,7 @@ from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.outbox.events import record_event
 from wmsd.warehouse.documents.document_events import move_and_emit
-from wmsd.warehouse.documents.posting import Incoming, overfull
+from wmsd.warehouse.documents.stock_obstacles import Incoming, overfull
 from wmsd.warehouse.purchase_orders import store as orders
 from wmsd.warehouse.purchase_orders.rules import status_after_reception
 from wmsd.warehouse.purchase_orders.store import ORDERS

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.contract.field_errors import FieldError
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.documents.sent_references import objects_in, references_of
+from wmsd.warehouse.documents.document_references import objects_in, references_of
 from wmsd.warehouse.purchase_orders import store as orders
 from wmsd.warehouse.purchase_orders.rules import MAY_BE_RECEIVED
 from wmsd.warehouse.purchase_orders.store import ORDERS, ReceivableItem

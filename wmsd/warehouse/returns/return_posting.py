@@ -7,7 +7,7 @@ from typing import Final
 from wmsd.base.quantity import SCALE
 from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.documents.posting import Incoming, overfull
+from wmsd.warehouse.documents.stock_obstacles import Incoming, overfull
 from wmsd.warehouse.returns.return_references import Row
 from wmsd.warehouse.returns.rules import DISPOSITIONS
 from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS

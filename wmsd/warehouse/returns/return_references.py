@@ -8,8 +8,7 @@ from typing import Any, Final
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.contract.field_errors import FieldError
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.documents.document_references import Articles, check_document
-from wmsd.warehouse.documents.sent_references import references_of
+from wmsd.warehouse.documents.document_references import Articles, check_document, references_of
 from wmsd.warehouse.returns import store
 from wmsd.warehouse.returns.schema import ReturnLineFields
 from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS

@@ -11,12 +11,11 @@ from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.document_events import emit_updated, move_and_emit
 from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
-from wmsd.warehouse.documents.document_references import check_document, sent_status
+from wmsd.warehouse.documents.document_references import check_document, references_of, sent_status
 from wmsd.warehouse.documents.document_reservations import find_stock
 from wmsd.warehouse.documents.operations import reading
-from wmsd.warehouse.documents.sent_references import references_of
 from wmsd.warehouse.documents.transitions import Step
-from wmsd.warehouse.packaging.packaging_ledger import Document, take_back
+from wmsd.warehouse.packaging.packaging_ledger import Document, take_back_document
 from wmsd.warehouse.packaging.schema import PackagingLine
 from wmsd.warehouse.sales_orders.create import create
 from wmsd.warehouse.sales_orders.effects import EFFECTS
@@ -157,4 +156,4 @@ def move(tx: Transaction, order_ids: Sequence[int], current: Status, requested: 
     EFFECTS[effect](tx, order_ids)
     move_and_emit(tx, ORDERS, order_ids, current, requested)
     for order_id in order_ids if effect is Effect.UNLOAD else ():
-        take_back(tx, Document(ORDERS.entity, order_id))
+        take_back_document(tx, Document(ORDERS.entity, order_id))

@@ -11,7 +11,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks.deliveries.due_store import milliseconds, release
 from wmsd.events.webhooks.rules import GONE, SWITCHED_OFF_AFTER, Verdict, failing_milliseconds, verdict
-from wmsd.events.webhooks.switch_off import switch_off
+from wmsd.events.webhooks.store import switch_off
 
 
 class Result(NamedTuple):

@@ -16,14 +16,13 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_files import CompanyFiles
-from wmsd.events.webhooks import missing_credentials, switch_off
+from wmsd.events.webhooks import missing_credentials, store
 from wmsd.events.webhooks.deliveries import due_store as deliveries
 from wmsd.events.webhooks.deliveries.due_store import Outlook, Target
 from wmsd.events.webhooks.missing_credentials import MissingCredentials
 from wmsd.events.webhooks.rules import off_because
-from wmsd.events.webhooks.sending.throttle_more import MOMENT_SECONDS, Throttle
-from wmsd.events.webhooks.store import has_subscriptions
-from wmsd.events.webhooks.switch_off import SwitchedOff
+from wmsd.events.webhooks.sending.throttle import MOMENT_SECONDS, Throttle
+from wmsd.events.webhooks.store import SwitchedOff, has_subscriptions
 
 LOG = logging.getLogger("wmsd.webhooks")
 SCAN_AFTER_SECONDS: Final = 0.01
@@ -228,7 +227,7 @@ class DueScanner:
             await self._audit(f"webhook.switch_off {each.because}", f"{company.code} {each.name}")
             LOG.warning("webhook %s of %s is switched off: %s", each.name, company.code, each.because)
         if new:
-            await database.write(lambda tx: switch_off.note_audited(tx, [each.id for each in new]))
+            await database.write(lambda tx: store.note_audited(tx, [each.id for each in new]))
 
     async def _tell_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
         """Where it cannot be told, sending goes on, and the next scan tells it."""
@@ -245,7 +244,7 @@ class DueScanner:
 
 
 def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[MissingCredentials]]:
-    return deliveries.outlooks(tx), switch_off.switched_off(tx), missing_credentials.missing(tx)
+    return deliveries.outlooks(tx), store.switched_off(tx), missing_credentials.missing(tx)
 
 
 async def _skip_some(database: Database, because: str) -> bool:

@@ -9,10 +9,11 @@ always.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from wmsd.base.clock import Clock
 from wmsd.base.repeated_failures import Complaints
@@ -33,15 +34,45 @@ from wmsd.events.webhooks.sending.due_scanner import (
 from wmsd.events.webhooks.sending.recorder import Recorder
 from wmsd.events.webhooks.sending.routes import ways_of
 from wmsd.events.webhooks.sending.subscription_queue import SubscriptionQueue, page_budget, update_queues
-from wmsd.events.webhooks.sending.tasks import Tasks
-from wmsd.events.webhooks.sending.throttle import ConcurrencyLimits, Slot
-from wmsd.events.webhooks.sending.throttle_more import Throttle
+from wmsd.events.webhooks.sending.throttle import ConcurrencyLimits, Slot, Throttle
 from wmsd.http_client.lazy_client import LazyClient
 
 LOG = logging.getLogger("wmsd.webhooks")
 STOP_SECONDS: Final = 3.0
 CANNOT_LOAD: Final = "webhooks of company {} cannot be loaded"
 CANNOT_SEND: Final = "webhooks of company {} cannot be sent; they are tried again soon"
+
+
+class Tasks:
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+        self._complaints = Complaints(LOG)
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._complaints.failed("a background task of the sender failed", error)
+
+    def cancel(self) -> None:
+        for task in self._running:
+            task.cancel()
+
+    async def wait(self, seconds: float) -> None:
+        """Waits for all of them, also for those that begin meanwhile, but no longer than that."""
+        until = time.monotonic() + seconds
+        while self._running and time.monotonic() < until:
+            await asyncio.wait(
+                self._running, timeout=until - time.monotonic(), return_when=asyncio.FIRST_COMPLETED
+            )
 
 
 class Sender:

@@ -1,4 +1,4 @@
-"""The SQL of receivers of the house's own."""
+"""The SQL of test receivers, and what ends them when their time is over."""
 
 import json
 from datetime import datetime
@@ -10,6 +10,7 @@ from wmsd.base.vault import Vault
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
 from wmsd.events.webhooks import receiver_rules as rules
+from wmsd.events.webhooks import store as subscriptions
 from wmsd.events.webhooks.receiver_rules import Answers
 from wmsd.events.webhooks.test_receivers.schema import Received
 from wmsd.events.webhooks.test_receivers.signatures import has_valid_signature
@@ -64,6 +65,7 @@ ONE_RECEIVED: Final = f"""
     SELECT {SHOWN}, received.headers, received.body FROM {SOURCE}
     WHERE received.subscription_id = ? AND received.id = ?
 """
+OVER: Final = "SELECT subscription_id FROM webhook_receivers WHERE ends_at <= ?"
 
 
 def count(tx: Transaction) -> int:
@@ -160,3 +162,11 @@ def keep(
     tx.execute(FORGET, {"id": subscription_id, "kept": rules.KEPT, "kept_bytes": rules.KEPT_BYTES})
     found: Answers = answers
     return found
+
+
+def end_old(tx: Transaction) -> int:
+    """Removes the receivers whose time is over, with their webhooks. Answers how many."""
+    over = [subscription_id for (subscription_id,) in tx.rows(OVER, (tx.timestamp,))]
+    for subscription_id in over:
+        subscriptions.delete(tx, subscription_id)
+    return len(over)

@@ -26,8 +26,7 @@ from wmsd.imports.csv_rows import NO_ROWS, Form, Unreadable
 from wmsd.imports.disk_room import Room, staging_folder
 from wmsd.imports.errors import Told, asked, of_file
 from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
-from wmsd.imports.file_kinds import KINDS, export_csv, import_beside
-from wmsd.imports.modules import MODULE_OF
+from wmsd.imports.file_kinds import KINDS, MODULE_OF, export_csv, import_beside
 from wmsd.imports.preview import counts_of, errors_anyway, evidence_of, form_in_words, preview, told
 from wmsd.imports.store import Recording, TakenInAlready
 from wmsd.installation.open_installation import Installation

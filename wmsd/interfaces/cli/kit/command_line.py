@@ -23,8 +23,7 @@ from wmsd.data_folder.clock_watch import order_as_server
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import beside_a_server
 from wmsd.data_folder.messages import check_folder, refuse_others, where_instead
-from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
-from wmsd.db.engine.told_failures import as_storage_error
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError, as_storage_error
 from wmsd.db.files.company_file import Borrow
 from wmsd.installation.open_installation import Installation, open_installation
 from wmsd.interfaces.cli.kit.command_hints import suggested

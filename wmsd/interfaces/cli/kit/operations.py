@@ -1,4 +1,7 @@
-"""The command line does what people do at the pages: the same operations, by a caller who may do everything."""
+"""Runs operations at the command line: the same ones as people do at the pages, by a caller who may do everything.
+
+Here too: the sentence for a code that no record has.
+"""
 
 import os
 import pwd
@@ -11,7 +14,9 @@ from wmsd.base.problems import Problem
 from wmsd.contract.access import ABILITIES
 from wmsd.contract.context import PROGRAM, Actor, Caller
 from wmsd.contract.operation import Operation
+from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
+from wmsd.warehouse.similar_codes import code_meant
 
 SITE_ADMIN: Final = Caller(PROGRAM, frozenset(ABILITIES), None, role="platform-admin")
 LONGEST_NAME: Final = 64
@@ -58,3 +63,11 @@ def _option(path: str, options: Mapping[str, str], values: Mapping[str, Sequence
         return path
     given = values.get(field, ())
     return f"{option} {given[int(place)]}" if place.isdecimal() and int(place) < len(given) else option
+
+
+def not_there(tx: Transaction, noun: str, table: str, typed: str, lists: str) -> str:
+    """`lists`: the command that lists the records, with its options."""
+    meant = code_meant(tx, table, typed)
+    if meant is None:
+        return f"There is no {noun} {typed}: `wmsd {lists}` lists them."
+    return f"There is no {noun} {typed}. Did you mean {meant}?"

@@ -9,14 +9,13 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.contract.operation import Operation
 from wmsd.db.engine.transaction import Transaction
-from wmsd.interfaces.cli.kit.errors import not_there
 from wmsd.interfaces.cli.kit.field_options import (
     NAMED_BY_CODE,
     FieldOption,
     options_of_fields,
     options_of_query,
 )
-from wmsd.interfaces.cli.kit.operations import told_by_options
+from wmsd.interfaces.cli.kit.operations import not_there, told_by_options
 from wmsd.warehouse.directory import store as directory
 
 Row = dict[str, Any]

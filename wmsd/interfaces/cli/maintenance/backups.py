@@ -53,9 +53,15 @@ from wmsd.maintenance.backups.backup_verdict import REMEDY, verdict
 from wmsd.maintenance.backups.create import Creation, Made
 from wmsd.maintenance.backups.encryption import said_of
 from wmsd.maintenance.backups.folder import BackupFolder
-from wmsd.maintenance.backups.last_runs import BackupRecord, change_record, read_record
+from wmsd.maintenance.backups.last_runs import (
+    BackupRecord,
+    change_record,
+    made_elsewhere,
+    made_there,
+    proven_there,
+    read_record,
+)
 from wmsd.maintenance.backups.manifest import BackedUpFile, brings_back
-from wmsd.maintenance.backups.present import made_elsewhere, made_there, proven_there
 from wmsd.maintenance.backups.progress import Tell, silent
 from wmsd.maintenance.backups.restore import Restore
 from wmsd.maintenance.backups.schedule import local_now

@@ -20,8 +20,7 @@ from wmsd.interfaces.cli.kit.command_line import (
 )
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.maintenance.backups.last_runs import read_record
-from wmsd.maintenance.keys import key_protection
-from wmsd.maintenance.keys import phrase_actions as recovering
+from wmsd.maintenance.keys import key_protection, recovery_phrase
 from wmsd.maintenance.keys.key_protection import Protection
 from wmsd.maintenance.keys.passphrases import passphrase_in
 from wmsd.maintenance.keys.recovery_phrase import Phrase, WrongPhrase
@@ -166,14 +165,14 @@ def list_phrases(command_line: CommandLine, as_json: bool) -> None:
 
 def _creating(replaces: str | None) -> Any:
     async def work(installation: Installation) -> Phrase:
-        return await installation.platform.write(lambda tx: recovering.create(tx, replaces))
+        return await installation.platform.write(lambda tx: recovery_phrase.create(tx, replaces))
 
     return work
 
 
 def _checking(phrase: Phrase) -> Any:
     async def work(installation: Installation) -> KnownPhrase:
-        return await installation.platform.write(lambda tx: recovering.check(tx, phrase))
+        return await installation.platform.write(lambda tx: recovery_phrase.check(tx, phrase))
 
     return work
 

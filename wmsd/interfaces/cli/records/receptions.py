@@ -1,7 +1,6 @@
 """`wmsd reception`."""
 
-from wmsd.interfaces.cli.records.document_commands import document_command
-from wmsd.interfaces.cli.records.moved_packaging import with_packaging
+from wmsd.interfaces.cli.records.document_commands import document_command, with_packaging
 from wmsd.warehouse.receptions.kind import RECEPTIONS
 from wmsd.warehouse.receptions.rules import FINAL
 

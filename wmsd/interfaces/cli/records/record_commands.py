@@ -3,16 +3,18 @@ declarations of their operations.
 """
 
 import json
+import shutil
+import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from wmsd.contract.validation import check
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say, shown_cell
 from wmsd.interfaces.cli.kit.company_data import (
     company_database,
     company_option,
@@ -21,9 +23,34 @@ from wmsd.interfaces.cli.kit.company_data import (
     say_page,
 )
 from wmsd.interfaces.cli.kit.field_options import given_values
-from wmsd.interfaces.cli.kit.narrow_tables import fitted
 from wmsd.interfaces.cli.kit.record_changes import change, create
 from wmsd.interfaces.cli.kit.record_kind import SORT, RecordCommands, Row, named_by_options, with_codes
+
+NARROWEST: Final = 80
+BETWEEN: Final = 2
+LEAST: Final = 8
+"""The characters that stay of the widest column, whatever the others take."""
+
+
+def fitted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with the longest texts cut, except in the first column, which names the record."""
+    if not rows:
+        return rows
+    widest = shutil.get_terminal_size().columns if sys.stdout.isatty() else NARROWEST
+    table = [{name: shown_cell(value) for name, value in row.items()} for row in rows]
+    others = list(table[0])[1:]
+    widths = {name: max(len(name), *(len(row[name]) for row in table)) for name in table[0]}
+    for _ in others:
+        over = sum(widths.values()) + BETWEEN * len(others) - max(widest, NARROWEST)
+        longest = max(others, key=lambda name: widths[name])
+        if over <= 0 or widths[longest] <= LEAST:
+            break
+        widths[longest] = max(LEAST, len(longest), widths[longest] - over)
+    return [{name: _cut(text, widths[name]) for name, text in row.items()} for row in table]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def record_command(kind: RecordCommands) -> click.Group:

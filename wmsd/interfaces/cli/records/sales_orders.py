@@ -1,7 +1,6 @@
 """`wmsd sales-order`."""
 
-from wmsd.interfaces.cli.records.document_commands import document_command
-from wmsd.interfaces.cli.records.moved_packaging import with_packaging
+from wmsd.interfaces.cli.records.document_commands import document_command, with_packaging
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 from wmsd.warehouse.sales_orders.rules import LOADED
 

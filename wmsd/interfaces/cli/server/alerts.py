@@ -15,7 +15,7 @@ from wmsd.server.alerts.alerts_file import Kept, Notice, OpenAlert, as_of, read_
 from wmsd.server.alerts.channels import Way, ways_of
 from wmsd.server.alerts.kinds import BY_NAME, remedy, sentence
 from wmsd.server.alerts.mail_confirmation import MailState, confirm, new_code, note_sent, state_of
-from wmsd.server.alerts.outcome import Outcome
+from wmsd.server.alerts.messages import Outcome
 
 NONE_SET = (
     "Nobody is told of alerts: set alerts.mail_to with alerts.mail_relay, alerts.url with alerts.secret_file, or "

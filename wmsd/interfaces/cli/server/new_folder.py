@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 import wmsd
-from wmsd.base.machine.file_owner import make_folders
+from wmsd.base.machine.private_files import make_folders
 from wmsd.data_folder.messages import where_instead
 from wmsd.data_folder.names import strangers
 from wmsd.db.engine.failures import StorageError

@@ -30,11 +30,10 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, j
 from wmsd.interfaces.cli.server import live_status
 from wmsd.maintenance.backups.backup_verdict import REMEDY, verdict
 from wmsd.maintenance.backups.folder import BackupFolder
-from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
+from wmsd.maintenance.backups.last_runs import BackupRecord, proven_there, read_record
 from wmsd.maintenance.backups.newest_backup import BackupsIn
 from wmsd.maintenance.backups.other_server import REMEDY as OTHER_REMEDY
 from wmsd.maintenance.backups.other_server import SAYS, told_other
-from wmsd.maintenance.backups.present import proven_there
 from wmsd.maintenance.backups.schedule import local_now
 from wmsd.maintenance.keys.key_protection import known_keys, protection
 from wmsd.maintenance.replica.replica_verdict import verdict as verdict_of_replica

@@ -19,7 +19,7 @@ from wmsd.interfaces.cli.kit.command_line import (
     shown_cell,
 )
 from wmsd.interfaces.cli.kit.moments import moment_option
-from wmsd.tenants.companies import audit_log
+from wmsd.tenants.companies import company_admin_store
 
 MOST: Final = 100_000
 LOOK_SECONDS: Final = 1.0
@@ -67,7 +67,7 @@ def audit_command(
     def read(after: int, most: int) -> Reading:
         async def work(installation: Installation) -> Rows:
             wanted = {**filters, "after": after, "limit": most}
-            return await installation.platform.read(lambda tx: audit_log.entries(tx, **wanted))
+            return await installation.platform.read(lambda tx: company_admin_store.audit_entries(tx, **wanted))
 
         return work
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from wmsd.base.plurals import counted
 from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.contract.access import EVERYTHING, ROLES, abilities_in_force
 from wmsd.contract.validation import check
@@ -22,7 +23,6 @@ from wmsd.interfaces.cli.kit.command_line import (
 )
 from wmsd.interfaces.cli.kit.operations import SITE_ADMIN, act, told_by_options
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
-from wmsd.interfaces.cli.tenants.ways_in import told
 from wmsd.platform import user_overview as overview
 from wmsd.tenants.accounts import last_admin, store
 from wmsd.tenants.accounts import user_administration as users
@@ -49,6 +49,27 @@ WAITS: Final = (
 )
 
 email_argument = click.argument("email")
+
+
+def ended(before: Holdings, after: Holdings) -> str:
+    """Such as `the password, 2 sessions`; empty when nothing has."""
+    parts = [
+        *(["the password"] if before.password and not after.password else []),
+        *(["the link to a new password"] if before.link and not after.link else []),
+        *_counted(before.sessions - after.sessions, "session"),
+        *_counted(before.tokens - after.tokens, "token"),
+    ]
+    return ", ".join(parts)
+
+
+def told(before: Holdings, after: Holdings) -> str:
+    """The same as a sentence."""
+    ending = ended(before, after)
+    return f"This has ended: {ending}." if ending else "No link, session or token has ended."
+
+
+def _counted(number: int, noun: str) -> list[str]:
+    return [counted(number, noun)] if number > 0 else []
 
 
 def abilities_in_words(abilities: Sequence[str]) -> list[str]:

@@ -15,9 +15,8 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_op
 from wmsd.interfaces.cli.kit.operations import act
 from wmsd.interfaces.cli.tenants import change_user as user_changes
 from wmsd.interfaces.cli.tenants import user_links
-from wmsd.interfaces.cli.tenants.change_user import ABILITIES_HELP, abilities_in_words, active, user_of
+from wmsd.interfaces.cli.tenants.change_user import ABILITIES_HELP, abilities_in_words, active, told, user_of
 from wmsd.interfaces.cli.tenants.user_links import link_to_password
-from wmsd.interfaces.cli.tenants.ways_in import told
 from wmsd.tenants.accounts import actions, store
 from wmsd.tenants.accounts import second_factor_actions as second_step
 from wmsd.tenants.accounts import user_administration as users

@@ -1,10 +1,13 @@
-"""What each check of health is about: what it says when it is good, and when not, what to do."""
+"""The checks of health and the alerts in the language of the page, each with what to do about it."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from wmsd.interfaces.pages.kit.text.finding_sentences import fact_of
+from wmsd.interfaces.pages.kit.text.language import told, translated
 from wmsd.interfaces.pages.kit.text.language import translated as _
 from wmsd.maintenance.backups.backup_verdict import REMEDY
+from wmsd.server.alerts.kinds import BY_NAME, Empty, pattern, severity
 from wmsd.tenants.recovery.findings import REMEDY as REMEDY_AFTER
 
 
@@ -102,3 +105,26 @@ def words_of(name: str) -> CheckWords:
 def _unknown(name: str) -> CheckWords:
     wrong = _("The check %(name)s fails.") % {"name": name}
     return CheckWords(name, _("It is good."), wrong, _("Look at the log."))
+
+
+def title_of(alert: Mapping[str, Any]) -> str:
+    kind = BY_NAME.get(alert["kind"])
+    return alert["kind"] if kind is None else translated(kind.title)
+
+
+def sentence_of(alert: Mapping[str, Any]) -> str:
+    """A fact may be a sentence of the house itself, such as why a file cannot be used."""
+    kind = BY_NAME.get(alert["kind"])
+    if kind is None:
+        return str(alert["sentence"])
+    facts = {name: told(fact_of(value, kind.words)) for name, value in alert["facts"].items()}
+    return translated(pattern(kind, alert["subject"], is_over=False)) % Empty(facts)
+
+
+def remedy_of(alert: Mapping[str, Any]) -> str:
+    kind = BY_NAME.get(alert["kind"])
+    return "" if kind is None else translated(kind.remedy)
+
+
+def is_error(alert: Mapping[str, Any]) -> bool:
+    return severity(alert["kind"]) == "error"

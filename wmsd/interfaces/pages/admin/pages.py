@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.admin import alert_words
+from wmsd.interfaces.pages.admin import health_words
 from wmsd.interfaces.pages.admin.health_words import REMEDIES, words_of
 from wmsd.interfaces.pages.admin.recovery_phrase import lost_without
 from wmsd.interfaces.pages.kit import browser as browsers
@@ -94,7 +94,7 @@ class Oversight:
             has_begun=request.query.get("done") == BEGUN,
             hidden={FORM_TOKEN: at.person.browser.form_token, KEY: secrets.token_urlsafe(16)},
             words_of=words_of,
-            alerts=alert_words,
+            alerts=health_words,
             remedies=REMEDIES,
             kinds=_kinds(found),
         )

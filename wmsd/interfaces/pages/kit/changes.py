@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.fields import REFERRING, Field, fields_of
-from wmsd.interfaces.pages.kit.referred import Referred, referred
+from wmsd.interfaces.pages.kit.references import Referred, referred
 from wmsd.interfaces.pages.kit.resources import Resource
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.documents.change_history import MORE

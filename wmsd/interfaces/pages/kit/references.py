@@ -1,10 +1,17 @@
-"""The documents that movements and reservations name by their ids, as the person may see them."""
+"""The records that a page refers to, with their codes, names and links, as far as the person may see them: of an
+answer's fields, of movements and reservations, and of an event.
+"""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.contract.list_queries import MOST_IDS
+from wmsd.events.webhooks.deliveries.schema import ENTITIES, MOST_RECORDS
+from wmsd.interfaces.pages.kit.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRING, Field
+from wmsd.interfaces.pages.kit.resources import BY_NAME, REFERRED, Resource
 from wmsd.interfaces.pages.kit.text.language import translated as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.document_kinds import DOCUMENTS
@@ -18,6 +25,19 @@ AT_ONCE: Final = 20
 
 Key = tuple[str, int]
 """The name of a document's kind, and its id."""
+Referred = Mapping[tuple[str, int], Mapping[str, Any]]
+"""By the field that refers, and the id. A document that has caused a record: by its kind, and the id."""
+NESTED: Final = ("table", "facts")
+LONGEST_CODE: Final = 64
+RESOURCES: Final[dict[str, Resource]] = {
+    **{entity: BY_NAME[kind.table.name.replace("_", "-")] for entity, kind in BY_ENTITY.items()},
+    "article": BY_NAME["articles"],
+    "stock": BY_NAME["stock"],
+    "webhook": BY_NAME["webhooks"],
+}
+"""By the entity of an event; those that have a page."""
+IDS: Final = re.compile(r"(?:([a-z_]+)[: ])?[0-9]{1,15}", re.ASCII)
+"""With a colon, or as the log shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +85,65 @@ async def _records(at: Workplace, kind: DocumentKind, ids: list[int]) -> list[Ma
             break
         found += answer.body["data"]
     return found
+
+
+async def referred(workplace: Workplace, fields: Iterable[Field], records: Iterable[Any]) -> Referred:
+    """Those that the person may read; a field that refers to another shows its id."""
+    ids: dict[str, set[int]] = defaultdict(set)
+    fields, records = tuple(fields), tuple(records)
+    for record in records:
+        _collect(fields, record, ids)
+    found: dict[tuple[str, int], Mapping[str, Any]] = {}
+    if any(field.kind == "document" for field in fields):
+        found |= await _documents(workplace, records)
+    for name, wanted in ids.items():
+        query = {"ids": ",".join(map(str, sorted(wanted)[:MOST_IDS]))}
+        answer = await workplace.ask(REFERRING[name].find, query=query, is_counted=True, is_brief=True)
+        if answer.is_good:
+            found |= {(name, record["id"]): record for record in answer.body["data"]}
+    return found
+
+
+async def _documents(workplace: Workplace, records: Iterable[Any]) -> Mapping[tuple[str, int], Mapping[str, Any]]:
+    wanted = {(each[DOCUMENT_TYPE], each[DOCUMENT_ID]) for each in records if each[DOCUMENT_TYPE] is not None}
+    known = [(BY_ENTITY[entity], document_id) for entity, document_id in wanted if entity in BY_ENTITY]
+    named = await named_documents(workplace, known)
+    return {
+        (kind.table.entity, document_id): {"text": found.text, "address": found.address}
+        for kind, document_id in known
+        if (found := named[kind.name, document_id]).address is not None
+    }
+
+
+def _collect(fields: Iterable[Field], record: Mapping[str, Any], ids: dict[str, set[int]]) -> None:
+    for field in fields:
+        value = record.get(field.name)
+        if value is None:
+            continue
+        if field.kind == "reference" and field.name in REFERRED:
+            ids[field.name].add(value)
+        elif field.kind in NESTED and not isinstance(value, int):
+            for each in value if field.kind == "table" else [value]:
+                _collect(field.of, each, ids)
+
+
+def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
+    """That of the record's page; None when there is none, or the person may not read it."""
+    resource = RESOURCES.get(entity)
+    if resource is None or not at.may(resource.listing):
+        return None
+    return f"{at.address}/{resource.name}/{entity_id}"
+
+
+async def records_of(at: Workplace, typed: str) -> str | None:
+    """The records as the log asks for them: all that have this code, or else this id; None when there is none."""
+    found = []
+    if len(typed) <= LONGEST_CODE:
+        for entity, resource in RESOURCES.items():
+            if resource.key == "code" and at.may(resource.listing):
+                record_id = await at.id_of(resource, typed)
+                found += [] if record_id is None else [f"{entity}:{record_id}"]
+    if found:
+        return ",".join(found[:MOST_RECORDS])
+    ids = IDS.fullmatch(typed)
+    return typed.replace(" ", ":") if ids and ids[1] in (None, *ENTITIES) else None

@@ -15,7 +15,7 @@ from wmsd.interfaces.pages.kit.assets import address_of
 from wmsd.interfaces.pages.kit.fields import name_of
 from wmsd.interfaces.pages.kit.menu import rail
 from wmsd.interfaces.pages.kit.text import finding_sentences as finding_words
-from wmsd.interfaces.pages.kit.text import language, measures, words
+from wmsd.interfaces.pages.kit.text import language, numbers, words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -69,9 +69,9 @@ def _environment() -> "Environment":
         "moment": words.moment,
         "instant": words.instant,
         "figure": words.figure,
-        "bytes": measures.size,
-        "duration": measures.duration,
-        "took": measures.took,
+        "bytes": numbers.size,
+        "duration": numbers.duration,
+        "took": numbers.took,
         "status": words.status,
         "told": lambda sentence: _typed(language.told(sentence)),
         "finding_sentence": lambda finding: _typed(finding_words.sentence_of(finding)),

@@ -10,12 +10,32 @@ from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.rendering import go_to, page
 from wmsd.interfaces.pages.kit.session_door import Answer, Door, Person
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.interfaces.pages.people import browser_names as agent_words
+from wmsd.interfaces.pages.kit.text.language import translated as _
 from wmsd.tenants.accounts import password_actions as choosing_password
 from wmsd.tenants.accounts import profile_actions as signed_in
 from wmsd.tenants.accounts.password_strength import SHORTEST
 from wmsd.tenants.accounts.schema import LANGUAGES, PasswordChanged
 
+BROWSERS: Final = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+"""In an order in which each stands before those whose names it sends too."""
+SYSTEMS: Final = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
 ACCOUNT: Final = "/account"
 PASSWORD: Final = "/account/password"
 DONE: Final = "done"
@@ -29,6 +49,15 @@ FIELDS: Final = (
 """Their names, what they are called, their types, and what browsers fill them with."""
 
 
+def named(agent: str) -> str:
+    """Such as `Chrome on Windows`; what nobody knows stays as it is."""
+    browser = next((name for mark, name in BROWSERS if mark in agent), None)
+    system = next((name for mark, name in SYSTEMS if mark in agent), None)
+    if browser is None or system is None:
+        return agent or _("unknown")
+    return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+
+
 class Account:
     def __init__(self, door: Door) -> None:
         self._door = door
@@ -40,7 +69,7 @@ class Account:
             "account",
             person=person,
             current="account",
-            sessions=[{**each, "browser": agent_words.named(each["agent"])} for each in sessions["data"]],
+            sessions=[{**each, "browser": named(each["agent"])} for each in sessions["data"]],
             languages={each: LANGUAGES[each] for each in language.OFFERED},
             changed=_changed(request.query),
         )

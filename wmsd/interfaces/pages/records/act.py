@@ -20,7 +20,7 @@ from wmsd.interfaces.pages.kit.forms import (
     typed_in,
     typed_of,
 )
-from wmsd.interfaces.pages.kit.referred import referred
+from wmsd.interfaces.pages.kit.references import referred
 from wmsd.interfaces.pages.kit.rendering import go_to, page
 from wmsd.interfaces.pages.kit.resources import Act, Resource
 from wmsd.interfaces.pages.kit.session_door import Answer, Door, Sent

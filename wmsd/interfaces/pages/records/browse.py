@@ -11,7 +11,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.changes import changes_of
 from wmsd.interfaces.pages.kit.fields import Field, properties_of
-from wmsd.interfaces.pages.kit.referred import referred
+from wmsd.interfaces.pages.kit.references import referred
 from wmsd.interfaces.pages.kit.rendering import go_to, page
 from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
 from wmsd.interfaces.pages.kit.session_door import Door

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.fields import Field
-from wmsd.interfaces.pages.kit.referred import Referred, referred
+from wmsd.interfaces.pages.kit.references import Referred, referred
 from wmsd.interfaces.pages.kit.resources import BY_NAME, Resource
 from wmsd.interfaces.pages.kit.workplace import Workplace
 

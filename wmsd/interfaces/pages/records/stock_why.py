@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 from wmsd.base.problems import not_found
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.chart import chart_of
-from wmsd.interfaces.pages.kit.references import BY_ENTITY, BY_MOVEMENT, named_documents
-from wmsd.interfaces.pages.kit.referred import Referred, referred
+from wmsd.interfaces.pages.kit.references import BY_ENTITY, BY_MOVEMENT, Referred, named_documents, referred
 from wmsd.interfaces.pages.kit.rendering import page
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.session_door import Door

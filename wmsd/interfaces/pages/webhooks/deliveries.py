@@ -11,7 +11,7 @@ from wmsd.events.webhooks.figures import list_webhook_figures
 from wmsd.events.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit import told_of
+from wmsd.interfaces.pages.kit import references
 from wmsd.interfaces.pages.kit.rendering import go_to, page
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.session_door import Door
@@ -97,7 +97,7 @@ class Deliveries:
             may_send=at.may(log.redeliver_webhook),
             chosen=CHOSEN,
             hidden={KEY: secrets.token_urlsafe(16)},
-            address_of=lambda entity, entity_id: told_of.address_of(at, entity, entity_id),
+            address_of=lambda entity, entity_id: references.address_of(at, entity, entity_id),
             all_again=f"{request.path}/again?{urlencode(filters.given)}",
             after=f"{request.path}?{urlencode({**filters.given, 'cursor': after})}" if after else None,
         )

@@ -7,7 +7,7 @@ from wmsd.events.webhooks import actions as webhooks
 from wmsd.events.webhooks.deliveries import actions as log
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit import told_of
+from wmsd.interfaces.pages.kit import references
 from wmsd.interfaces.pages.kit.rendering import go_to, page
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.session_door import Door
@@ -54,7 +54,7 @@ class Delivery:
             current=WEBHOOKS.name,
             webhook=webhook,
             delivery=delivery,
-            record=told_of.address_of(at, delivery["entity"], delivery["entity_id"]),
+            record=references.address_of(at, delivery["entity"], delivery["entity_id"]),
             body=None if body is None else body[:SHOWN_OF_BODY],
             body_bytes=None if body is None else len(body.encode()),
             is_body_cut=body is not None and len(body) > SHOWN_OF_BODY,

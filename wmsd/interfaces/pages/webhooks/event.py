@@ -5,7 +5,7 @@ from typing import Final
 
 from wmsd.events.outbox.actions import get_event
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit import told_of
+from wmsd.interfaces.pages.kit import references
 from wmsd.interfaces.pages.kit.rendering import page
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.session_door import Door
@@ -32,7 +32,7 @@ class Event:
             current=EVENTS.name,
             event=event,
             entity=entity,
-            record=told_of.address_of(at, entity, event["entity_id"]),
+            record=references.address_of(at, entity, event["entity_id"]),
             body=body[:SHOWN_OF_BODY],
             is_cut=len(body) > SHOWN_OF_BODY,
         )

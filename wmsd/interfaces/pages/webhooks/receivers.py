@@ -7,7 +7,7 @@ from wmsd.events.webhooks.receiver_rules import ADDRESS, KEPT, REPLIES
 from wmsd.events.webhooks.test_receivers import actions as receiving
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit import told_of
+from wmsd.interfaces.pages.kit import references
 from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to, page
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.session_door import Answer, Door
@@ -66,7 +66,7 @@ class Receivers:
             acts=at.acts(WEBHOOKS, {**found, "url": ADDRESS, "auth_type": "hmac"}),
             message=None if refused is None else refused.body["message"],
             hidden={KEY: secrets.token_urlsafe(16)},
-            address_of=lambda entity, entity_id: told_of.address_of(at, entity, entity_id),
+            address_of=lambda entity, entity_id: references.address_of(at, entity, entity_id),
         )
 
     async def one(self, request: web.Request) -> web.Response:

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from wmsd.base.problems import Problem, not_found
 from wmsd.imports import actions as imports
-from wmsd.imports.file_kinds import KINDS, write_headings
-from wmsd.imports.modules import MODULE_OF
+from wmsd.imports.file_kinds import KINDS, MODULE_OF, write_headings
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to, page

@@ -9,15 +9,15 @@ from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.rendering import go_to, page
 from wmsd.interfaces.pages.kit.session_door import Answer, Door
-from wmsd.interfaces.pages.kit.text.language import told
+from wmsd.interfaces.pages.kit.text.language import BETWEEN_SENTENCES, told
 from wmsd.interfaces.pages.kit.text.language import translated as _
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
-from wmsd.interfaces.pages.work.refusal_words import in_words
 from wmsd.request_history import curl
 from wmsd.request_history.actions import get_request, list_requests
 from wmsd.request_history.history import READS_A_SECOND
 from wmsd.request_history.schema import LONGEST_ID, STATUSES
 
+BETWEEN_FIELDS: Final = "; "
 PER_PAGE: Final = 50
 FILTERS: Final = ("status", "operation", "token", "code")
 ID: Final = "request_id"
@@ -26,6 +26,34 @@ NOT_KEPT: Final = (
     "company which its token may use, or whose address or method does not exist, belongs to no company and is not "
     "kept: its answer says what to do. Members see the requests of their own tokens only."
 )
+
+
+def in_words(text: str | None) -> str:
+    """The sentences of a reason or of a remedy; in English what the catalogue lacks."""
+    if not text:
+        return ""
+    whole = told(text)
+    if whole != text:
+        return whole
+    return " ".join(map(_sentence, BETWEEN_SENTENCES.split(text)))
+
+
+def _sentence(text: str) -> str:
+    """What the answer said may be followed by the fields that are wrong, each with what is wrong in it."""
+    whole = told(text)
+    said, colon, wrong = text.partition(": ")
+    if whole != text or not colon:
+        return whole
+    message = told(f"{said}.")
+    fields = BETWEEN_FIELDS.join(map(_field, wrong.removesuffix(".").split(BETWEEN_FIELDS)))
+    return text if message == f"{said}." else f"{message.removesuffix('.')}: {fields}."
+
+
+def _field(text: str) -> str:
+    if text.startswith("and "):
+        return told(text)
+    name = "the body" if text.startswith("the body ") else text.partition(" ")[0]
+    return f"{told(name)} {told(text.removeprefix(name).lstrip())}"
 
 
 class Requests:

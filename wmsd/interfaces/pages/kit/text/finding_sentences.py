@@ -10,8 +10,7 @@ from functools import cache
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Final
 
-from wmsd.interfaces.pages.kit.text.language import DEFAULT, current, found_text, told
-from wmsd.interfaces.pages.kit.text.sentence_patterns import Pattern
+from wmsd.interfaces.pages.kit.text.language import DEFAULT, Pattern, current, found_text, told
 
 if TYPE_CHECKING:
     from wmsd.contract.findings import FindingKind

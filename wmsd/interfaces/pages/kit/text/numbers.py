@@ -1,8 +1,11 @@
-"""Numbers as people type them into forms: what the pages print is taken, and what may mean two is asked."""
+"""Numbers for people: those that they type into forms, where what the pages print is taken and what may mean two
+is asked; sizes; and spans of time.
+"""
 
 from decimal import Decimal
 from typing import Final
 
+from wmsd.base import byte_sizes as sizes
 from wmsd.base.decimal_marks import asking, plain, readings, two_meanings
 from wmsd.interfaces.pages.kit.text.language import formats, told
 from wmsd.interfaces.pages.kit.text.language import translated as _
@@ -13,6 +16,8 @@ LONGEST: Final = 100
 """Characters that are read as a number."""
 WHOLE: Final = "30"
 """An example of a whole number."""
+BLANK: Final = "\u202f"
+SPANS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
 def read_number(text: str, is_whole: bool = False) -> int | Decimal:
@@ -45,3 +50,32 @@ def _no_whole(example: str) -> ValueError:
 def shown(value: Decimal | int) -> str:
     """The number in a form: with the decimal mark of the page's language, without groups, and as it is taken."""
     return plain(Decimal(value), formats().decimal)
+
+
+def size(number: int) -> str:
+    """A number of bytes with three digits, such as `1.25 GB`."""
+    return _written(*sizes.scaled(number))
+
+
+def duration(seconds: int) -> str:
+    """In the two largest units that it has, such as `3 d 4 h`."""
+    parts: list[str] = []
+    left = max(0, seconds)
+    for unit, length in SPANS:
+        if left >= length or (parts and left):
+            parts.append(_measured(Decimal(left // length), 0, unit))
+            left %= length
+    return " ".join(parts[:2]) or _measured(Decimal(), 0, SPANS[-1][0])
+
+
+def took(seconds: Decimal | int) -> str:
+    """How long something took, such as `3 ms` or `2.4 s`."""
+    return _measured(Decimal(seconds) * 1000, 0, "ms") if seconds < 1 else _measured(Decimal(seconds), 1, "s")
+
+
+def _measured(value: Decimal, places: int, unit: str) -> str:
+    return _written(f"{value:.{places}f}", unit)
+
+
+def _written(value: str, unit: str) -> str:
+    return f"{value}{BLANK}{unit}".replace(".", formats().decimal)
