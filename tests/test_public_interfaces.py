@@ -18,11 +18,11 @@ ROOT: Final = Path(wmsd.__file__).parent
 OF_NAMED_TUPLES: Final = {"_asdict", "_fields", "_replace"}
 """Public in spite of their names, which are kept apart from those of fields."""
 EXCEPTIONS: Final = {
-    "app/own_program.py: uses getattr(sys, '_MEIPASS', None)": "PyInstaller documents it under this name",
-    "app/logs.py: sets logging.raiseExceptions": "logging documents it as a switch for programs in use",
-    "db/sqlite.py: sets sys.modules['sqlite3']": "aiosqlite imports sqlite3, whose WAL mode can corrupt a file",
-    "db/sqlite.py: sets sys.modules['sqlite3.dbapi2']": "as above",
-    "interfaces/cli/stop_deadline.py: uses os._exit": "os documents it; it ends a process whose thread goes on",
+    "host/own_program.py: uses getattr(sys, '_MEIPASS', None)": "PyInstaller documents it under this name",
+    "log/output.py: sets logging.raiseExceptions": "logging documents it as a switch for programs in use",
+    "db/engine/sqlite.py: sets sys.modules['sqlite3']": "aiosqlite imports sqlite3, whose WAL can corrupt a file",
+    "db/engine/sqlite.py: sets sys.modules['sqlite3.dbapi2']": "as above",
+    "interfaces/cli/server/stop_deadline.py: uses os._exit": "os documents it; a thread of the process goes on",
 }
 
 

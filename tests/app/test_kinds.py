@@ -1,13 +1,9 @@
 """What a kind of document cannot declare itself stands where it belongs; what is missing is named."""
 
-import re
-import tomllib
-
 import pytest
 
-from tests.support.forked import ROOT
 from tests.support.world import World
-from tests.test_layers import OWNERS
+from tests.test_layers import OWNERS, rooms
 from wmsd.contract.access import ABILITIES
 from wmsd.contract.tags import TAGS
 from wmsd.events.outbox.events import EVENTS
@@ -73,10 +69,9 @@ def test_it_has_its_command(kind: DocumentKind) -> None:
 
 
 def test_it_has_its_layer(kind: DocumentKind) -> None:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    rooms = re.findall(r"wmsd\.(\w+)", " ".join(settings["tool"]["importlinter"]["contracts"][0]["layers"]))
-    assert kind.table.name in rooms
-    assert {kind.table.name, kind.table.line_table.name} <= set(OWNERS[kind.table.name])
+    room = f"warehouse/{kind.table.name}"
+    assert room in rooms()
+    assert {kind.table.name, kind.table.line_table.name} <= set(OWNERS[room])
 
 
 async def test_it_is_counted(kind: DocumentKind, world: World) -> None:

@@ -24,7 +24,7 @@ print(connector._SSL_CONTEXT_VERIFIED.cert_store_stats()["x509"])
 
 def test_a_context_made_later_has_the_systems_certificates() -> None:
     counted = 'print(ssl.create_default_context().cert_store_stats()["x509"])'
-    assert run(f"import ssl, wmsd.interfaces.http.web; {counted}") == run(f"import ssl; {counted}")
+    assert run(f"import ssl, wmsd.interfaces.http.aiohttp_web; {counted}") == run(f"import ssl; {counted}")
 
 
 def test_models_are_built_when_they_are_first_used() -> None:

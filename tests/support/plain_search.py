@@ -1,4 +1,4 @@
-"""The law of the guide's search, word by word and without an index: what `interfaces/guide/search.py` has to find."""
+"""The law of the guide's search, word by word, without an index: what `interfaces/guide/search.py` has to find."""
 
 import re
 import unicodedata

@@ -79,7 +79,7 @@ def test_the_messages_of_pages_themselves_are_translated() -> None:
     """`told` finds them in the catalogue by their English sentence, which the code must not change alone."""
     catalogues = [polib.pofile(str(path)) for path in sorted(CATALOGUES.glob("ro*.po"))]
     errors = {each.msgid for entries in catalogues for each in entries if each.msgctxt == ERROR}
-    for module in ("browser", "trust"):
+    for module in ("kit/browser", "people/trust"):
         code = (PAGES / f"{module}.py").read_text()
         said = re.findall(r'(?:Problem\("[A-Z_]+", |forbidden\()"([^"]+)"', code)
         assert said, module

@@ -43,7 +43,7 @@ STATES: Final = count()
 
 
 class Database:
-    """The file must exist and be migrated (see `migrations.py`)."""
+    """The file must exist and be migrated (see `db/migrations/__init__.py`)."""
 
     def __init__(
         self,
