@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.command_fixtures import home, shared, stocked, tenant
 from tests.support.dock import Dock, open_dock
 from tests.support.forked import Program
 from tests.support.goods import Store, open_store
@@ -16,7 +17,7 @@ from tests.support.small_disk import small_disk_at
 from tests.support.thorough import IS_THOROUGH
 from tests.support.world import UNLIMITED, World, open_world
 
-__all__ = ["bare", "booted", "logging_as_it_was", "newer_build"]
+__all__ = ["bare", "booted", "home", "logging_as_it_was", "newer_build", "shared", "stocked", "tenant"]
 
 
 settings.register_profile("the same each time", derandomize=True, deadline=None)

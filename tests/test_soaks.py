@@ -15,11 +15,11 @@ pytestmark = pytest.mark.long
 LONGEST = 300.0
 """Seconds of a part on a busy machine."""
 SHORT_FORMS = {
-    "restores": "tests/interfaces/cli/test_killed_backups.py",
-    "webhooks": "tests/webhooks/test_ledger.py",
+    "restores": "tests/maintenance/backups/test_killed_backups.py",
+    "webhooks": "tests/events/webhooks/test_ledger.py",
     "hostile": "tests/test_under_attack.py",
     "faults": "tests/test_under_faults.py",
-    "disaster": "tests/interfaces/cli/test_history_cuts.py",
+    "disaster": "tests/events/outbox/test_history_cuts.py",
     "tests": "tests/browser/test_every_page.py",
 }
 """Parts that are not run here, and the tests that do the same in little."""

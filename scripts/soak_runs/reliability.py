@@ -68,7 +68,7 @@ FOOT: Final = """
   damage, and cannot mend it.
 - Network file systems. SQLite's locks and syncs do not hold there.
 - A power cut: what the kernel holds in memory outlives a kill. That nothing is answered before its sync is shown
-  by tests of the order of system calls (`tests/interfaces/cli/test_syncs.py`).
+  by tests of the order of system calls (`tests/db/files/test_syncs.py`).
 - A file that somebody overwrites in its place, as `cp` does: it keeps its identity, and is damaged. Stop the
   server before you put a copy there.
 - The index of a log that is cut while a command has borrowed the file: only then it is shared, and whoever cuts it
@@ -80,7 +80,7 @@ FOOT: Final = """
 DISASTERS: Final = "\n## Disasters\n"
 DISASTERS_DONE: Final = """
 Done on {date} in {minutes:.0f} minutes by `scripts/soak --only disaster`; a short form runs with every change, in
-`tests/interfaces/cli/test_history_cuts.py`. **{verdict}**
+`tests/events/outbox/test_history_cuts.py`. **{verdict}**
 
 A site loses what came after its last backup, {rounds} times in a row. Articles are created while the backup is
 made. After each rescue an integrator reads on, with the cursors, ETags, keys and the webhook that it had. Then

@@ -10,10 +10,12 @@ from soak_runs.verdict import Verdict
 from tests.support.forked import ROOT
 
 LONGER: Final = (
-    *("tests/browser/test_every_page.py", "tests/browser/test_guide.py"),
-    *(f"tests/interfaces/cli/test_{each}.py" for each in ("killed_backups", "killed_changes")),
-    "tests/interfaces/cli/test_import_beside_writes.py",
-    *(f"tests/{room}/test_serial_orders.py" for room in ("receptions", "returns")),
+    "tests/browser/test_every_page.py",
+    "tests/browser/test_guide.py",
+    "tests/maintenance/backups/test_killed_backups.py",
+    "tests/data_folder/test_killed_changes.py",
+    "tests/imports/test_import_beside_writes.py",
+    *(f"tests/warehouse/{room}/test_serial_orders.py" for room in ("receptions", "returns")),
 )
 ASKS_AT_RANDOM: Final = "from hypothesis import"
 

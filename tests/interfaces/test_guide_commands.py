@@ -22,7 +22,7 @@ PAGES: Final = {
 }
 NEEDS_AN_INIT: Final = "It changes the services of the machine: tests/test_service.py."
 NEEDS_AN_EXECUTABLE: Final = "It replaces an executable: tests/test_upgraded_executable.py."
-OF_THE_REPLICA: Final = "It goes on beside the server: tests/interfaces/cli/test_replica.py."
+OF_THE_REPLICA: Final = "It goes on beside the server: tests/maintenance/replica/test_replica.py."
 NOT_TYPED: Final = {
     "sudo -u wmsd env ": "It opens a shell, in which the commands after it are typed.",
     "sudo ./wmsd service install --dry-run": NEEDS_AN_INIT,
@@ -31,8 +31,8 @@ NOT_TYPED: Final = {
     "wmsd upgrade": NEEDS_AN_EXECUTABLE,
     "litestream replicate": OF_THE_REPLICA,
     "wmsd replica restore": OF_THE_REPLICA,
-    "wmsd recovery-phrase check": "It asks for the words: tests/interfaces/cli/test_recovery_phrase.py.",
-    "age --decrypt": "It asks for the passphrase: tests/interfaces/cli/test_backup.py.",
+    "wmsd recovery-phrase check": "It asks for the words: tests/maintenance/keys/test_recovery_phrase.py.",
+    "age --decrypt": "It asks for the passphrase: tests/maintenance/backups/test_create_backup.py.",
 }
 """What is not typed, by its beginning, and why."""
 STARTS: Final = ("sudo ./wmsd service install", "sudo wmsd service install", "sudo systemctl enable --now wmsd")

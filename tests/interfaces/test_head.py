@@ -4,8 +4,8 @@ import re
 
 from aiohttp import web
 
+from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.test_attacks import HANDED_OVER, Scene, scene
-from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import Answer, World
 from wmsd.interfaces.service import FOR_BROWSERS

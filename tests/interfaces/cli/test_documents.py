@@ -51,11 +51,11 @@ def bring_back(tenant: Tenant, *lines: dict[str, Any], **fields: Any) -> None:
 
 
 @pytest.fixture
-def dock(shop: Tenant) -> Tenant:
+def dock(stocked: Tenant) -> Tenant:
     """Purchase orders B-1, B-2, B-3 and sales order S-1, which took 4 of the 10 A in MAIN."""
-    shop.take("purchase-orders", PURCHASES)
-    shop.take("sales-orders", SALES)
-    return shop
+    stocked.take("purchase-orders", PURCHASES)
+    stocked.take("sales-orders", SALES)
+    return stocked
 
 
 def run(tenant: Tenant, *arguments: str) -> Done:

@@ -20,9 +20,9 @@ MOVEMENTS = (
 
 
 @pytest.fixture
-def depot(shop: Tenant) -> Tenant:
-    shop.take("packaging-types", "code,name\nPAL,Pallet\nCRATE,Crate\n")
-    return shop
+def depot(stocked: Tenant) -> Tenant:
+    stocked.take("packaging-types", "code,name\nPAL,Pallet\nCRATE,Crate\n")
+    return stocked
 
 
 def listed(tenant: Tenant, *arguments: str) -> Any:
@@ -43,20 +43,20 @@ def balances(tenant: Tenant) -> list[tuple[str, str, float]]:
     return [(row["type"], row["partner"], row["quantity"]) for row in listed(tenant, "balances")]
 
 
-def test_types_are_made_and_renamed_by_import(shop: Tenant) -> None:
-    done = shop.home.ok("packaging", "types", "--company", shop.code)
+def test_types_are_made_and_renamed_by_import(stocked: Tenant) -> None:
+    done = stocked.home.ok("packaging", "types", "--company", stocked.code)
     assert (done.out, done.err.splitlines()[-1]) == (
         "",
-        f"No packaging type yet: wmsd import packaging-types FILE.csv --company {shop.code}",
+        f"No packaging type yet: wmsd import packaging-types FILE.csv --company {stocked.code}",
     )
-    assert shop.take("packaging-types", "code,name\nPAL,Pallet\nCRATE,Crate\n") == (2, 0, 0)
-    assert shop.take("packaging-types", "name,code\nEuro pallet,PAL\nCrate,CRATE\nKeg,KEG\n") == (1, 1, 1)
-    assert listed(shop, "types") == [
+    assert stocked.take("packaging-types", "code,name\nPAL,Pallet\nCRATE,Crate\n") == (2, 0, 0)
+    assert stocked.take("packaging-types", "name,code\nEuro pallet,PAL\nCrate,CRATE\nKeg,KEG\n") == (1, 1, 1)
+    assert listed(stocked, "types") == [
         {"code": "PAL", "name": "Euro pallet"},
         {"code": "CRATE", "name": "Crate"},
         {"code": "KEG", "name": "Keg"},
     ]
-    assert shop.export("packaging-types") == "code,name\nPAL,Euro pallet\nCRATE,Crate\nKEG,Keg\n"
+    assert stocked.export("packaging-types") == "code,name\nPAL,Euro pallet\nCRATE,Crate\nKEG,Keg\n"
 
 
 def test_recording_by_hand_says_the_code_and_the_new_balance(depot: Tenant) -> None:

@@ -66,9 +66,9 @@ def test_every_field_of_a_model_has_an_option() -> None:
             assert set(model.model_fields) - found == ({"code"} if name == "create" else set())
 
 
-def test_fields_of_every_form(shop: Tenant) -> None:
+def test_fields_of_every_form(stocked: Tenant) -> None:
     made = do(
-        shop,
+        stocked,
         *(
             "article",
             "create",
@@ -103,11 +103,11 @@ def test_fields_of_every_form(shop: Tenant) -> None:
         1,
     )
     assert (made["name"], made["unit"], made["description"]) == ("=Bolt; M8", "box", "two\nlines")
-    shown = shop.home.ok("article", "show", "BOLT", "--company", shop.code).out
+    shown = stocked.home.ok("article", "show", "BOLT", "--company", stocked.code).out
     assert re.search(r"^client +C1$", shown, re.MULTILINE)
     assert "client_id" not in shown
     cleared = do(
-        shop,
+        stocked,
         *("article", "change", "BOLT", "--barcodes", "", "--client", "", "--weight-kg", "", "--description", ""),
     )["changed"]
     assert {name: each["after"] for name, each in cleared.items()} == {
@@ -116,7 +116,7 @@ def test_fields_of_every_form(shop: Tenant) -> None:
         "weight_kg": None,
         "description": None,
     }
-    assert do(shop, "article", "list", "--search", "bol")[0]["external_ref"] == "ERP-7"
+    assert do(stocked, "article", "list", "--search", "bol")[0]["external_ref"] == "ERP-7"
 
 
 def test_one_part_of_an_address_is_changed_and_the_others_stay(tenant: Tenant) -> None:
@@ -172,30 +172,30 @@ def test_a_number_is_a_code_and_never_an_id(tenant: Tenant) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("named", ["NONE", "7", "0", "-", "9" * 30, "²", "id:7", "id:", "id:A"])
-def test_one_that_is_not_there(shop: Tenant, kind: str, named: str) -> None:
-    said = f"There is no {kind} {named}: `wmsd {kind} list --company {shop.code}` lists them."
-    assert refusals(shop, kind, "show", named) == [said]
-    assert refusals(shop, kind, "change", named, "--name", "X") == [said]
+def test_one_that_is_not_there(stocked: Tenant, kind: str, named: str) -> None:
+    said = f"There is no {kind} {named}: `wmsd {kind} list --company {stocked.code}` lists them."
+    assert refusals(stocked, kind, "show", named) == [said]
+    assert refusals(stocked, kind, "change", named, "--name", "X") == [said]
 
 
-def test_filters_and_pages(shop: Tenant) -> None:
-    do(shop, "partner", "change", "P2", "--type", "TRANSPORTATOR", "--no-active")
+def test_filters_and_pages(stocked: Tenant) -> None:
+    do(stocked, "partner", "change", "P2", "--type", "TRANSPORTATOR", "--no-active")
 
     def codes(kind: str, *options: str) -> list[str]:
-        return [each["code"] for each in do(shop, kind, "list", *options)]
+        return [each["code"] for each in do(stocked, kind, "list", *options)]
 
     assert codes("partner", "--type", "TRANSPORTATOR") == ["P2"]
     assert (codes("partner", "--active"), codes("partner", "--no-active")) == (["P1"], ["P2"])
     assert codes("partner", "--sort", "-code") == ["P2", "P1"]
     assert (codes("article", "--search", "alph"), codes("article", "--code", "B")) == (["A"], ["B"])
     assert codes("article", "--search", "!!") == []
-    paged = shop.home.ok("article", "list", "--company", shop.code, "--per-page", "1", "--page", "2")
+    paged = stocked.home.ok("article", "list", "--company", stocked.code, "--per-page", "1", "--page", "2")
     assert (paged.out.splitlines()[1].split()[0], "1 of 2; page 2. See --page." in paged.err) == ("B", True)
-    assert "No such partner." in shop.home.ok("partner", "list", "--company", shop.code, "--code", "Z").err
-    assert "Invalid value for '--sort'" in shop.home.misunderstood(
-        "client", "list", "--company", shop.code, "--sort", "name"
+    assert "No such partner." in stocked.home.ok("partner", "list", "--company", stocked.code, "--code", "Z").err
+    assert "Invalid value for '--sort'" in stocked.home.misunderstood(
+        "client", "list", "--company", stocked.code, "--sort", "name"
     )
-    long = refusals(shop, "article", "list", "--search", "x" * 65)
+    long = refusals(stocked, "article", "list", "--search", "x" * 65)
     assert long == ["--search must have at most 64 characters."]
 
 
@@ -210,9 +210,9 @@ def test_a_list_is_as_narrow_as_a_terminal(tenant: Tenant) -> None:
     assert (empty.out, empty.err.splitlines()[-1]) == ("", "No client yet.")
 
 
-def test_every_error_is_told_at_once_with_its_option(shop: Tenant) -> None:
-    do(shop, "article", "change", "B", "--external-ref", "ERP-1")
-    before = (do(shop, "article", "list"), audited(shop))
+def test_every_error_is_told_at_once_with_its_option(stocked: Tenant) -> None:
+    do(stocked, "article", "change", "B", "--external-ref", "ERP-1")
+    before = (do(stocked, "article", "list"), audited(stocked))
     wrong = (
         "--name",
         " x",
@@ -227,7 +227,7 @@ def test_every_error_is_told_at_once_with_its_option(shop: Tenant) -> None:
         "--barcodes",
         "1",
     )
-    assert sorted(refusals(shop, "article", "create", "A", *wrong, "--barcodes", "1", "--client", "C9")) == [
+    assert sorted(refusals(stocked, "article", "create", "A", *wrong, "--barcodes", "1", "--client", "C9")) == [
         "--barcodes must not name one barcode twice.",
         "--client C9 is not a client of this company.",
         "--min-stock must not be below 0.",
@@ -237,35 +237,37 @@ def test_every_error_is_told_at_once_with_its_option(shop: Tenant) -> None:
         "--width-mm may mean two numbers: write 1000, or 1.",
         "CODE A is taken by another article.",
     ]
-    taken = refusals(shop, "article", "change", "A", "--code", "B", "--external-ref", "ERP-1")
+    taken = refusals(stocked, "article", "change", "A", "--code", "B", "--external-ref", "ERP-1")
     assert taken == ["--code B is taken by another article.", "--external-ref ERP-1 is taken by another article."]
-    assert (do(shop, "article", "list"), audited(shop)) == before
-    assert refusals(shop, "client", "create", "C1", "--name", "X") == ["CODE C1 is taken by another client."]
-    assert refusals(shop, "client", "create", "", "--name", "X") == ["CODE must have at least 1 character."]
-    assert refusals(shop, "client", "create", "N", "--name", "X", "--email", "none") == [
+    assert (do(stocked, "article", "list"), audited(stocked)) == before
+    assert refusals(stocked, "client", "create", "C1", "--name", "X") == ["CODE C1 is taken by another client."]
+    assert refusals(stocked, "client", "create", "", "--name", "X") == ["CODE must have at least 1 character."]
+    assert refusals(stocked, "client", "create", "N", "--name", "X", "--email", "none") == [
         "--email must be an e-mail address."
     ]
-    assert refusals(shop, "partner", "change", "P1", "--name", "") == ["--name must have at least 1 character."]
-    assert "Missing option '--name'" in shop.home.misunderstood("client", "create", "N", "--company", shop.code)
-    assert "'X' is not one of" in shop.home.misunderstood(
-        "partner", "change", "P1", "--company", shop.code, "--type", "X"
+    assert refusals(stocked, "partner", "change", "P1", "--name", "") == ["--name must have at least 1 character."]
+    assert "Missing option '--name'" in stocked.home.misunderstood(
+        "client", "create", "N", "--company", stocked.code
+    )
+    assert "'X' is not one of" in stocked.home.misunderstood(
+        "partner", "change", "P1", "--company", stocked.code, "--type", "X"
     )
 
 
-def test_another_company_has_records_of_its_own(shop: Tenant) -> None:
-    other = Tenant(shop.home, f"{shop.code}B")
-    shop.home.ok("company", "create", other.code, "--name", "Other", "--all-modules")
+def test_another_company_has_records_of_its_own(stocked: Tenant) -> None:
+    other = Tenant(stocked.home, f"{stocked.code}B")
+    stocked.home.ok("company", "create", other.code, "--name", "Other", "--all-modules")
     assert refusals(other, "article", "show", "A") == [
         f"There is no article A: `wmsd article list --company {other.code}` lists them."
     ]
     assert refusals(other, "article", "create", "A", "--name", "X", "--client", "C1") == [
         "--client C1 is not a client of this company."
     ]
-    assert refusals(shop, "article", "show", "a") == ["There is no article a. Did you mean A?"]
-    assert refusals(shop, "article", "create", "N", "--name", "X", "--client", "c1") == [
+    assert refusals(stocked, "article", "show", "a") == ["There is no article a. Did you mean A?"]
+    assert refusals(stocked, "article", "create", "N", "--name", "X", "--client", "c1") == [
         "--client c1 is not a client of this company; C1 is the nearest code."
     ]
-    assert shop.home.refused("article", "list", "--company", "NONE").startswith("There is no such company")
+    assert stocked.home.refused("article", "list", "--company", "NONE").startswith("There is no such company")
 
 
 def test_beside_a_server_changes_are_seen_and_told(home: Home) -> None:
@@ -305,11 +307,11 @@ def test_many_at_once_make_one_record(tenant: Tenant) -> None:
     assert [each[:2] for each in audited(tenant)] == [("client.create", "ONE")]
 
 
-def test_the_commands_of_the_guide(shop: Tenant) -> None:
+def test_the_commands_of_the_guide(stocked: Tenant) -> None:
     page = (Path(docs.__file__).parent / "importing.md").read_text(encoding="utf-8")
     section = page.partition("## One record at the command line")[2].partition("\n## ")[0]
     commands = [shlex.split(line)[1:] for line in re.findall(r"^wmsd .*$", section, re.MULTILINE)]
     assert len(commands) == 7
     for command in commands:
-        shop.home.ok(*(shop.code if word == "ACME" else word for word in command))
-    assert do(shop, "article", "show", "BOLT-8")["min_stock"] == 20
+        stocked.home.ok(*(stocked.code if word == "ACME" else word for word in command))
+    assert do(stocked, "article", "show", "BOLT-8")["min_stock"] == 20

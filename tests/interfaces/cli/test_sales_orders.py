@@ -27,10 +27,10 @@ def balances(tenant: Tenant) -> list[tuple[str, str, str]]:
     return [(row["article_code"], row["warehouse_code"], row["quantity"]) for row in tenant.rows("stock")]
 
 
-def test_imported_orders_reserve_and_are_walked_to_their_status(shop: Tenant) -> None:
-    assert shop.take("sales-orders", ORDERS) == (3, 0, 0)
-    assert balances(shop) == [("A", "MAIN", "7"), ("A", "EAST", "3.5"), ("B", "MAIN", "4")]
-    shown = shop.home.ok("sales-order", "show", "A-1", "--company", shop.code, "--json").json
+def test_imported_orders_reserve_and_are_walked_to_their_status(stocked: Tenant) -> None:
+    assert stocked.take("sales-orders", ORDERS) == (3, 0, 0)
+    assert balances(stocked) == [("A", "MAIN", "7"), ("A", "EAST", "3.5"), ("B", "MAIN", "4")]
+    shown = stocked.home.ok("sales-order", "show", "A-1", "--company", stocked.code, "--json").json
     assert [reached["status"] for reached in shown["status_history"]] == [
         "CREAT",
         "IN_LUCRU",
@@ -38,37 +38,37 @@ def test_imported_orders_reserve_and_are_walked_to_their_status(shop: Tenant) ->
         "LIVRAT",
     ]
     assert [line["quantity"] for line in shown["lines"]] == [3, 1.5]
-    for_people = shop.home.ok("sales-order", "show", "A-1", "--company", shop.code).out
+    for_people = stocked.home.ok("sales-order", "show", "A-1", "--company", stocked.code).out
     assert "Ana Pop, Cluj, 400001, RO, 0700\n" in for_people
 
 
-def test_an_export_is_taken_back_unchanged(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
-    exported = shop.export("sales-orders")
+def test_an_export_is_taken_back_unchanged(stocked: Tenant) -> None:
+    stocked.take("sales-orders", ORDERS)
+    exported = stocked.export("sales-orders")
     assert exported == ORDERS
-    assert shop.take("sales-orders", exported) == (0, 0, 3)
-    assert balances(shop)[0] == ("A", "MAIN", "7")
+    assert stocked.take("sales-orders", exported) == (0, 0, 3)
+    assert balances(stocked)[0] == ("A", "MAIN", "7")
 
 
-def test_known_orders_are_changed(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
+def test_known_orders_are_changed(stocked: Tenant) -> None:
+    stocked.take("sales-orders", ORDERS)
     changed = HEADER.replace("external_ref,", "") + "A-2,IN_LUCRU,P2,EAST,,,Now,A,2,,,\n"
-    assert shop.take("sales-orders", changed) == (0, 1, 0)
-    shown = shop.home.ok("sales-order", "show", "A-2", "--company", shop.code, "--json").json
+    assert stocked.take("sales-orders", changed) == (0, 1, 0)
+    shown = stocked.home.ok("sales-order", "show", "A-2", "--company", stocked.code, "--json").json
     assert (shown["status"], shown["notes"], shown["lines"][0]["quantity"]) == ("IN_LUCRU", "Now", 2)
 
 
-def test_orders_without_a_code_are_known_by_their_reference(shop: Tenant) -> None:
+def test_orders_without_a_code_are_known_by_their_reference(stocked: Tenant) -> None:
     rows = "external_ref,partner_code,warehouse_code,article_code,quantity\nW9,P1,MAIN,A,1\nW9,P1,MAIN,B,1\n"
-    assert shop.take("sales-orders", rows) == (1, 0, 0)
-    assert shop.take("sales-orders", rows) == (0, 0, 1)
-    assert [row["code"] for row in shop.rows("sales-orders")] == ["SO-000001", "SO-000001"]
+    assert stocked.take("sales-orders", rows) == (1, 0, 0)
+    assert stocked.take("sales-orders", rows) == (0, 0, 1)
+    assert [row["code"] for row in stocked.rows("sales-orders")] == ["SO-000001", "SO-000001"]
 
 
-def test_a_dry_run_changes_nothing(shop: Tenant) -> None:
-    assert shop.take("sales-orders", ORDERS, "--dry-run") == (3, 0, 0)
-    assert shop.rows("sales-orders") == []
-    assert balances(shop)[0] == ("A", "MAIN", "10")
+def test_a_dry_run_changes_nothing(stocked: Tenant) -> None:
+    assert stocked.take("sales-orders", ORDERS, "--dry-run") == (3, 0, 0)
+    assert stocked.rows("sales-orders") == []
+    assert balances(stocked)[0] == ("A", "MAIN", "10")
 
 
 REFUSED = {
@@ -131,51 +131,51 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_file_with_a_fault_is_refused_whole(shop: Tenant, case: str) -> None:
+def test_a_file_with_a_fault_is_refused_whole(stocked: Tenant, case: str) -> None:
     rows, sentences = REFUSED[case]
     header = HEADER.replace(",lot_number,serials", "")
-    assert sorted(shop.refuses("sales-orders", header + rows)) == sorted(sentences)
+    assert sorted(stocked.refuses("sales-orders", header + rows)) == sorted(sentences)
 
 
-def test_a_final_order_is_not_changed_by_a_file(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
-    assert shop.refuses(
+def test_a_final_order_is_not_changed_by_a_file(stocked: Tenant) -> None:
+    stocked.take("sales-orders", ORDERS)
+    assert stocked.refuses(
         "sales-orders", HEADER + "A-3,,CREAT,P1,MAIN,,,,B,2,,,\nA-3,,CREAT,P1,MAIN,,,,B,2,,,\n"
     ) == ["row 2, status: There is no way from ANULAT to CREAT."]
-    assert shop.refuses("sales-orders", HEADER + "A-3,,,P1,MAIN,,,,B,1,,,\n") == [
+    assert stocked.refuses("sales-orders", HEADER + "A-3,,,P1,MAIN,,,,B,1,,,\n") == [
         "row 2, status: This sales order is ANULAT. It cannot be changed any more."
     ]
 
 
-def test_list_show_and_move(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
-    place = ("--company", shop.code)
-    listed = shop.home.ok("sales-order", "list", *place, "--json").json
+def test_list_show_and_move(stocked: Tenant) -> None:
+    stocked.take("sales-orders", ORDERS)
+    place = ("--company", stocked.code)
+    listed = stocked.home.ok("sales-order", "list", *place, "--json").json
     assert [(row["code"], row["status"], row["partner"], row["lines"]) for row in listed] == [
         ("A-1", "LIVRAT", "P1", 2),
         ("A-2", "CREAT", "P2", 1),
         ("A-3", "ANULAT", "P1", 2),
     ]
     some = ("--status", "CREAT", "--status", "ANULAT", "--partner", "P1")
-    assert [row["code"] for row in shop.home.ok("sales-order", "list", *place, *some, "--json").json] == ["A-3"]
-    paged = shop.home.ok("sales-order", "list", *place, "--per-page", "1", "--page", "2")
+    assert [row["code"] for row in stocked.home.ok("sales-order", "list", *place, *some, "--json").json] == ["A-3"]
+    paged = stocked.home.ok("sales-order", "list", *place, "--per-page", "1", "--page", "2")
     assert ("A-2" in paged.out, "A-1" in paged.out, "1 of 3; page 2" in paged.err) == (True, False, True)
-    shown = shop.home.ok("sales-order", "show", "A-1", *place).out
+    shown = stocked.home.ok("sales-order", "show", "A-1", *place).out
     assert all(part in shown for part in ("Ring twice", "P1", "MAIN", "C1", "article_code", "INCARCAT"))
-    moved = shop.home.ok("sales-order", "status", "A-2", "IN_LUCRU", *place, "--json").json
+    moved = stocked.home.ok("sales-order", "status", "A-2", "IN_LUCRU", *place, "--json").json
     assert moved == {"code": "A-2", "status": "IN_LUCRU", "next": ["CREAT", "INCARCAT", "ANULAT"]}
 
 
-def test_packaging_goes_out_with_the_load(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
-    shop.take("packaging-types", "code,name\nEUR,Pallet\nA=B,Odd\n")
-    place = ("--company", shop.code)
-    shop.home.ok("sales-order", "status", "A-2", "IN_LUCRU", *place)
+def test_packaging_goes_out_with_the_load(stocked: Tenant) -> None:
+    stocked.take("sales-orders", ORDERS)
+    stocked.take("packaging-types", "code,name\nEUR,Pallet\nA=B,Odd\n")
+    place = ("--company", stocked.code)
+    stocked.home.ok("sales-order", "status", "A-2", "IN_LUCRU", *place)
     load = ("sales-order", "status", "A-2", "INCARCAT", *place, "--packaging", "EUR=4", "--packaging", "A=B=0.5")
-    shop.home.ok(*load)
-    again = shop.home.ok(*load)
+    stocked.home.ok(*load)
+    again = stocked.home.ok(*load)
     assert again.err.splitlines()[-1] == "A-2 was INCARCAT already: nothing was changed."
-    owed = shop.home.ok("packaging", "balances", *place, "--json").json
+    owed = stocked.home.ok("packaging", "balances", *place, "--json").json
     assert [(row["type"], row["partner"], row["quantity"]) for row in owed] == [
         ("EUR", "P2", 4),
         ("A=B", "P2", 0.5),
@@ -198,24 +198,30 @@ BAD_PACKAGING = {
 
 
 @pytest.mark.parametrize("given", BAD_PACKAGING, ids=lambda given: " ".join(given[:2]))
-def test_packaging_that_cannot_go_along_leaves_the_order_where_it_is(shop: Tenant, given: tuple[str, ...]) -> None:
-    shop.take("sales-orders", ORDERS.replace("A-2,,CREAT", "A-2,,IN_LUCRU"))
-    shop.take("packaging-types", "code,name\nEUR,Pallet\n")
-    place = ("--company", shop.code)
+def test_packaging_that_cannot_go_along_leaves_the_order_where_it_is(
+    stocked: Tenant, given: tuple[str, ...]
+) -> None:
+    stocked.take("sales-orders", ORDERS.replace("A-2,,CREAT", "A-2,,IN_LUCRU"))
+    stocked.take("packaging-types", "code,name\nEUR,Pallet\n")
+    place = ("--company", stocked.code)
     options = [part for each in given for part in ("--packaging", each)]
-    assert shop.home.refusals("sales-order", "status", "A-2", "INCARCAT", *place, *options) == BAD_PACKAGING[given]
-    assert shop.home.ok("sales-order", "show", "A-2", *place, "--json").json["status"] == "IN_LUCRU"
+    assert (
+        stocked.home.refusals("sales-order", "status", "A-2", "INCARCAT", *place, *options) == BAD_PACKAGING[given]
+    )
+    assert stocked.home.ok("sales-order", "show", "A-2", *place, "--json").json["status"] == "IN_LUCRU"
 
 
-def test_packaging_with_another_move_is_refused(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
-    move = ("sales-order", "status", "A-2", "IN_LUCRU", "--company", shop.code, "--packaging", "EUR=4")
-    assert shop.home.refusals(*move) == ["--packaging goes with the move to INCARCAT: send it with that status."]
+def test_packaging_with_another_move_is_refused(stocked: Tenant) -> None:
+    stocked.take("sales-orders", ORDERS)
+    move = ("sales-order", "status", "A-2", "IN_LUCRU", "--company", stocked.code, "--packaging", "EUR=4")
+    assert stocked.home.refusals(*move) == [
+        "--packaging goes with the move to INCARCAT: send it with that status."
+    ]
 
 
-def test_quantities_are_shown_as_people_write_them(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
-    shown = shop.home.ok("sales-order", "show", "A-2", "--company", shop.code).out
+def test_quantities_are_shown_as_people_write_them(stocked: Tenant) -> None:
+    stocked.take("sales-orders", ORDERS)
+    shown = stocked.home.ok("sales-order", "show", "A-2", "--company", stocked.code).out
     record, lines, history = (part.splitlines() for part in shown.split("\n\n"))
     assert [line.split() for line in record[1:5]] == [
         ["code", "A-2"],
@@ -230,23 +236,23 @@ def test_quantities_are_shown_as_people_write_them(shop: Tenant) -> None:
     assert [line.split()[0] for line in history] == ["status", "CREAT"]
 
 
-def test_what_cannot_be_is_said(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
-    place = ("--company", shop.code)
-    assert shop.home.refusals("sales-order", "status", "A-1", "ANULAT", *place) == [
+def test_what_cannot_be_is_said(stocked: Tenant) -> None:
+    stocked.take("sales-orders", ORDERS)
+    place = ("--company", stocked.code)
+    assert stocked.home.refusals("sales-order", "status", "A-1", "ANULAT", *place) == [
         "A sales order that is LIVRAT is final."
     ]
-    assert shop.home.refusals("sales-order", "status", "A-2", "LIVRAT", *place) == [
+    assert stocked.home.refusals("sales-order", "status", "A-2", "LIVRAT", *place) == [
         "A sales order that is CREAT cannot become LIVRAT, only IN_LUCRU or ANULAT."
     ]
     for command in (["show", "A-9"], ["status", "A-9", "ANULAT"]):
-        assert shop.home.refused("sales-order", *command, *place) == (
-            f"There is no sales order A-9: `wmsd sales-order list --company {shop.code}` lists them."
+        assert stocked.home.refused("sales-order", *command, *place) == (
+            f"There is no sales order A-9: `wmsd sales-order list --company {stocked.code}` lists them."
         )
-    assert shop.home.refused("sales-order", "show", "a-1", *place) == (
+    assert stocked.home.refused("sales-order", "show", "a-1", *place) == (
         "There is no sales order a-1. Did you mean A-1?"
     )
-    assert shop.home.refused("sales-order", "list", *place, "--partner", "P9") == (
-        f"There is no partner P9: `wmsd export partners --company {shop.code}` lists them."
+    assert stocked.home.refused("sales-order", "list", *place, "--partner", "P9") == (
+        f"There is no partner P9: `wmsd export partners --company {stocked.code}` lists them."
     )
-    assert "Invalid value" in shop.home.misunderstood("sales-order", "status", "A-1", "DONE", *place)
+    assert "Invalid value" in stocked.home.misunderstood("sales-order", "status", "A-1", "DONE", *place)

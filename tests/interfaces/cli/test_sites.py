@@ -29,8 +29,8 @@ def listed(home: Home, company: str) -> list[dict[str, object]]:
     return [row for row in rows if row["company"] == company]
 
 
-def test_the_token_alone_is_on_standard_output(shop: Tenant) -> None:
-    home, code = shop.home, shop.code
+def test_the_token_alone_is_on_standard_output(stocked: Tenant) -> None:
+    home, code = stocked.home, stocked.code
     done = home.ok("site", "create", code, "MAIN", "--name", "Planner")
     token = done.out.removesuffix("\n")
     assert TOKEN.fullmatch(token)
@@ -52,16 +52,16 @@ def test_the_token_alone_is_on_standard_output(shop: Tenant) -> None:
     assert audited(home, code) == [f"site.create {code} MAIN"]
 
 
-def test_only_its_hash_is_kept(shop: Tenant) -> None:
-    made = shop.home.ok("site", "create", shop.code, "MAIN", "--name", "P", "--json").json
+def test_only_its_hash_is_kept(stocked: Tenant) -> None:
+    made = stocked.home.ok("site", "create", stocked.code, "MAIN", "--name", "P", "--json").json
     assert list(made) == ["id", "company", "warehouse", "token"]
-    kept = b"".join(file.read_bytes() for file in shop.home.data.rglob("*") if file.is_file())
+    kept = b"".join(file.read_bytes() for file in stocked.home.data.rglob("*") if file.is_file())
     assert made["token"].encode() not in kept
     assert hashlib.sha256(made["token"].encode()).digest() in kept
 
 
-def test_rotating_and_revoking(shop: Tenant) -> None:
-    home, code = shop.home, shop.code
+def test_rotating_and_revoking(stocked: Tenant) -> None:
+    home, code = stocked.home, stocked.code
     first = home.ok("site", "create", code, "MAIN", "--name", "P").out
     done = home.ok("site", "rotate", code, "MAIN")
     assert TOKEN.fullmatch(done.out.strip())
@@ -90,9 +90,9 @@ def test_rotating_and_revoking(shop: Tenant) -> None:
     ]
 
 
-def test_what_is_not_a_site(shop: Tenant) -> None:
-    home, code = shop.home, shop.code
-    shop.take("warehouses", "code,name,active\nSHUT,Shut,false\n")
+def test_what_is_not_a_site(stocked: Tenant) -> None:
+    home, code = stocked.home, stocked.code
+    stocked.take("warehouses", "code,name,active\nSHUT,Shut,false\n")
     home.ok("site", "create", code, "MAIN", "--name", "P")
     before = (listed(home, code), audited(home, code))
     for arguments, sentence in (
@@ -122,17 +122,17 @@ def test_modules_that_are_off_are_told(shared: Home) -> None:
     assert done.err.splitlines()[-1] == "It opens nothing yet: wmsd module enable BARE outbound"
 
 
-def test_the_commands_of_the_guide_work_one_after_another(shop: Tenant) -> None:
+def test_the_commands_of_the_guide_work_one_after_another(stocked: Tenant) -> None:
     guide = (Path(docs.__file__).parent / "transports.md").read_text(encoding="utf-8")
     lines = re.findall(r"^wmsd (.+)$", guide, re.MULTILINE)
     assert len(lines) == 5
     for line in lines:
-        shop.home.ok(*shlex.split(line.replace("ACME", shop.code)))
+        stocked.home.ok(*shlex.split(line.replace("ACME", stocked.code)))
 
 
 @pytest.mark.parametrize("end", ["--at-once", "revoke"])
-def test_a_running_server_follows_within_a_second(shop: Tenant, end: str) -> None:
-    home, code = shop.home, shop.code
+def test_a_running_server_follows_within_a_second(stocked: Tenant, end: str) -> None:
+    home, code = stocked.home, stocked.code
     with home.serving() as server:
         first = home.ok("site", "create", code, "MAIN", "--name", "P").out.strip()
         server.soon(ORDERS, lambda status, _: status == 200, token=first, company=None)

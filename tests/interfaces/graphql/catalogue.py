@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.packaging.depot import Depot
 from tests.support.dock import LOT, SERIAL, Dock, open_dock
 from tests.support.world import Answer, World
+from tests.warehouse.packaging.depot import Depot
 
 PATH = "/api/graphql"
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.interfaces.pages.test_browsing import signed_in
+from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from tests.support.world import World

@@ -4,8 +4,8 @@ import html
 import re
 from urllib.parse import parse_qs, urlsplit
 
-from tests.interfaces.pages.test_acting import sent
-from tests.interfaces.pages.test_browsing import rows, text_of
+from tests.interfaces.pages.records.test_act import sent
+from tests.interfaces.pages.records.test_browse import rows, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, World
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.interfaces.pages.administering import LEAD, signed_in_as
-from tests.interfaces.pages.test_browsing import signed_in
+from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import World
 from wmsd.dispatch.limits import work_admission

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.interfaces.pages.test_acting import form_of
+from tests.interfaces.pages.records.test_act import form_of
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.page_addresses import Address, addresses
 from tests.support.two_tenants import OWN, THEIRS, TwoTenants, open_premises

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.interfaces.pages.test_browsing import signed_in, text_of
-from tests.interfaces.pages.test_visits import HTML, has_frame, ways_on
+from tests.interfaces.pages.kit.test_routing import HTML, has_frame, ways_on
+from tests.interfaces.pages.records.test_browse import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 

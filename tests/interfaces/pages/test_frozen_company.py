@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.interfaces.pages.test_acting import sent
-from tests.interfaces.pages.test_browsing import signed_in
-from tests.interfaces.pages.test_importing import looked_at, upload
+from tests.interfaces.pages.records.test_act import sent
+from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.work.test_import_files import looked_at, upload
 from tests.support.shop import Shop
 from wmsd.platform import company_policies
 from wmsd.tenants.companies import actions

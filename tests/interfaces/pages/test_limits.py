@@ -11,9 +11,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.interfaces.pages.test_browsing import signed_in
-from tests.interfaces.pages.test_live import again
+from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.work.test_live import again
 from tests.support.shop import open_shop
 from tests.support.world import PASSWORD, World, open_world
 from wmsd.dispatch.limits.page_writes import COMPANY, PERSON

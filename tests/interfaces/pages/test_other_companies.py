@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.interfaces.pages.administering import signed_in_as
-from tests.interfaces.pages.test_browsing import signed_in, text_of
-from tests.interfaces.pages.test_visits import ways_on
+from tests.interfaces.pages.kit.test_routing import ways_on
+from tests.interfaces.pages.records.test_browse import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World
 from wmsd.interfaces.pages.kit.workplace import MOST_OTHERS

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from tests.interfaces.pages.test_browsing import signed_in
-from tests.interfaces.pages.test_importing import settled, upload
+from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.work.test_import_files import settled, upload
 from tests.support.shop import Shop
 from wmsd.tenants.companies import actions
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.interfaces.pages.test_browsing import signed_in, text_of
-from tests.interfaces.pages.test_live import again
+from tests.interfaces.pages.records.test_browse import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.interfaces.pages.work.test_live import again
 from tests.support.log_lines import Kept, keeping
 from tests.support.shop import Shop, open_shop
 from tests.support.world import World, open_world

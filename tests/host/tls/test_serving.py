@@ -1,0 +1,66 @@
+"""The context that the server has its certificate in."""
+
+import asyncio
+import logging
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.host.tls.test_lan import BOX, NOW
+from tests.support.steering import SteeredClock
+from wmsd.host.tls import served_certificate as serving
+from wmsd.host.tls.authority import new_authority, new_certificate
+from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER
+from wmsd.host.tls.served_certificate import ServedTls
+from wmsd.settings import load
+
+
+def served_in(folder: Path) -> ServedTls:
+    signed = new_certificate(new_authority(BOX, NOW), BOX, NOW)
+    certificate, key = folder / "served.pem", folder / "served.key"
+    certificate.write_bytes(signed.certificate_pem)
+    key.write_bytes(signed.key_pem)
+    names = {"TLS": "files", "CERTIFICATE": str(certificate), "CERTIFICATE_KEY": str(key)}
+    server = load(environment={f"WMSD_SERVER_{name}": value for name, value in names.items()}).server
+    return ServedTls(server, folder, SteeredClock())
+
+
+def test_a_certificate_that_cannot_be_judged_is_served(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Such as beside an authority of the LAN that is torn: it is looked at only to tell what may be wrong."""
+    authority = tmp_path / FOLDER / AUTHORITY
+    authority.parent.mkdir()
+    authority.write_bytes(b"torn")
+    caplog.set_level(logging.INFO, "wmsd.tls")
+    served = served_in(tmp_path)
+    served.reload()
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING", "INFO"]
+    assert caplog.messages[0].startswith("the certificate is served, but could not be examined: ")
+    assert caplog.messages[2] == "the certificate was read again"
+
+
+async def test_a_file_that_became_a_fifo_keeps_no_server_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = served_in(tmp_path)
+    fifo = tmp_path / "served.pem"
+    fifo.unlink()
+    os.mkfifo(fifo)
+    said: list[str] = []
+    is_said = asyncio.Event()
+
+    def note(sentence: str, error: Exception) -> None:
+        said.append(sentence % error)
+        is_said.set()
+
+    monkeypatch.setattr(serving, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(serving.LOG, "error", note)
+    release = threading.Timer(5.0, lambda: os.close(os.open(fifo, os.O_RDWR | os.O_NONBLOCK)))
+    release.start()  # whoever reads the FIFO would wait for ever
+    keeping = asyncio.create_task(served.keep())
+    await asyncio.wait_for(is_said.wait(), 4.0)
+    keeping.cancel()
+    release.cancel()
+    told = f"the certificate was not read again; the one before is served: {fifo} cannot be read: "
+    assert said[0] == told + "it is not a regular file."

@@ -1,0 +1,442 @@
+"""What an admin sees of the running house. Backups and examinations are made by real commands beside it."""
+
+import asyncio
+import logging
+import re
+import sys
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.pages.administering import LEAD, audit, signed_in_as
+from tests.interfaces.pages.records.test_act import form_of
+from tests.interfaces.pages.records.test_browse import EMAIL, NOTHING, rows, signed_in, text_of
+from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.support.forked import ROOT
+from tests.support.world import World, open_world
+from wmsd import __version__
+from wmsd.base import timestamps
+from wmsd.base.machine.disk import Disk
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_hints import completed
+from wmsd.interfaces.pages.admin.pages import LONGEST_SEARCH
+from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, HOUSE_PAGES, HousePage
+from wmsd.maintenance.backups.backup_verdict import REMEDY
+from wmsd.maintenance.backups.last_runs import (
+    BackupRecord,
+    FailedBackup,
+    ProvenBackup,
+    read_record,
+    write_record,
+)
+from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
+from wmsd.platform.admin_view.examination_runs import Examinations
+from wmsd.platform.admin_view.service import Started
+from wmsd.server.alerts.channels import ToCommand
+
+PROGRAM = [sys.executable, "-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
+WRONG_COUNT = "UPDATE row_counts SET rows = rows + 7 WHERE name = 'articles'"
+FORMS = re.compile(r'<form class="acts" method="post">(.*?)</form>', re.DOTALL)
+HIDDEN = re.compile(r'name="(\w+)" value="(.*?)"')
+
+
+def of_house(installation: Installation) -> Started:
+    """As a server has it."""
+    data = ["--data", str(installation.folder.path)]
+    schedule, doctor = ["backup", "schedule", "--run", *data], ["doctor", "--progress", *data]
+    folder, clock = installation.folder, installation.clock
+    return Started(
+        ScheduledBackups([*PROGRAM, *schedule], installation.settings.backup, folder, clock),
+        Examinations([*PROGRAM, *doctor], folder, clock),
+    )
+
+
+@pytest.fixture
+async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
+    backups = tmp_path / "backups"
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(backups))
+    settings = {"backup": {"folder": str(backups)}}
+    async with open_world(tmp_path / "data", settings, started=of_house) as world:
+        yield world
+        for work in (started(world).backups, started(world).examinations):
+            assert work is not None
+            await work.stop()
+
+
+def started(world: World) -> Started:
+    (found,) = [each for each in world.installation.dispatcher._services.values() if hasattr(each, "started")]
+    known: Started = found.started
+    return known
+
+
+@pytest.fixture
+async def admin(house: World) -> Visitor:
+    return await signed_in(house)
+
+
+def folder_of(world: World) -> Path:
+    return Path(world.installation.settings.backup.folder)
+
+
+def archives(world: World) -> list[Path]:
+    return list(folder_of(world).glob("*.tar.gz"))
+
+
+async def over(running: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while running():  # noqa: ASYNC110  # nothing tells of it
+            await asyncio.sleep(0.02)
+
+
+async def all_over(visitor: Visitor) -> None:
+    begun = started(visitor.world)
+    for work in (begun.backups, begun.examinations):
+        assert work is not None
+        await over(partial(getattr, work, "is_running"))
+
+
+def button_of(seen: Seen) -> dict[str, str]:
+    (form,) = FORMS.findall(seen.text)
+    return dict(HIDDEN.findall(form))
+
+
+async def examined(visitor: Visitor) -> Seen:
+    """The page after an examination."""
+    done = await visitor.post("/admin/health", button_of(await visitor.get("/admin/health")))
+    assert (done.status, done.goes_to) == (303, "/admin/health?done=begun"), done.text
+    await all_over(visitor)
+    return await visitor.get("/admin/health")
+
+
+async def backed_up(visitor: Visitor) -> Seen:
+    done = await visitor.post("/admin/backups", button_of(await visitor.get("/admin/backups")))
+    assert (done.status, done.goes_to) == (303, "/admin/backups?done=begun"), done.text
+    await all_over(visitor)
+    return await visitor.get("/admin/backups")
+
+
+async def test_each_check_of_health_with_its_sentence(admin: Visitor) -> None:
+    seen = await admin.get("/admin/health")
+    found = {cells[0]: cells[1:] for cells in rows(seen)}
+    assert found["Files"] == ["Good", "Every company's file can be read and written.", NOTHING]
+    assert {cells[0] for cells in found.values()} == {"Good"}
+    text = text_of(seen.text)
+    for part in (
+        f"{__version__} is the version",
+        "open companies, of 1 in all",
+        "of memory",
+        "of data",
+        "Well the service",
+    ):
+        assert part in text, part
+
+
+async def test_a_check_that_fails_says_why_and_what_to_do(admin: Visitor) -> None:
+    world = admin.world
+    path = world.installation.files.path(world.company)
+    await world.installation.files.close_unused()
+    database = await world.database()
+    await database.close()
+    path.write_bytes(b"not a database\n" * 4000)
+    assert (await world.send("GET", "/api/articles")).status == 503
+    seen = await admin.get("/admin/health")
+    found = {cells[0]: cells[1:] for cells in rows(seen)}
+    state, says, remedy = found["Files"]
+    assert (state, remedy) == ("Wrong", "The log and wmsd doctor say which and why.")
+    assert says.startswith("A company's file cannot be used. ACME: ")
+    assert "Not whole the service" in text_of(seen.text)
+
+
+async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(admin: Visitor) -> None:
+    text = text_of((await admin.get("/admin/health")).text)
+    assert "Nothing is open." in text
+    assert "no e-mail, receiver or program is set" in text
+    admin.world.jobs.disk_watch.note(Disk(2**20, 2**40))
+    await admin.world.jobs.alerts.look()
+    text = text_of((await admin.get("/admin/health")).text)
+    assert "The disk is full 20 Nov 2026, 12:00 UTC The disk of the data folder is full: nothing new" in text
+    assert "They are looked for every 15 seconds, last 20 Nov 2026, 12:00 UTC; the checks above are" in text
+    admin.world.jobs.disk_watch.note(Disk(2**40, 2**40))
+    await admin.world.jobs.alerts.look()
+    text = text_of((await admin.get("/admin/health")).text)
+    assert "The trouble has been gone since 20 Nov 2026, 12:00 UTC. If it stays away, the alert ends by" in text
+    romanian = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
+    assert "Discul dosarului de date este plin: nu se mai stochează nimic nou." in romanian
+
+
+async def test_why_there_is_no_backup_comes_with_what_to_do_at_health_and_today(admin: Visitor) -> None:
+    """The doctor's advice, and not only where to look."""
+    failed = FailedBackup(at=timestamps.to_text(admin.world.clock.now()), error="The disk is gone.")
+    write_record(admin.world.installation.folder.path, BackupRecord(failed=failed))
+    (cells,) = [each for each in rows(await admin.get("/admin/health")) if each[0] == "Backup"]
+    assert cells[1] == "Wrong"
+    assert "The disk is gone." in cells[2]
+    assert cells[3] == REMEDY
+    assert f"There is no backup that can be relied on. {REMEDY}" in text_of((await admin.get("/today")).text)
+
+
+async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
+    """What a program said is data."""
+    alerts, clock = house.jobs.alerts, house.clock
+    alerts._ways = [ToCommand(["/bin/sh", "-c", "echo '<b>no</b> route'; exit 3"], Path("data"))]
+    house.jobs.disk_watch.note(Disk(2**20, 2**40))
+    await alerts.look()
+    async with asyncio.timeout(20):
+        while not alerts.kept.failures:  # noqa: ASYNC110  # nothing tells of it
+            await asyncio.sleep(0.02)
+    clock.advance(60)
+    seen = await (await signed_in(house)).get("/admin/health")
+    assert (
+        "Not taken. Alerts are not taken by alerts.command since 20 Nov 2026, 12:00 UTC, and 2 wait: "
+        "The program of alerts.command ended with 3. It said: <b>no</b> route."
+    ) in text_of(seen.text)
+    assert "<b>no</b>" not in seen.text
+
+
+async def test_the_doctor_examines_every_file(admin: Visitor) -> None:
+    assert "Nobody has had the files examined here yet." in (await admin.get("/admin/health")).text
+    seen = await examined(admin)
+    assert "Right. All 2 files are right. Examined 20 Nov 2026, 12:00 UTC." in text_of(seen.text)
+    assert (await audit(admin))[0][:4] == [EMAIL, "examination.begin", "doctor", "127.0.0.1"]
+
+
+async def test_what_the_doctor_finds_around_the_files_is_told_as_on_the_command_line(admin: Visitor) -> None:
+    stray = admin.world.installation.folder.companies / "1.db.bak"
+    stray.write_bytes(b"x")
+    text = text_of((await examined(admin)).text)
+    assert (
+        f"Warning {stray} is no file of wmsd, which does not read it. Move it out of the data folder, so that "
+        "nobody takes it for data that is served."
+    ) in text
+    assert "Well the service" in text
+
+
+async def test_what_the_doctor_finds_is_told_with_a_remedy(
+    admin: Visitor, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR)
+    database = await admin.world.database()
+    await database.write(lambda tx: tx.execute(WRONG_COUNT))
+    seen = await examined(admin)
+    text = text_of(seen.text)
+    assert "Wrong. Of 2 files, 1 are not right." in text
+    sentence = "a list's total is kept right; but articles: 7 instead of 0."
+    assert f"ACME {sentence}" in text
+    assert "restore this company from a backup of before" in text
+    assert [each.getMessage() for each in caplog.records] == [f"examined ACME: {sentence}"]
+    await admin.world.new_user(LEAD, "company-admin", ["ACME"])
+    lead = await signed_in_as(admin.world, LEAD)
+    today = await admin.get("/today")
+    for page, doctor_at in ((seen, "#doctor"), (today, "/admin/health#doctor"), (await lead.get("/today"), "")):
+        assert "Well the service" not in text_of(page.text)
+        assert "Wrong what the doctor has found" in text_of(page.text)
+        assert (f'<a href="{doctor_at}">Wrong</a>' in page.text) == bool(doctor_at)
+    told = "The doctor has found something wrong, in its examination of 20 Nov 2026, 12:00 UTC."
+    assert f"{told} See what, and what to do" in text_of(today.text)
+    of_lead = text_of((await lead.get("/today")).text)
+    assert f"{told} A site admin sees what it is" in of_lead, of_lead[150:700]
+    database = await admin.world.database()
+    await database.write(lambda tx: tx.execute(WRONG_COUNT.replace("+", "-")))
+    well = await examined(admin)
+    assert "All 2 files are right." in well.text
+    for page in (well, await admin.get("/today")):
+        assert "Well the service" in text_of(page.text)
+        assert "the doctor has found" not in text_of(page.text)
+
+
+async def test_findings_outlive_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    async with open_world(tmp_path, started=of_house) as world:
+        await examined(await signed_in(world))
+    async with open_world(tmp_path, started=of_house) as world:
+        seen = await (await signed_in_as(world, EMAIL)).get("/admin/health")
+        assert "All 2 files are right." in seen.text
+
+
+async def test_a_script_in_what_is_found_is_text(admin: Visitor) -> None:
+    folder = admin.world.installation.folder.path
+    script = "<script>alert(1)</script>"
+    proven = ProvenBackup(at="2026-11-20T12:00:00.000Z", path=f"/x/{script}", seconds=1, problems=[script])
+    write_record(folder, BackupRecord(proven=proven))
+    (folder / "examination.json").write_text(
+        '{"began_at": "2026-11-20T12:00:00.000Z", "ended_at": "2026-11-20T12:00:00.000Z", "files": 1, "wrong": 1,'
+        f' "findings": [{{"file": "{script}", "kind": "damage", "sentence": "{script}"}}]}}'
+    )
+    seen = await admin.get("/admin/health")
+    assert (seen.status, "<script>" in seen.text, "&lt;script&gt;" in seen.text) == (200, False, True)
+
+
+async def test_a_backup_is_made_and_proven_now(admin: Visitor) -> None:
+    before = await admin.get("/admin/backups")
+    assert "There is no backup yet." in before.text
+    seen = await backed_up(admin)
+    (cells,) = rows(seen)
+    assert cells[1].startswith("Proven ")
+    assert (cells[3], cells[4].startswith("wmsd-")) == ("1", True)
+    assert "Restorable, proven" in seen.text
+    assert (await audit(admin))[0][:4] == [EMAIL, "backup.begin", "now", "127.0.0.1"]
+    await asyncio.sleep(1)  # an archive is named by its second
+    (again,) = rows(await backed_up(admin))
+    assert again[4] != cells[4], "also when none is due; of an hour, the last one stays"
+    record = read_record(admin.world.installation.folder.path)
+    assert (record.failed, len(record.sound)) == (None, 2)
+
+
+async def test_archives_that_are_not_good_are_told(admin: Visitor) -> None:
+    assert len(rows(await backed_up(admin))) == 1
+    world = admin.world
+    (good,), folder = archives(world), folder_of(world)
+    (folder / "wmsd-2020-01-01T000000Z.tar.gz").write_bytes(good.read_bytes())
+    (folder / "wmsd-2020-01-02T000000Z.tar.gz").write_bytes(b"cut short")
+    (folder / "something else.tar.gz").write_bytes(b"")
+    record = read_record(world.installation.folder.path)
+    proven = ProvenBackup(
+        at="2026-11-20T12:00:00.000Z", path=str(good), seconds=1, problems=["ACME: it is damaged."]
+    )
+    write_record(world.installation.folder.path, record.model_copy(update={"proven": proven, "sound": []}))
+    seen = await admin.get("/admin/backups")
+    said = {cells[4]: cells[1] for cells in rows(seen)}
+    assert len(said) == 3
+    assert said[good.name] == "No ACME: it is damaged."
+    assert said["wmsd-2020-01-01T000000Z.tar.gz"].startswith("Not proven")
+    assert said["wmsd-2020-01-02T000000Z.tar.gz"].startswith("Cannot be read ")
+    assert "Not to be relied on." in seen.text
+
+
+async def test_a_backup_that_fails_is_told(admin: Visitor, caplog: pytest.LogCaptureFixture) -> None:
+    await asyncio.to_thread(folder_of(admin.world).write_text, "no folder")
+    seen = await backed_up(admin)
+    assert "Not to be relied on." in seen.text
+    assert "The last backup failed at" in text_of(seen.text)
+    assert "cannot be written" in text_of(seen.text)
+
+
+@pytest.mark.parametrize("page", [HEALTH, BACKUPS], ids=lambda each: each.name)
+async def test_there_is_one_at_a_time(admin: Visitor, page: HousePage) -> None:
+    path = f"/admin/{page.name}"
+    forms = [button_of(await admin.get(path)) for _ in range(4)]
+    seen = await asyncio.gather(*(admin.post(path, form) for form in forms))
+    assert sorted(each.status for each in seen) == [303, 409, 409, 409]
+    assert all("This is under way already." in each.text for each in seen if each.status == 409)
+    running = await admin.get(path)
+    assert (FORMS.findall(running.text), "data-follow" in running.text) == ([], True)
+    await all_over(admin)
+    form = button_of(await admin.get(path))
+    first = await admin.post(path, form)
+    await all_over(admin)
+    again = await admin.post(path, form)
+    assert (first.status, again.status) == (303, 409)
+    assert "This form was sent already" in again.text
+    entries = [each[1] for each in await audit(admin)]
+    assert sum(each.endswith(".begin") and each != "session.begin" for each in entries) == 2
+
+
+async def test_the_scheduled_work_waits_for_the_one_that_was_asked_for(admin: Visitor) -> None:
+    backups = started(admin.world).backups
+    assert backups is not None
+    assert backups.begin()
+    await backups.look()
+    assert backups.is_running
+    await over(lambda: backups.is_running)
+    assert len(archives(admin.world)) == 1
+
+
+async def test_a_command_is_told_as_it_is_typed_beside_the_server(tmp_path: Path) -> None:
+    given = {"--data": "/srv/stock", "--config": "/srv/wmsd.toml"}
+
+    def of_server(installation: Installation) -> Started:
+        return Started(complete=partial(completed, given=given))
+
+    async with open_world(tmp_path / "data", started=of_server) as world:
+        admin = await signed_in(world)
+        for path, command in (("/admin/health", "wmsd doctor"), ("/admin/backups", "wmsd backup create")):
+            seen = await admin.get(path)
+            assert f"{command} --data /srv/stock --config /srv/wmsd.toml" in seen.text
+
+
+async def test_what_a_server_cannot_begin_is_told(world: World) -> None:
+    admin = await signed_in(world)
+    for path, command in (("/admin/health", "wmsd doctor"), ("/admin/backups", "wmsd backup create")):
+        seen = await admin.get(path)
+        assert (FORMS.findall(seen.text), command in seen.text) == ([], True)
+        token = (await admin.get("/admin/tokens/new")).form_token
+        refused = await admin.post(path, {"form_token": token})
+        assert (refused.status, "This server cannot start other programs." in refused.text) == (409, True)
+    begun = {each[1] for each in await audit(admin) if each[1].endswith(".begin")}
+    assert begun == {"session.begin"}
+
+
+async def jobs_of(visitor: Visitor) -> dict[str, list[str]]:
+    """The cells of each job, by its title."""
+    seen = await visitor.get("/admin/jobs")
+    titles = re.findall(r'<td class="long"><b>(.*?)</b><br>', seen.text)
+    return {title: cells[1:] for title, cells in zip(titles, rows(seen), strict=True)}
+
+
+async def test_each_job_says_how_its_last_run_went(admin: Visitor) -> None:
+    jobs = admin.world.jobs
+    before = await jobs_of(admin)
+    assert len(before) == len(jobs.log.jobs)
+    assert before["Tidy files"][:3] == ["not yet", NOTHING, NOTHING]
+    for _ in range(2):
+        await jobs._run(jobs.tidy_files)
+
+    async def make_reserve() -> None:
+        raise OSError("the disk <b>fails</b>")
+
+    await jobs._run(make_reserve)
+    found = await jobs_of(admin)
+    assert found["Tidy files"][0] == "20 Nov 2026, 12:00:00 UTC"
+    assert found["Tidy files"][2:4] == ["well", "2"]
+    assert found["Reserve of the disk"][2:4] == ["failed OSError: the disk <b>fails</b>", "1"]
+    await jobs._run(jobs.make_reserve)
+    assert (await jobs_of(admin))["Reserve of the disk"][2].startswith("well Failures: 1, the last 20 Nov 2026")
+    seen = await admin.get("/admin/jobs")
+    assert "<b>fails" not in seen.text
+
+
+async def test_settings_are_searched(admin: Visitor) -> None:
+    everything = rows(await admin.get("/admin/settings"))
+    (every,) = [cells for cells in everything if cells[0] == "backup.every"]
+    assert every[1:3] == ['"day"', "default"]
+    seen = await admin.get("/admin/settings?search=PASSPHRASE")
+    assert [cells[0] for cells in rows(seen)] == ["backup.passphrase_file"]
+    assert "It is read anew for each backup." in seen.text
+    for query in ("search=nothing+like+that", "source=file", "source=x", f"search={'x' * 5 * LONGEST_SEARCH}"):
+        seen = await admin.get(f"/admin/settings?{query}")
+        assert (seen.status, "Nothing is like that." in seen.text) == (200, True), query
+    assert "<script>" not in (await admin.get("/admin/settings?search=%3Cscript%3E")).text
+
+
+async def test_nobody_else_sees_or_begins_anything(admin: Visitor) -> None:
+    world = admin.world
+    await world.new_user(LEAD, "company-admin", ["ACME"])
+    await world.new_user("m@example.com", "member", ["ACME"], ["stock:read"])
+    token = await world.new_token(EMAIL)
+    for email in (LEAD, "m@example.com"):
+        visitor = await signed_in_as(world, email)
+        form_token = form_of(await visitor.get("/admin/tokens/new"))["form_token"]
+        for each in HOUSE_PAGES:
+            path = f"/admin/{each.name}"
+            assert path not in (await visitor.get("/today")).text
+            seen = await visitor.get(path)
+            assert (seen.status, seen.heading) == (403, "That is not allowed"), path
+            assert "Only a platform admin may do this" in seen.text
+            if each.begins is not None:
+                assert (await visitor.post(path, {"form_token": form_token})).status == 403
+    stranger = Visitor(world)
+    for each in HOUSE_PAGES:
+        assert (await stranger.get(f"/admin/{each.name}")).goes_to.startswith("/sign-in")
+        answer = await world.send("GET", f"/admin/{each.name}", token=token)
+        assert answer.status == 303, "a token is no session"
+    assert (await admin.post("/admin/backups", {"form_token": "wrong"})).status == 403
+    form = button_of(await admin.get("/admin/backups"))
+    assert (await admin.post("/admin/backups", form, site="cross-site")).status == 403
+    begun = started(world)
+    assert begun.backups is not None
+    assert begun.examinations is not None
+    assert (begun.backups.is_running, begun.examinations.is_running) == (False, False)
+    assert read_record(world.installation.folder.path) == BackupRecord()

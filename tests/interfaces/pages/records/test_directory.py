@@ -1,0 +1,101 @@
+"""Clients, partners and warehouses at the pages: admins make and change them, others only read."""
+
+import pytest
+
+from tests.interfaces.pages.records.test_act import form_of, sent
+from tests.interfaces.pages.records.test_browse import signed_in
+from tests.interfaces.pages.visitor import Visitor
+from tests.support.shop import Shop
+from tests.support.world import PASSWORD, all_rows
+
+KINDS = ("clients", "partners", "warehouses")
+
+
+@pytest.fixture
+async def visitor(shop: Shop) -> Visitor:
+    return await signed_in(shop.world)
+
+
+async def member(visitor: Visitor) -> Visitor:
+    await visitor.world.new_user("member@example.com", "member", ["ACME"], ["*"])
+    found = Visitor(visitor.world)
+    await found.sign_in("member@example.com", PASSWORD)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_one_is_made_and_changed(visitor: Visitor, kind: str) -> None:
+    typed = {"code": "N1", "name": "Novel", "address.city": "Cluj"}
+    made = await sent(visitor, f"/companies/1/{kind}/new", **typed)
+    assert made.status == 303, made.text
+    record = made.goes_to.partition("?")[0]
+    api = record.replace("/companies/1", "/api")
+    before = (await visitor.world.call("GET", api)).body
+    assert (before["code"], before["active"]) == ("N1", True)
+    assert before["address"] == {"street": None, "city": "Cluj", "postal_code": None, "country": None}
+    assert f"The {kind[:-1]} is made." in (await visitor.get(made.goes_to)).text
+
+    changed = await sent(visitor, f"{record}/change", name="Newer", **{"address.city": ""})
+    assert (changed.status, changed.goes_to) == (303, f"{record}?done=change")
+    after = (await visitor.world.call("GET", api)).body
+    assert (after["name"], after["address"], after["id"]) == ("Newer", None, before["id"])
+
+
+async def test_a_partner_has_a_type(visitor: Visitor) -> None:
+    made = await sent(visitor, "/companies/1/partners/new", code="S1", name="Supplier", type="FURNIZOR")
+    api = made.goes_to.partition("?")[0].replace("/companies/1", "/api")
+    assert (await visitor.world.call("GET", api)).body["type"] == "FURNIZOR"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_code_is_given_once(visitor: Visitor, kind: str) -> None:
+    taken = (await visitor.world.call("GET", f"/api/{kind}/1")).body["code"]
+    for path in (f"/companies/1/{kind}/new", f"/companies/1/{kind}/1/change"):
+        other = await sent(visitor, f"/companies/1/{kind}/new", code="OTHER", name="Other")
+        assert other.status in (303, 422)
+        refused = await sent(visitor, path, name="X", code=taken if path.endswith("new") else "OTHER")
+        assert refused.status == 422
+        assert f"Code is taken by another {kind[:-1]}." in refused.text
+
+
+async def test_what_is_wrong_is_told_beside_its_field(visitor: Visitor) -> None:
+    refused = await sent(visitor, "/companies/1/clients/new", code="x" * 65, name="Name", email="no address")
+    assert refused.status == 422
+    assert 'id="code" name="code" autofocus aria-invalid="true"' in refused.text
+    assert f'value="{"x" * 65}"' in refused.text
+    assert 'id="email-error"' in refused.text
+
+
+async def test_a_change_does_not_undo_another(visitor: Visitor) -> None:
+    path = "/companies/1/partners/1/change"
+    form = form_of(await visitor.get(path))
+    assert (await sent(visitor, path, name="Theirs")).status == 303
+    late = await visitor.post(path, {**form, "name": "Ours"})
+    assert late.status == 412
+    assert (await visitor.world.call("GET", "/api/partners/1")).body["name"] == "Theirs"
+
+
+async def test_a_form_that_is_sent_twice_makes_one(visitor: Visitor) -> None:
+    form = {**form_of(await visitor.get("/companies/1/clients/new")), "code": "TWICE", "name": "Once"}
+    first, second = [await visitor.post("/companies/1/clients/new", form) for _ in range(2)]
+    assert first.goes_to == second.goes_to != ""
+    assert await visitor.world.rows("SELECT count(*) FROM clients WHERE code = 'TWICE'") == [(1,)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_members_only_read_them(visitor: Visitor, kind: str) -> None:
+    other = await member(visitor)
+    form = {**form_of(await visitor.get(f"/companies/1/{kind}/new")), "code": "N", "name": "N"}
+    before = await (await visitor.world.database()).read(all_rows)
+    assert "New " not in (await other.get(f"/companies/1/{kind}")).text
+    token = (await other.get(f"/companies/1/{kind}")).form_token
+    refused = await other.post(f"/companies/1/{kind}/new", {**form, "form_token": token})
+    assert refused.status == 403
+    assert "Only a company admin may do this" in refused.text
+    assert await (await visitor.world.database()).read(all_rows) == before
+
+
+async def test_programs_cannot_write_them(visitor: Visitor) -> None:
+    for kind in KINDS:
+        answer = await visitor.world.send("POST", f"/api/{kind}", {"code": "N", "name": "N"})
+        assert answer.status == 405

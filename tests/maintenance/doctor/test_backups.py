@@ -1,0 +1,57 @@
+"""Whether the doctor tells of a backup that is gone, and of a folder in which the next ones help little."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.maintenance.doctor.scene import NOW, names, situation, told
+from wmsd.base import timestamps
+from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup, write_record
+from wmsd.maintenance.doctor import backups
+from wmsd.maintenance.doctor.findings import BEFORE_START, diagnose
+
+
+def test_a_proven_backup_that_is_gone_is_told(data: Path) -> None:
+    archive = data.parent / "backups" / "wmsd-2026-11-20T023000Z.tar.gz"
+    archive.parent.mkdir()
+    archive.write_bytes(b"x")
+    at, path = timestamps.to_text(NOW), str(archive)
+    made = MadeBackup(at=at, path=path, bytes=1, seconds=1, installation="i")
+    write_record(data, BackupRecord(made=made, proven=ProvenBackup(at=at, path=path, seconds=1)))
+    assert names(diagnose(situation(data))) == []
+    archive.rename(data.parent / "away")
+    (finding,) = backups.look(situation(data))
+    assert (finding.kind.name, finding.sentence) == (
+        "no-backup",
+        f"There is no backup to rely on. The backup that was proven, {archive.name}, is not in {archive.parent} "
+        "any more.",
+    )
+
+
+@pytest.mark.parametrize("within", ["", "backups", "a/b"])
+def test_backups_in_the_data_folder_are_warned_of(data: Path, within: str) -> None:
+    at = situation(data, {"backup": {"folder": data / within}})
+    for found in (diagnose(at), diagnose(at, groups=BEFORE_START)):
+        assert told(found, "backups-in-data") == (
+            f"The folder of the backups, {data / within}, is in the data folder: what takes the data takes the "
+            "backups too."
+        )
+        assert [each.is_wrong for each in found if each.kind is backups.IN_DATA] == [False]
+
+
+def test_a_link_to_the_data_folder_is_followed(data: Path) -> None:
+    (data.parent / "link").symlink_to(data)
+    found = diagnose(situation(data, {"backup": {"folder": data.parent / "link" / "backups"}}))
+    assert "backups-in-data" in names(found)
+
+
+def test_a_folder_beside_the_data_is_good(data: Path) -> None:
+    found = diagnose(situation(data, {"backup": {"folder": f"{data}-backups"}}))
+    assert "backups-in-data" not in names(found)
+
+
+def test_the_folder_of_others_is_not_judged(data: Path) -> None:
+    """Who examines the data of another user has settings of its own."""
+    other = situation(data, {"backup": {"folder": "data/backups"}}, user=os.geteuid() + 1)
+    assert "backups-in-data" not in names(backups.look_before_start(other))

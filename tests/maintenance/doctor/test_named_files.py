@@ -1,0 +1,342 @@
+"""Files, folders and programs of the settings that are not there, or not good for the server."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.host.tls.test_lan import BOX
+from tests.maintenance.doctor.scene import NOBODY, NOW, names, situation, state, told
+from tests.support.privileges import AS_ROOT
+from wmsd.contract.findings import Finding
+from wmsd.host.tls.authority import new_authority
+from wmsd.maintenance.doctor import permissions
+from wmsd.maintenance.doctor import settings_files as named_files
+from wmsd.settings import load
+
+Settings = dict[str, dict[str, Any]]
+GOOD_WORD = "a-secret-that-nobody-guesses"
+
+
+def found(data: Path, settings: Settings) -> list[Finding]:
+    """Nothing is written by looking."""
+    before = state(data.parent)
+    looked = list(named_files.look(situation(data, settings)))
+    assert state(data.parent) == before
+    return looked
+
+
+def says(data: Path, settings: Settings) -> list[str]:
+    return [finding.sentence for finding in found(data, settings)]
+
+
+def good(folder: Path) -> Settings:
+    """Everything that the settings can name, as it must be."""
+    for name in ("key", "passphrase", "token", "secret"):
+        (folder / name).write_text(f"{GOOD_WORD}\n")
+        (folder / name).chmod(0o600)
+    (folder / "ca.pem").write_bytes(new_authority(BOX, NOW).certificate_pem)
+    return {
+        "server": {"key_file": folder / "key"},
+        "webhooks": {"ca_file": folder / "ca.pem"},
+        "sign_on": {"ca_file": folder / "ca.pem"},
+        "backup": {"passphrase_file": folder / "passphrase", "after": "cp -v $ARCHIVE /mnt"},
+        "metrics": {"token_file": folder / "token"},
+        "alerts": {
+            "url": "https://alerts.example.com/wmsd",
+            "secret_file": folder / "secret",
+            "ca_file": folder / "ca.pem",
+            "command": f"{sys.executable}, -V",
+        },
+        "log": {"file": folder / "wmsd.log"},
+    }
+
+
+def test_what_is_as_it_must_be(data: Path) -> None:
+    assert says(data, good(data.parent)) == []
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ("server", "key_file"),
+        ("webhooks", "ca_file"),
+        ("sign_on", "ca_file"),
+        ("backup", "passphrase_file"),
+        ("metrics", "token_file"),
+        ("alerts", "secret_file"),
+        ("alerts", "ca_file"),
+    ],
+)
+def test_a_file_that_is_missing_or_empty(data: Path, section: str, key: str) -> None:
+    settings = good(data.parent)
+    settings[section][key] = file = data.parent / "other"
+    assert says(data, settings) == [
+        f"{file}, which {section}.{key} names, cannot be read: no such file or directory."
+    ]
+    file.touch(mode=0o600)
+    assert names(found(data, settings)) == ["file-unfit"]
+    file.unlink()
+    file.mkdir()
+    assert says(data, settings) == [f"{file}, which {section}.{key} names, cannot be read: is a directory."]
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ("server", "key_file"),
+        ("webhooks", "ca_file"),
+        ("backup", "passphrase_file"),
+        ("metrics", "token_file"),
+        ("alerts", "secret_file"),
+    ],
+)
+def test_a_file_that_has_no_end(data: Path, section: str, key: str) -> None:
+    """A FIFO that nobody writes to would keep the check waiting, and a device would fill the memory."""
+    settings = good(data.parent)
+    fifo = data.parent / "fifo"
+    os.mkfifo(fifo, 0o600)
+    for file in (fifo, Path("/dev/zero")):
+        settings[section][key] = file
+        assert says(data, settings) == [
+            f"{file}, which {section}.{key} names, cannot be read: it is not a regular file."
+        ]
+
+
+def test_settings_that_came_through_a_pipe(data: Path) -> None:
+    """They have been read already; to read them again would wait for another writer."""
+    fifo = data.parent / "fifo"
+    os.mkfifo(fifo)
+    assert list(named_files.look(situation(data, config_file=fifo))) == []
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "content", "why"),
+    [
+        ("metrics", "token_file", b"short", "The file {} must hold one word of 20 characters or more."),
+        ("metrics", "token_file", b"\xc3\xa9" * 30, "The file {} must hold one word of 20 characters or more."),
+        (
+            "metrics",
+            "token_file",
+            b"x" * 4097,
+            "The file {} holds more than 4096 bytes, and must hold one word only.",
+        ),
+        (
+            "alerts",
+            "secret_file",
+            b"two words of length",
+            "The file {} must hold one word of 16 characters or more.",
+        ),
+        (
+            "alerts",
+            "secret_file",
+            b"whsec_no-base64-at-all",
+            "The secret in {} begins with whsec_, and what follows is not base64.",
+        ),
+        (
+            "backup",
+            "passphrase_file",
+            b"short\nbut more below",
+            "The passphrase in {} is too short: its first line must have 12 letters or more.",
+        ),
+        ("backup", "passphrase_file", b"\xff" * 20, "The passphrase file {} is not UTF-8 text."),
+        ("webhooks", "ca_file", b"no PEM", "{} has no certificate in PEM."),
+    ],
+)
+def test_a_file_that_holds_something_else(data: Path, section: str, key: str, content: bytes, why: str) -> None:
+    settings = good(data.parent)
+    settings[section][key] = file = data.parent / "other"
+    file.write_bytes(content)
+    assert says(data, settings) == [
+        f"{file}, which {section}.{key} names, does not hold what it must. {why.format(file)}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "names_found"),
+    [(b"", ["file-unfit"]), (b" \n", ["file-unfit"]), (b"\xff", ["file-unfit"]), (b"s+cr/t: %\n", [])],
+)
+def test_the_secret_of_a_client_of_a_provider(data: Path, content: bytes, names_found: list[str]) -> None:
+    file, config = data.parent / "secret", data.parent / "config.toml"
+    file.write_bytes(content)
+    config.write_text(
+        '[[sign_on.providers]]\nname = "main"\ntitle = "Main"\n'
+        'issuer = "https://id.example.com"\nclient_id = "wmsd"\n'
+        f'client_secret_file = "{file}"\n'
+    )
+    at = replace(situation(data), settings=load(config, environment={}))
+    looked = [each for each in named_files.look(at) if each.path == file]
+    assert names(looked) == names_found
+    assert [each.sentence for each in looked] == [
+        f"{file}, which sign_on.providers.0.client_secret_file names, does not hold what it must. "
+        f"The file {file} must hold the secret of the client, as UTF-8 text."
+    ][: len(names_found)]
+
+
+@pytest.mark.parametrize("key", ["key", "passphrase", "token", "secret"])
+def test_a_secret_that_others_may_read(open_data: Path, key: str) -> None:
+    settings = good(open_data.parent)
+    assert names(permissions.look_at_secrets(situation(open_data, settings))) == []
+    (open_data.parent / key).chmod(0o644)
+    assert told(permissions.look_at_secrets(situation(open_data, settings)), "secret-open-to-others") == (
+        f"Other users of this machine may read {open_data.parent / key}, which holds a secret."
+    )
+
+
+@pytest.mark.parametrize(("has_key", "is_told"), [(False, []), (True, ["secret-open-to-others"])])
+def test_a_certificate_that_others_may_read(open_data: Path, has_key: bool, is_told: list[str]) -> None:
+    """It is a secret only where its key is in the same file."""
+    file, authority = open_data.parent / "chain.pem", new_authority(BOX, NOW)
+    file.write_bytes(authority.certificate_pem + (authority.key_pem if has_key else b""))
+    settings = {"server": {"tls": "files", "certificate": file}}
+    assert names(permissions.look_at_secrets(situation(open_data, settings))) == is_told
+
+
+def test_a_log_without_its_folder(data: Path) -> None:
+    folder = data.parent / "logs"
+    settings = {"log": {"file": folder / "wmsd.log"}}
+    sentence = f"wmsd cannot write where log.file says, in {folder}: no such file or directory."
+    assert says(data, settings) == [sentence]
+    folder.mkdir()
+    assert says(data, settings) == []
+    (folder / "wmsd.log").mkdir()
+    assert says(data, settings) == [
+        f"wmsd cannot write where log.file says, in {folder / 'wmsd.log'}: is a directory."
+    ]
+
+
+def test_backups_in_a_place_that_is_no_folder(data: Path) -> None:
+    place = data.parent / "backups"
+    settings = {"backup": {"folder": place}}
+    assert says(data, settings) == [], "it is made with the first backup"
+    place.write_text("a file")
+    assert says(data, settings) == [f"wmsd cannot write where backup.folder says, in {place}: not a directory."]
+
+
+def test_backups_on_a_disk_that_is_not_mounted(data: Path) -> None:
+    disk = data.parent / "disk"
+    settings = {"backup": {"folder": disk / "backups"}}
+    missing = "no such file or directory"
+    assert says(data, settings) == [f"wmsd cannot write where backup.folder says, in {disk}: {missing}."]
+    disk.mkdir()
+    assert says(data, settings) == []
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may enter every folder."""
+    if os.geteuid():
+        yield
+        return
+    os.setresuid(NOBODY, NOBODY, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.mark.parametrize("below", ["", "deeper/"])
+def test_a_folder_that_this_user_may_not_enter(open_data: Path, below: str) -> None:
+    closed = open_data.parent / "closed"
+    (closed / "deeper").mkdir(parents=True)
+    (closed / "wmsd.log").touch()
+    closed.chmod(0)
+    settings = {"log": {"file": closed / f"{below}wmsd.log"}, "backup": {"folder": closed / f"{below}backups"}}
+    at = situation(open_data, settings, user=open_data.stat().st_uid)
+    with as_nobody():
+        said = [finding.sentence for finding in named_files.look(at)]
+    closed.chmod(0o700)
+    folder = closed / below
+    assert said == [
+        f"wmsd cannot write where log.file says, in {folder}: permission denied.",
+        f"wmsd cannot write where backup.folder says, in {folder}: permission denied.",
+    ]
+
+
+@AS_ROOT
+def test_what_root_may_and_the_owner_of_the_data_may_not(open_data: Path) -> None:
+    folder = open_data.parent
+    settings = good(folder)
+    assert says(open_data, settings) == []
+    os.chown(open_data, NOBODY, NOBODY)
+    refused = [finding for finding in found(open_data, settings) if finding.kind.name == "file-refused"]
+    assert [each.facts["setting"] for each in refused] == [
+        *("server.key_file", "backup.passphrase_file", "metrics.token_file", "alerts.secret_file"),
+        *("log.file", "backup.folder"),
+    ]
+    assert refused[0].remedy == f"Give it to the user that runs the server: chown nobody {folder / 'key'}"
+    for each in refused:
+        assert each.path is not None
+        os.chown(each.path, NOBODY, NOBODY)
+    assert says(open_data, settings) == []
+
+
+def test_others_than_the_owner_only_examine_the_data(data: Path) -> None:
+    """They may not write where the server does, and need not."""
+    settings = {"log": {"file": data.parent / "none" / "wmsd.log"}}
+    at = situation(data, settings, user=NOBODY)
+    assert names(named_files.look(at)) == []
+
+
+@pytest.mark.parametrize("setting", ["alerts.command", "backup.after"])
+def test_a_program_that_is_not_there_or_cannot_be_executed(data: Path, setting: str) -> None:
+    section, _, key = setting.partition(".")
+    program = data.parent / "tell-admins"
+    missing = f"The program {program}, with which {setting} begins, cannot be started: "
+    assert says(data, {section: {key: program}}) == [f"{missing}no such file or directory."]
+    program.write_text("#!/bin/sh")
+    assert says(data, {section: {key: program}}) == [f"{missing}permission denied."]
+    program.chmod(0o755)
+    assert says(data, {section: {key: program}}) == []
+    assert names(found(data, {section: {key: "no-such-program"}})) == ["program-missing"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd /mnt && cp $ARCHIVE .",
+        "COPY=1 no-such-program",
+        "(no-such-program)",
+        "$HOME/no-such-program",
+        "'no such program' x",
+        "test -d /mnt;no-such-program",
+        "if true; then no-such-program; fi",
+    ],
+)
+def test_what_only_the_shell_can_tell_is_left_to_it(data: Path, command: str) -> None:
+    assert says(data, {"backup": {"after": command}}) == []
+
+
+def test_a_shell_that_is_still_looking(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named_files, "LOOK_UP", "exec sleep 60")
+    monkeypatch.setattr(named_files, "LOOK_UP_SECONDS", 0.1)
+    [finding] = found(data, {"backup": {"after": "no-such-program $ARCHIVE"}})
+    assert (finding.kind.name, finding.is_wrong) == ("program-unknown", False)
+    assert finding.sentence == (
+        "It could not be found out whether the program no-such-program, with which backup.after begins, can be "
+        "started: the shell was still looking after 0 s."
+    )
+
+
+@pytest.mark.parametrize(
+    ("alerts", "sentence"),
+    [
+        ({"url": "http://alerts.example.com/"}, "The URL must begin with https://."),
+        (
+            {"url": "https://10.0.0.9/"},
+            "10.0.0.9 is a private address; alerts.allow_networks does not list its network.",
+        ),
+        ({"url": "https://10.0.0.9/", "allow_networks": "10.0.0.0/8"}, None),
+        ({"url": "https://x.example.com:99999/"}, "The port of the URL must be a number from 1 to 65535."),
+    ],
+)
+def test_where_alerts_may_be_sent(data: Path, alerts: dict[str, Any], sentence: str | None) -> None:
+    settings = good(data.parent)
+    settings["alerts"] |= alerts
+    told = [] if sentence is None else [f"No alert can be sent to the address of alerts.url. {sentence}"]
+    assert says(data, settings) == told
