@@ -1,1 +1,4 @@
-"""The lowest layer: values and declarations. No I/O, no await, no import from higher layers."""
+"""The lowest room: values, text, time and numbers, with no I/O and no wait.
+
+What touches the machine is in `machine/`.
+"""

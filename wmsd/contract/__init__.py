@@ -1,1 +1,1 @@
-"""How things are declared: operations, routes, fields, errors, abilities, findings. Nothing is run here."""
+"""How operations, routes, fields, errors, abilities, lists and findings are declared."""

@@ -1,1 +1,1 @@
-"""The only room that knows SQLite: files, connections, units of work, migrations, rendering of records."""
+"""The only room that knows SQLite: files, units of work, migrations, rendering of records."""

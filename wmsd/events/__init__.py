@@ -1,1 +1,1 @@
-"""Events: written with the change that they tell of, and sent to those who have subscribed."""
+"""Events: written with the change that they report, and sent to webhooks."""

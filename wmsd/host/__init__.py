@@ -1,1 +1,1 @@
-"""What the machine has to do with the program: systemd, certificates, the packed file, processes."""
+"""The machine around the program: systemd, TLS, the one-file program, processes."""

@@ -1,1 +1,1 @@
-"""Imports of files as people have them: what is understood of one, its preview, its run, and taking it back."""
+"""CSV files as people have them: reads, previews, imports, exports and takes back."""

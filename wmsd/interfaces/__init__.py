@@ -1,1 +1,4 @@
-"""The interfaces pass requests to the dispatcher. They do not import each other."""
+"""The interfaces pass requests to the dispatcher, and do not know each other.
+
+`service.py` puts them together.
+"""

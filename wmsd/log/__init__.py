@@ -1,1 +1,1 @@
-"""Reads the log back: from its files, also while they are rotated, or from the journal of systemd."""
+"""The log: writes it, and reads it back from its files or from the journal of systemd."""

@@ -5,12 +5,22 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from wmsd.settings.sections.alerts import Alerts
+from wmsd.settings.sections.backup import Backup
 from wmsd.settings.sections.fields import Section
-from wmsd.settings.sections.log import Alerts, Log, Metrics
-from wmsd.settings.sections.server import Limits, Server
-from wmsd.settings.sections.sessions import Sessions, SignOn, Tokens
-from wmsd.settings.sections.storage import Backup, Imports, Replica, Requests, Storage
-from wmsd.settings.sections.webhooks import Returns, Webhooks
+from wmsd.settings.sections.imports import Imports
+from wmsd.settings.sections.limits import Limits
+from wmsd.settings.sections.log import Log
+from wmsd.settings.sections.metrics import Metrics
+from wmsd.settings.sections.replica import Replica
+from wmsd.settings.sections.requests import Requests
+from wmsd.settings.sections.returns import Returns
+from wmsd.settings.sections.server import Server
+from wmsd.settings.sections.sessions import Sessions
+from wmsd.settings.sections.sign_on import SignOn
+from wmsd.settings.sections.storage import Storage
+from wmsd.settings.sections.tokens import Tokens
+from wmsd.settings.sections.webhooks import Webhooks
 
 
 class Settings(Section):

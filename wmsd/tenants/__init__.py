@@ -1,1 +1,1 @@
-"""What `platform.db` holds: companies, users and how they sign in, sites, and what a restore leaves open."""
+"""What `platform.db` holds: companies, users and how they sign in, sites, the day after."""

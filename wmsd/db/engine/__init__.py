@@ -1,1 +1,1 @@
-"""One SQLite file: its connections, its units of work, its write-ahead log, the states held of it."""
+"""One SQLite file: its connections, units of work, write-ahead log and held states."""

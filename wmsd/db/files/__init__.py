@@ -1,1 +1,1 @@
-"""The files of all companies: which are open, whether they are whole, how one is read without a write."""
+"""The files of all companies: which are open, whether they are whole, read-only copies."""

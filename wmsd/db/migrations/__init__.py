@@ -1,6 +1,7 @@
-"""Migrations. Each kind of file has a folder of scripts `NNNN_what.sql`, run in the order of their numbers. Those
-that a file needs run in one transaction. `PRAGMA user_version` is the number of the last one; `application_id` is
-the kind of file.
+"""The migrations of each kind of file: numbered scripts, run in order.
+
+Each kind has a folder of scripts `NNNN_what.sql`. Those that a file needs run in one transaction. `PRAGMA
+user_version` is the number of the last one; `application_id` is the kind of file.
 """
 
 import os

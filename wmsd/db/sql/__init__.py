@@ -1,1 +1,1 @@
-"""SQL that many rooms share: records and lists of them, codes, epochs, staged rows, and rows for an undo."""
+"""SQL that many rooms share: records and their lists, codes, epochs, rows for an undo."""

@@ -1,1 +1,1 @@
-"""What bounds requests and writes, and weighs work: by company, person and address, and by the disk."""
+"""Bounds of requests and writes: by company, person and address, and by the disk."""

@@ -1,1 +1,1 @@
-"""Events, written in the transaction of the change that they report (decisions, section 6)."""
+"""Writes events in the transaction of the change that they report (decisions, section 6)."""

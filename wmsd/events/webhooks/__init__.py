@@ -1,1 +1,1 @@
-"""Webhooks: subscriptions and their deliveries (specification, section 6; decisions, section 6)."""
+"""Webhooks: subscriptions and their deliveries (specification, section 6)."""

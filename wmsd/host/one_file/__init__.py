@@ -1,4 +1,4 @@
-"""The temporary folder that the executable unpacks itself into at each start.
+"""The temporary folder that the one-file program unpacks itself into at each start.
 
 A process of PyInstaller's unpacks it, starts a child, which is the program, and removes the folder when the child
 has ended. While the program runs, it holds a lock on its folder. Where nobody holds it, the processes were killed.

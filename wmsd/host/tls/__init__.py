@@ -1,1 +1,1 @@
-"""TLS: certificates of files, or of an authority of the installation's own for the LAN."""
+"""TLS: certificates from files, or from an authority of the installation for the LAN."""

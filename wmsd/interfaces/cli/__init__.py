@@ -1,1 +1,4 @@
-"""The command line. Each command imports what it needs only when it runs, so that it starts fast."""
+"""The command line: a file for each command.
+
+Each command imports what it needs only when it runs, so that it starts fast.
+"""

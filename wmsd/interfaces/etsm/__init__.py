@@ -1,1 +1,4 @@
-"""The transport integration. Only sites' bearer tokens open it, and no public description lists it."""
+"""The transport integration, which only the bearer token of a site opens.
+
+No public description lists it.
+"""

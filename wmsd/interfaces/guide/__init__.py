@@ -1,1 +1,1 @@
-"""The guide at /docs: its pages from Markdown, its contents, and its search. Everybody may read it."""
+"""The guide at /docs: its pages from Markdown, its contents, and its search."""

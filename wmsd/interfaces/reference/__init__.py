@@ -1,3 +1,4 @@
-"""The API reference, the try-out of its operations, and what can be downloaded. All of it follows from the routes
-and the descriptions; nothing here names an operation.
+"""The API reference, the try-out of operations, and the files to download.
+
+All of it follows from the routes and the descriptions; nothing here names an operation.
 """

@@ -1,1 +1,1 @@
-"""Backups of an installation: made, listed, proven and restored."""
+"""Backups of an installation: makes, lists, proves and restores them."""

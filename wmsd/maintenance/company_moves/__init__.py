@@ -1,1 +1,1 @@
-"""A company that leaves or comes: its export, its import, its move, its end."""
+"""A company that leaves or comes: its freeze, export, import, move and deletion."""

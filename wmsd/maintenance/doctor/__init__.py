@@ -1,1 +1,1 @@
-"""What doctor finds out about an installation beside its figures: folder, disk, clock, network, certificates."""
+"""What the doctor finds beside wrong figures: folder, disk, clock, network, TLS, settings."""

@@ -1,1 +1,1 @@
-"""Whether a file is right: the checks that the doctor and the proof of a backup share."""
+"""Checks of the figures in a file, for the doctor and the proof of a backup."""

@@ -1,1 +1,1 @@
-"""How the keys of the installation outlive the box: passphrases, recovery phrases, and whether there is one."""
+"""How the keys of the installation outlive the machine: passphrases and recovery phrases."""

@@ -1,1 +1,1 @@
-"""Restores `platform.db` alone, and brings it and the companies' files that stayed together."""
+"""Restores `platform.db` alone, and brings it and the companies' files together again."""

@@ -1,1 +1,1 @@
-"""Changes to another version: copies of the files as they were, a rehearsal on copies, and the way back."""
+"""Changes to another version: copies of the files, a rehearsal on them, and the way back."""

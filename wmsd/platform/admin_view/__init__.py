@@ -1,1 +1,1 @@
-"""What an admin sees of the running house: its health, its backups, its jobs, and the settings in force."""
+"""What a site admin sees of the installation: health, backups, jobs, settings in force."""

@@ -1,1 +1,1 @@
-"""The operations of the kernel interface."""
+"""The operations of the kernel interface, by the platform token."""

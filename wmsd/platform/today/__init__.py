@@ -1,1 +1,1 @@
-"""The page Today: all companies of somebody at once, the oldest trouble first."""
+"""Today: all companies of a person at once, the most urgent first."""

@@ -1,1 +1,1 @@
-"""Tells people outside of the house when something needs them, and when it is over."""
+"""Alerts tell people outside when something needs them, and when it is over."""

@@ -1,1 +1,1 @@
-"""The figures of a running server: for Prometheus, `wmsd status` and alerts, all from one reading."""
+"""The figures of a running server, one reading for Prometheus, `wmsd status` and alerts."""

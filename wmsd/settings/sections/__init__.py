@@ -1,1 +1,1 @@
-"""The sections of the settings."""
+"""The sections of the settings, each in the file of its name."""

@@ -1,4 +1,4 @@
-"""Where the service listens, and how much is asked of it."""
+"""[server]: where the service listens, its data folder, its TLS."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field, model_validator
 from wmsd.contract.secret_fields import OfPath, SecretFile
 from wmsd.settings.sections.fields import (
     Networks,
-    PerMinute,
     Section,
     check_listen,
     check_origins,
@@ -91,25 +90,3 @@ class Server(Section):
             return None
         certificate = self.certificate if self.tls == "files" else self.tls
         return Path(certificate), Path(self.certificate_key or certificate)
-
-
-class Limits(Section):
-    """Requests per minute, in a sliding window. A company can have limits of its own."""
-
-    data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
-    sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12
-    graphql_per_minute: Annotated[PerMinute, Field(description="GraphQL requests of a company.")] = 30
-    pages_per_minute: Annotated[
-        PerMinute, Field(description="What one person asks for at the pages, from all browsers together.")
-    ] = 600
-    auth_per_minute: Annotated[PerMinute, Field(description="Sign-ins from one address.")] = 10
-    refused_per_minute: Annotated[
-        PerMinute, Field(description="Requests without a valid token or access, from one address.")
-    ] = 120
-    open_per_minute: Annotated[
-        PerMinute,
-        Field(
-            description="Requests that need no token, from one address: of the API, of the guide and of the "
-            "sign-in page so many each."
-        ),
-    ] = 120

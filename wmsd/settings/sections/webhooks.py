@@ -1,4 +1,4 @@
-"""What is exchanged with other systems."""
+"""[webhooks]: where webhooks may go, and how often."""
 
 from typing import Annotated
 
@@ -26,12 +26,3 @@ class Webhooks(Section):
         bool,
         Field(description="Keep the first 2 kB of each receiver's answer in the delivery log."),
     ] = True
-
-
-class Returns(Section):
-    """Returns."""
-
-    require_write_ability: Annotated[
-        bool,
-        Field(description="Creating and changing returns needs returns:write; if false, returns:read is enough."),
-    ] = False

@@ -1,1 +1,1 @@
-"""Operators, companies and their modules: the tenants of the installation, kept in `platform.db`."""
+"""Operators, companies and their modules: the tenants of the installation."""

@@ -1,1 +1,1 @@
-"""The keys of the installation: what seals them in `platform.db`, and the phrases that backups seal them to."""
+"""The keys of the installation: what seals them, and for whom backups seal them."""

@@ -1,1 +1,1 @@
-"""Links that work once and let somebody in: the first admin, or whoever has started the demo."""
+"""Links that work once: they let in the first admin, and whoever has started the demo."""

@@ -1,1 +1,1 @@
-"""The day after a disaster: what must be made anew, and which access may have come back."""
+"""The day after a disaster: what must be created anew, and which access may have come back."""

@@ -1,1 +1,1 @@
-"""Single sign-on: people sign in to the pages through OpenID providers (OpenID Connect Core 1.0)."""
+"""Single sign-on through OpenID providers (OpenID Connect Core 1.0)."""

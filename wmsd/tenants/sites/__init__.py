@@ -1,1 +1,1 @@
-"""Sites: warehouses whose transport planner signs in with its own bearer token, kept in `platform.db`."""
+"""Sites: warehouses whose transport planner signs in with a bearer token of its own."""

@@ -1,1 +1,1 @@
-"""Clients, partners and warehouses: the parties that the company works with, and the places of its goods."""
+"""Clients, partners and warehouses: with whom a company works, and where its goods are."""

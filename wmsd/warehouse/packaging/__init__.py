@@ -1,1 +1,1 @@
-"""Returnable packaging: balances of what partners owe us and we owe them, and the ledger of its movements."""
+"""Returnable packaging: what partners and we owe each other, and its ledger."""

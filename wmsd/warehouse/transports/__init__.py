@@ -1,1 +1,1 @@
-"""Transports: sales orders of a warehouse that are loaded and delivered together, all or none."""
+"""Transports: sales orders that are loaded and delivered together, all or none."""

@@ -1,1 +1,4 @@
-"""Receivers of the house's own, for who has none yet. What they are sent never leaves this process."""
+"""Receivers inside wmsd, for integrators who have none yet.
+
+What they are sent never leaves this process.
+"""

@@ -1,1 +1,1 @@
-"""What every command is made with."""
+"""What every command is made with: options, questions, tables, sentences."""

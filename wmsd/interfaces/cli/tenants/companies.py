@@ -179,13 +179,13 @@ def delete_company(
     Tokens that are for this company only are revoked. When the command is cut off, nothing is lost: give it again.
     """
     if without_archive:
-        from wmsd.interfaces.cli.tenants import company_losing  # imported only here
+        from wmsd.interfaces.cli.tenants import company_loss  # imported only here
 
         if yes or folder or passphrase_file:
             raise click.UsageError(
                 "--without-archive goes with none of --yes, --archive-folder, --passphrase-file."
             )
-        company_losing.delete(command_line, code, as_json)
+        company_loss.delete(command_line, code, as_json)
         return
     from wmsd.interfaces.cli.tenants import delete_company as company_deleting  # imported only here
 

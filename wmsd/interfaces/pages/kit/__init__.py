@@ -1,1 +1,1 @@
-"""What every page is made with."""
+"""What every page is made with: sessions, forms, fields, filters, templates."""

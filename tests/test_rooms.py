@@ -1,0 +1,193 @@
+"""The tree shows the architecture: small folders, names that one can search, and a place for each thing.
+
+Each list of exceptions only gets shorter: a test says so when one of its lines is needed no more.
+"""
+
+import ast
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import room_map
+from wmsd.interfaces.cli.main import COMMANDS
+from wmsd.settings.all_settings import sections
+
+PACKAGE: Final = room_map.PACKAGE
+MODULES: Final = sorted(PACKAGE.rglob("*.py"))
+MOST_FILES: Final = 30
+"""Side by side in a folder."""
+FEWEST_LINES, MOST_LINES = 40, 400
+LONGEST_SENTENCE: Final = 92
+FIELD_WORDS: Final = re.compile(
+    "billing|decoding|lending|masking|packaging|planning|posting|rendering|routing|sampling|sending|signing|staging|"
+    "tracking"
+)
+"""Nouns of the field that end as a participle does."""
+ROOM_FILES: Final = re.compile("schema|rules|store|actions|checks|imports|kind|pages|routes|tracking|__init__")
+"""Names that mean the same in each room."""
+SHORT: Final = {
+    "base/bech32.py": "a format of its own: BIP 173",
+    "contract/history_cuts.py": "a model that several answers declare",
+    "data_folder/make_place.py": "what two commands do before there is a data folder",
+    "db/engine/read_turns.py": "a rule that two kinds of readers share",
+    "db/engine/wal_frames.py": "a format of SQLite's, read in three places",
+    "db/files/other_users.py": "only db may open a file",
+    "db/migrations/digests.py": "data that grow with each migration",
+    "events/webhooks/test_receivers/signatures.py": "the guide prints these functions",
+    "host/systemd/uninstall.py": "the other half of install.py",
+    "interfaces/guide/settings_page.py": "a page that is made of declarations, as columns_page.py",
+    "interfaces/http/compression.py": "RFC 9110, section 12.5.3",
+    "interfaces/http/loop_time.py": "an awaitable that only measures",
+    "interfaces/pages/people/rights.py": "a page",
+    "interfaces/pages/webhooks/event.py": "a page",
+    "maintenance/doctor/certificates.py": "a group of looks of the doctor",
+    "maintenance/doctor/recovery.py": "a group of looks of the doctor",
+    "maintenance/doctor/settings_mistakes.py": "a group of looks of the doctor",
+    "platform/sign_on_service.py": "what the settings make of a service of another room",
+    "server/figures/ask.py": "what a command imports of the figures, which import the server",
+    "warehouse/contributions.py": "a table",
+}
+"""Files under 40 lines that one room uses, with the reason why they stand alone."""
+LONG: Final = {
+    "db/engine/database.py": "to be split",
+    "interfaces/cli/maintenance/backups.py": "to be split",
+    "maintenance/backups/restore.py": "to be split",
+    "tenants/accounts/store.py": "to be split",
+}
+WRITES: Final = re.compile(
+    r"\b(?:INSERT (?:OR \w+ )?INTO|UPDATE|DELETE FROM)\s+([a-z_]+)\b(?=\s*(?:\(|SET|WHERE|AS|SELECT|\n|\"|$))"
+)
+WRITES_ELSEWHERE: Final = {
+    "data_folder/continue_numbers.py": "a restore keeps shut out whom the replaced file had shut out",
+    "data_folder/new_epoch.py": "an epoch moves every number of the file",
+    "events/outbox/events.py": "counts the event that it writes",
+    "events/webhooks/company_moves.py": "what a copy of a company loses of its webhooks",
+    "events/webhooks/deliveries/redelivery.py": "queues deliveries again by the filters of the log",
+    "events/webhooks/missing_credentials.py": "one column, which a restore sets",
+    "events/webhooks/retention.py": "deletes what is old",
+    "imports/similar_codes.py": "tables of an import, gone with it",
+    "maintenance/backups/platform_copy.py": "empties what a copy must not have",
+    "maintenance/platform_restore/platform_numbers.py": "ids that leap",
+    "server/missing_credentials.py": "entries of the day after, from the companies' files",
+    "tenants/accounts/second_factors.py": "the recovery codes of a second factor",
+    "tenants/accounts/user_rights.py": "writes the reach of before to sessions and tokens",
+    "tenants/keys/recovery_phrases.py": "whether a phrase was declined",
+    "tenants/recovery/losses.py": "makes the list of the day after",
+    "tenants/recovery/restore_note.py": "notes a restore in the restored file",
+    "warehouse/articles/undo_article_import.py": "keeps the search index with the articles",
+    "warehouse/documents/change_history.py": "who changed a document",
+    "warehouse/stock/lots.py": "a serial is of a lot",
+    "warehouse/stock/stock_reservations.py": "the one way to reserve, by balance, lot and serial",
+}
+"""Files that write a table whose name they do not have, and why."""
+COMMAND_FILES: Final = {"import": "import_export", "export": "import_export", "graphql": "graphql_schema"}
+"""Commands whose names Python or a room has already."""
+
+
+def path_of(module: Path) -> str:
+    return str(module.relative_to(PACKAGE))
+
+
+def lines_of(module: Path) -> int:
+    return len(module.read_text(encoding="utf-8").splitlines())
+
+
+def test_the_map_is_that_of_the_rooms() -> None:
+    """`scripts/map` writes it."""
+    found = room_map.MAP.search(room_map.PAGE.read_text(encoding="utf-8"))
+    assert found is not None
+    assert found[0] == room_map.drawn()
+
+
+def test_the_page_about_the_architecture_is_short() -> None:
+    assert lines_of(room_map.PAGE) < 300
+
+
+@pytest.mark.parametrize("room", room_map.rooms(), ids=path_of)
+def test_a_room_says_in_a_sentence_what_it_is(room: Path) -> None:
+    sentence = room_map.sentence_of(room)
+    assert sentence.endswith(".")
+    assert ". " not in sentence
+    assert len(sentence) <= LONGEST_SENTENCE
+
+
+def test_no_folder_holds_more_than_one_sees_at_once() -> None:
+    folders = Counter(path_of(module.parent) for module in MODULES if module.name != "__init__.py")
+    assert {folder: number for folder, number in folders.items() if number > MOST_FILES} == {}
+
+
+def test_a_module_is_named_by_a_noun_or_by_the_verb_of_its_command() -> None:
+    ends = {path_of(module): module.stem.rpartition("_")[2] for module in MODULES}
+    assert [
+        path for path, end in ends.items() if end.endswith(("ed", "ing")) and not FIELD_WORDS.fullmatch(end)
+    ] == []
+
+
+def test_the_name_of_a_module_is_there_once_in_its_top_room() -> None:
+    named = defaultdict(list)
+    for module in MODULES:
+        parts = module.relative_to(PACKAGE).parts
+        top = parts[:2] if parts[0] == "interfaces" else parts[:1]
+        if not ROOM_FILES.fullmatch(module.stem):
+            named[(*top, module.stem)].append(path_of(module))
+    assert [paths for paths in named.values() if len(paths) > 1] == []
+
+
+def users() -> dict[str, set[str]]:
+    """The rooms that import each module."""
+    known = {".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts): module for module in MODULES}
+    found: dict[str, set[str]] = defaultdict(set)
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for dotted in (node.module, *(f"{node.module}.{each.name}" for each in node.names)):
+                    if dotted in known:
+                        found[path_of(known[dotted])].add(path_of(module.parent))
+    return found
+
+
+def test_a_short_file_has_users_in_two_rooms_or_its_reason() -> None:
+    commands = {f"interfaces/cli/{module.replace('.', '/')}.py" for module, _ in COMMANDS.values()}
+    used_by = users()
+    short = {
+        path
+        for module in MODULES
+        if lines_of(module) < FEWEST_LINES
+        and not ROOM_FILES.fullmatch(module.stem)
+        and module.name != "__main__.py"
+        and (path := path_of(module)) not in commands
+        and not path.startswith("settings/sections/")
+        and len(used_by[path]) < 2
+    }
+    assert short == set(SHORT)
+
+
+def test_no_file_is_longer_than_one_reads_in_one_sitting() -> None:
+    assert {path_of(module) for module in MODULES if lines_of(module) > MOST_LINES} == set(LONG)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_in_the_file_of_its_name(command: str) -> None:
+    name = COMMAND_FILES.get(command, command.replace("-", "_"))
+    module = COMMANDS[command][0]
+    assert module.rpartition(".")[2] in (name, f"{name}s", f"{name.removesuffix('y')}ies")
+    assert (PACKAGE / "interfaces" / "cli" / f"{module.replace('.', '/')}.py").is_file()
+
+
+@pytest.mark.parametrize("section", sections())
+def test_a_section_of_the_settings_is_in_the_file_of_its_name(section: str) -> None:
+    assert sections()[section].__module__ == f"wmsd.settings.sections.{section}"
+
+
+def test_a_table_is_written_in_a_store_or_in_the_file_of_its_name() -> None:
+    others = {
+        path_of(module)
+        for module in MODULES
+        if not module.stem.endswith(("store", "checks", "staging")) and not path_of(module).startswith("db/")
+        for table in WRITES.findall(module.read_text(encoding="utf-8"))
+        if table.removesuffix("s") not in module.stem and module.stem not in table
+    }
+    assert others == set(WRITES_ELSEWHERE)

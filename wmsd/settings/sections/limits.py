@@ -1,0 +1,29 @@
+"""[limits]: how often callers may ask, and how much they may hold."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.settings.sections.fields import PerMinute, Section
+
+
+class Limits(Section):
+    """Requests per minute, in a sliding window. A company can have limits of its own."""
+
+    data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
+    sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12
+    graphql_per_minute: Annotated[PerMinute, Field(description="GraphQL requests of a company.")] = 30
+    pages_per_minute: Annotated[
+        PerMinute, Field(description="What one person asks for at the pages, from all browsers together.")
+    ] = 600
+    auth_per_minute: Annotated[PerMinute, Field(description="Sign-ins from one address.")] = 10
+    refused_per_minute: Annotated[
+        PerMinute, Field(description="Requests without a valid token or access, from one address.")
+    ] = 120
+    open_per_minute: Annotated[
+        PerMinute,
+        Field(
+            description="Requests that need no token, from one address: of the API, of the guide and of the "
+            "sign-in page so many each."
+        ),
+    ] = 120

@@ -1,0 +1,19 @@
+"""[requests]: the history of the last requests."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.settings.sections.fields import Section
+
+
+class Requests(Section):
+    """The last requests of each company, which the pages show to those who connect to it."""
+
+    keep: Annotated[bool, Field(description="Keep them, with their bodies. Secrets in them are never kept.")] = (
+        True
+    )
+    megabytes: Annotated[
+        int, Field(ge=1, le=100_000, description="How large their files may be, those of all companies together.")
+    ] = 50
+    days: Annotated[int, Field(ge=1, le=365, description="How many days they are kept.")] = 7

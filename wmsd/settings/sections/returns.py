@@ -1,0 +1,16 @@
+"""[returns]: the rules of returns."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.settings.sections.fields import Section
+
+
+class Returns(Section):
+    """Returns."""
+
+    require_write_ability: Annotated[
+        bool,
+        Field(description="Creating and changing returns needs returns:write; if false, returns:read is enough."),
+    ] = False

@@ -1,0 +1,30 @@
+"""[sign_on]: the OpenID providers of single sign-on."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from wmsd.http_client import ports
+from wmsd.settings.sections.fields import AllowHttp, CaFile, Networks, Ports, Section
+from wmsd.tenants.sign_on.providers import Provider, check_providers
+
+
+class SignOn(Section):
+    """People who sign in through an OpenID provider; the guide says how (/docs/sign-on)."""
+
+    allow_networks: Annotated[
+        Networks, Field(description="Private networks that providers may be in, as CIDR.")
+    ] = []
+    allow_ports: Annotated[
+        Ports,
+        Field(
+            description='Ports that providers in these networks may have: 8443, or a range such as "8000-8999".'
+        ),
+    ] = list(ports.WEB)
+    allow_http: AllowHttp = False
+    ca_file: CaFile = ""
+    providers: Annotated[
+        list[Provider],
+        AfterValidator(check_providers),
+        Field(description="The providers: a table for each."),
+    ] = []
