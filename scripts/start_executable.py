@@ -17,7 +17,7 @@ from pyimod01_archive import PYZ_ITEM_NSPKG  # type: ignore[import-not-found]
 from pyimod02_importers import PyiFrozenLoader, pyz_archive  # type: ignore[import-not-found]
 
 from wmsd.host.one_file.startup import end_with_parent, hold
-from wmsd.host.own_program import packing
+from wmsd.host.own_program import packing_form
 from wmsd.interfaces.cli.main import open_those_closed
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def read_files_of_modules() -> None:
 open_those_closed()
 keep_modules()
 read_files_of_modules()
-if packing() == "file":
+if packing_form() == "file":
     end_with_parent()
     hold(sys._MEIPASS)  # type: ignore[attr-defined]
 

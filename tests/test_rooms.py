@@ -83,6 +83,8 @@ WRITES_ELSEWHERE: Final = {
     "warehouse/stock/stock_reservations.py": "the one way to reserve, by balance, lot and serial",
 }
 """Files that write a table whose name they do not have, and why."""
+VERBS: Final = frozenset({"confirm", "note"})
+"""Of the command line, where they are written in every file."""
 COMMAND_FILES: Final = {"import": "import_export", "export": "import_export", "graphql": "graphql_schema"}
 """Commands whose names Python or a room has already."""
 
@@ -191,3 +193,34 @@ def test_a_table_is_written_in_a_store_or_in_the_file_of_its_name() -> None:
         if table.removesuffix("s") not in module.stem and module.stem not in table
     }
     assert others == set(WRITES_ELSEWHERE)
+
+
+def functions() -> dict[str, list[str]]:
+    """The public functions of each module, by its dotted name."""
+    found = {}
+    for module in MODULES:
+        dotted = ".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        body = ast.parse(module.read_text(encoding="utf-8")).body
+        named = (node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+        found[dotted] = [name for name in named if not name.startswith("_")]
+    return found
+
+
+def test_a_function_that_is_imported_by_its_name_can_be_searched() -> None:
+    """Its name has more than one word, or is a verb or a noun that no other function has."""
+    known = functions()
+    times = Counter(name for names in known.values() for name in names)
+    imported = {
+        f"{node.module}.{each.name}"
+        for module in MODULES
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for each in node.names
+        if each.name in known.get(node.module, ())
+    }
+    short = {dotted: dotted.rpartition(".")[2] for dotted in imported if "_" not in dotted.rpartition(".")[2]}
+    assert [
+        dotted
+        for dotted, name in sorted(short.items())
+        if name not in VERBS and (times[name] > 1 or name.endswith(("ed", "ing")))
+    ] == []

@@ -50,16 +50,16 @@ def _round(site: Installation, file: Path, number: int) -> tuple[float, float, f
 async def _import(data: Path, company_id: int, file: Path) -> float:
     """The command's own way: the file's lines, put down, checked, and written in one unit of work."""
     from wmsd.data_folder.folder import DataFolder
-    from wmsd.imports.csv_rows import decoded
+    from wmsd.imports.csv_rows import decode_lines
     from wmsd.imports.file_kinds import KINDS, import_beside
     from wmsd.installation.open_installation import open_installation
-    from wmsd.settings import Settings
+    from wmsd.settings.all_settings import Settings
 
     async with open_installation(Settings(), DataFolder(data)) as site:
         staging = (await site.files.get(company_id)).staging()
     with file.open("rb") as lines:
         started = time.perf_counter()
-        outcome = import_beside(staging, KINDS["articles"], decoded(lines))
+        outcome = import_beside(staging, KINDS["articles"], decode_lines(lines))
         seconds = time.perf_counter() - started
     staging.close()
     if outcome.created != ROWS:
@@ -70,12 +70,12 @@ async def _import(data: Path, company_id: int, file: Path) -> float:
 def _bare(imported: Path, new: Path) -> float:
     """The rows of a company that was imported, into a new file of the same schema and the same durability."""
     from wmsd.db.engine.sqlite import connect
-    from wmsd.db.migrations import COMPANY, create
+    from wmsd.db.migrations import COMPANY, create_file
 
     source = connect(imported)
     sql, rows = insert("articles", records(source, "SELECT * FROM articles ORDER BY id"))
     source.close()
-    create(new, COMPANY)
+    create_file(new, COMPANY)
     target = connect(new)
     started = time.perf_counter()
     target.execute("BEGIN IMMEDIATE")

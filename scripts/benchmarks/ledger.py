@@ -82,7 +82,7 @@ async def _examine(data: Path, company_id: int) -> tuple[int, float]:
     from wmsd.data_folder.folder import DataFolder
     from wmsd.installation.open_installation import open_installation
     from wmsd.maintenance.file_checks.company_checks import examine
-    from wmsd.settings import Settings
+    from wmsd.settings.all_settings import Settings
 
     async with open_installation(Settings(), DataFolder(data)) as site:
         findings = await (await site.files.get(company_id)).read_long(examine)

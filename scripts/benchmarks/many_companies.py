@@ -20,7 +20,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import open_installation
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 from wmsd.tenants.accounts import actions as accounts
 from wmsd.tenants.companies import actions as companies
 from wmsd.tenants.companies.schema import NewCompany

@@ -17,7 +17,7 @@ from wmsd.base.strict_json import (
     MOST_TEXT_ERRORS,
     canonical,
     fields_in,
-    loads,
+    parse_json,
     printable,
 )
 
@@ -30,13 +30,13 @@ plain = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=5), plain, max_size=5))
 def test_ordinary_documents_pass_unchanged(document: dict[str, Any]) -> None:
-    assert loads(json.dumps(document).encode()) == (document, {})
+    assert parse_json(json.dumps(document).encode()) == (document, {})
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_object_or_a_refusal(raw: bytes) -> None:
     try:
-        document, _ = loads(raw)
+        document, _ = parse_json(raw)
     except Problem as problem:
         assert problem.status in (400, 422)
     else:
@@ -59,22 +59,22 @@ def test_any_bytes_are_an_object_or_a_refusal(raw: bytes) -> None:
     ],
 )
 def test_errors_are_named_by_their_path(raw: bytes, errors: dict[str, list[str]]) -> None:
-    assert loads(raw)[1] == errors
+    assert parse_json(raw)[1] == errors
 
 
 def test_nesting_over_32_levels_is_a_flaw() -> None:
     def nested(levels: int) -> bytes:
         return b'{"a":' + b"[" * (levels - 1) + b"]" * (levels - 1) + b"}"
 
-    assert loads(nested(32))[1] == {}
-    assert len(loads(nested(33))[1]) == 1
+    assert parse_json(nested(32))[1] == {}
+    assert len(parse_json(nested(33))[1]) == 1
     with pytest.raises(Problem, match="nested") as raised:
-        loads(nested(90_000))
+        parse_json(nested(90_000))
     assert raised.value.status == 422
 
 
 def test_a_long_integer_costs_no_time() -> None:
-    assert loads(b'{"a": ' + b"9" * 500_000 + b"}")[1] == {"a": ["is out of bounds"]}
+    assert parse_json(b'{"a": ' + b"9" * 500_000 + b"}")[1] == {"a": ["is out of bounds"]}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_long_integer_costs_no_time() -> None:
 )
 def test_what_is_no_json_object_is_400(raw: bytes) -> None:
     with pytest.raises(Problem) as raised:
-        loads(raw)
+        parse_json(raw)
     assert raised.value.status == 400
     assert raised.value.code == "VALIDATION_FAILED"
 
@@ -100,7 +100,7 @@ def test_what_is_no_json_object_is_400(raw: bytes) -> None:
 )
 def test_what_is_no_json_object_says_why(raw: bytes, message: str) -> None:
     with pytest.raises(Problem) as raised:
-        loads(raw)
+        parse_json(raw)
     assert raised.value.message == message
 
 
@@ -131,17 +131,17 @@ def lists_of(containers: int) -> bytes:
     ids=["containers", "fields", "errors"],
 )
 def test_the_most_of_a_body_is_read_and_one_more_is_not(most: bytes, one_more: bytes, says: str) -> None:
-    loads(most)
+    parse_json(most)
     with pytest.raises(Problem) as raised:
-        loads(one_more)
+        parse_json(one_more)
     assert (raised.value.status, raised.value.message) == (422, f"The request body {says}.")
 
 
 def test_colons_are_counted_before_an_object_is_made() -> None:
     """Half of them may stand in texts."""
-    assert loads(b'{"a":"' + b":" * 39 + b'"}', most_fields=20)[1] == {}
+    assert parse_json(b'{"a":"' + b":" * 39 + b'"}', most_fields=20)[1] == {}
     with pytest.raises(Problem) as raised:
-        loads(b'{"a":"' + b":" * 40 + b'"}', most_fields=20)
+        parse_json(b'{"a":"' + b":" * 40 + b'"}', most_fields=20)
     assert raised.value.message == "The request body has over 20 fields."
 
 
@@ -162,15 +162,15 @@ def test_colons_are_counted_before_an_object_is_made() -> None:
     ],
 )
 def test_to_the_bound_it_is_taken(raw: bytes, sentences: list[str]) -> None:
-    assert [sentence for found in loads(raw)[1].values() for sentence in found] == sentences
+    assert [sentence for found in parse_json(raw)[1].values() for sentence in found] == sentences
 
 
 def test_a_fraction_is_the_number_that_was_written() -> None:
-    assert loads(b'{"a": 0.30}')[0] == {"a": Decimal("0.30")}
+    assert parse_json(b'{"a": 0.30}')[0] == {"a": Decimal("0.30")}
 
 
 def test_a_name_that_cannot_be_written_is_told_as_it_can() -> None:
-    assert loads(b'{"a": [{"\\ud800": NaN, "b": 1, "b": 2}]}')[1] == {
+    assert parse_json(b'{"a": [{"\\ud800": NaN, "b": 1, "b": 2}]}')[1] == {
         "a.0.?": ["has a name with half of a surrogate pair", "must be a number, not NaN"],
         "a.0.b": ["is given twice"],
     }
@@ -180,8 +180,8 @@ def test_a_name_that_cannot_be_written_is_told_as_it_can() -> None:
 def test_nesting_is_told_where_it_is() -> None:
     path = ".".join(["a"] * 32)
     deep = b'{"a":' * 33 + b"1" + b"}" * 33
-    assert loads(deep)[1] == {path: ["is nested over 32 levels"]}
-    assert loads(b'{"a":' * 32 + b"1" + b"}" * 32)[1] == {}
+    assert parse_json(deep)[1] == {path: ["is nested over 32 levels"]}
+    assert parse_json(b'{"a":' * 32 + b"1" + b"}" * 32)[1] == {}
 
 
 def test_fields_are_counted_wherever_they_are() -> None:
@@ -196,8 +196,8 @@ def test_the_same_document_has_the_same_bytes() -> None:
 
 
 def test_a_name_that_cannot_be_written_is_told_where_all_else_is_sound() -> None:
-    assert loads(b'{"\\ud800": 1}')[1] == {"?": ["has a name with half of a surrogate pair"]}
-    assert loads(b'{"X\\ud800": 1, "Xa": NaN}')[1] == {
+    assert parse_json(b'{"\\ud800": 1}')[1] == {"?": ["has a name with half of a surrogate pair"]}
+    assert parse_json(b'{"X\\ud800": 1, "Xa": NaN}')[1] == {
         "X?": ["has a name with half of a surrogate pair"],
         "Xa": ["must be a number, not NaN"],
     }
@@ -205,4 +205,4 @@ def test_a_name_that_cannot_be_written_is_told_where_all_else_is_sound() -> None
 
 def test_of_very_many_texts_that_are_wrong_the_first_are_told() -> None:
     raw = b'{"a":[' + b",".join([b'"\\ud800"'] * (MOST_TEXT_ERRORS + 1)) + b"]}"
-    assert list(loads(raw)[1]) == [f"a.{place}" for place in range(MOST_TEXT_ERRORS)]
+    assert list(parse_json(raw)[1]) == [f"a.{place}" for place in range(MOST_TEXT_ERRORS)]

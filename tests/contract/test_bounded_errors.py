@@ -16,10 +16,10 @@ from wmsd.base.strict_json import (
     MOST_FIELDS,
     MOST_FIELDS_OF_AN_OBJECT,
     MOST_TEXT_ERRORS,
-    loads,
+    parse_json,
 )
 from wmsd.contract.operation import Operation
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.interfaces.service import SERVED
 
 FEW = 200
@@ -51,9 +51,9 @@ def test_a_long_name_and_a_long_sentence_are_cut() -> None:
 
 
 def test_the_first_errors_of_a_text_are_told_by_their_paths() -> None:
-    _, text_errors = loads(numbers("NaN", 150))
+    _, text_errors = parse_json(numbers("NaN", 150))
     with pytest.raises(Problem) as raised:
-        check(_models()[0], {}, text_errors)
+        validate_model(_models()[0], {}, text_errors)
     assert list(raised.value.errors)[:2] == ["a.0", "a.1"]
     assert raised.value.errors[""] == ["has at least 50 more errors, which are not listed"]
 
@@ -74,13 +74,13 @@ def test_the_first_errors_of_a_text_are_told_by_their_paths() -> None:
 )
 def test_reading_ends_where_no_honest_body_has_as_much(raw: bytes, says: str) -> None:
     with pytest.raises(Problem, match=says) as raised:
-        loads(raw)
+        parse_json(raw)
     assert raised.value.status == 422
 
 
 def test_an_object_of_too_many_fields_is_a_flaw_at_its_path() -> None:
     crowded = b"{" + b",".join(b'"%d":1' % place for place in range(MOST_FIELDS_OF_AN_OBJECT + 1)) + b"}"
-    assert loads(b'{"lines":[1,' + crowded + b"]}")[1] == {
+    assert parse_json(b'{"lines":[1,' + crowded + b"]}")[1] == {
         "lines.1": [f"has {MOST_FIELDS_OF_AN_OBJECT + 1} fields; {MOST_FIELDS_OF_AN_OBJECT} are allowed"]
     }
 

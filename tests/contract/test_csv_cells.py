@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from wmsd.contract.csv_cells import MEMBERS, NUMBER, is_nullable, reader, unguarded, write
+from wmsd.contract.csv_cells import MEMBERS, NUMBER, is_nullable, reader, unguarded, write_cell
 from wmsd.contract.fields import Amount
 
 BEGINNINGS = "=+-@\t\r\uff1d\uff0b\uff0d\uff20"
@@ -20,47 +20,47 @@ texts = st.text(st.sampled_from(BEGINNINGS + UNSEEN + "'; \n\u00a05.ea") | st.ch
 
 @pytest.mark.parametrize("beginning", BEGINNINGS)
 def test_what_a_spreadsheet_would_run_is_written_as_a_text(beginning: str) -> None:
-    assert write(f"{beginning}HYPERLINK(A1)") == f"'{beginning}HYPERLINK(A1)"
+    assert write_cell(f"{beginning}HYPERLINK(A1)") == f"'{beginning}HYPERLINK(A1)"
 
 
 def test_spaces_before_a_formula_hide_nothing() -> None:
-    assert [write(" =A1"), write("\u00a0@A1"), write("\n+A1")] == ["' =A1", "'\u00a0@A1", "'\n+A1"]
+    assert [write_cell(" =A1"), write_cell("\u00a0@A1"), write_cell("\n+A1")] == ["' =A1", "'\u00a0@A1", "'\n+A1"]
 
 
 @pytest.mark.parametrize("number", ["5", "-5", "+5", "-0.25", "-1e5", "-.5"])
 def test_a_number_stays_a_number(number: str) -> None:
-    assert write(number) == number
+    assert write_cell(number) == number
 
 
 @pytest.mark.parametrize("text", ["", "Apple", "'quoted'", "it's", "a=b", "a-b", "5-", "#N/A"])
 def test_what_is_no_formula_is_written_as_it_is(text: str) -> None:
-    assert write(text) == text
+    assert write_cell(text) == text
 
 
 def test_a_text_that_looks_guarded_already_comes_back_too() -> None:
-    assert [write(text) for text in ("'=1", "''=1", "'-5")] == ["''=1", "'''=1", "''-5"]
+    assert [write_cell(text) for text in ("'=1", "''=1", "'-5")] == ["''=1", "'''=1", "''-5"]
 
 
 def test_a_tab_before_a_formula_hides_nothing() -> None:
     """Where a tab separates cells, what follows it begins one."""
-    assert write("sweet\t=HYPERLINK(A1)") == "sweet\t'=HYPERLINK(A1)"
-    assert write("sweet\t \r@A1;5\t+A1") == "sweet\t' \r@A1;5\t'+A1"
-    assert write("\t=A1") == "'\t'=A1"
-    assert write("5\t-5") == "5\t-5"
+    assert write_cell("sweet\t=HYPERLINK(A1)") == "sweet\t'=HYPERLINK(A1)"
+    assert write_cell("sweet\t \r@A1;5\t+A1") == "sweet\t' \r@A1;5\t'+A1"
+    assert write_cell("\t=A1") == "'\t'=A1"
+    assert write_cell("5\t-5") == "5\t-5"
 
 
 @pytest.mark.parametrize(
     "unseen", ["\0", "\x01", "\x0b", "\x1f", "\x7f", "\x85", "\u200b", "\u200e", "\ufeff", " \ufeff "]
 )
 def test_nothing_that_is_not_seen_hides_a_formula(unseen: str) -> None:
-    assert write(f"{unseen}=A1") == f"'{unseen}=A1"
+    assert write_cell(f"{unseen}=A1") == f"'{unseen}=A1"
 
 
 def test_the_members_of_a_list_are_no_formulas_either() -> None:
     """A spreadsheet whose lists have `;` between their members splits a line there."""
-    assert write(["=A", "b", "-5", "@c"]) == "'=A;b;-5;'@c"
-    assert write(["a;=b", "=c"]) == '["a;\'=b","=c"]'
-    assert write("sweet;=HYPERLINK(A1)") == "sweet;'=HYPERLINK(A1)"
+    assert write_cell(["=A", "b", "-5", "@c"]) == "'=A;b;-5;'@c"
+    assert write_cell(["a;=b", "=c"]) == '["a;\'=b","=c"]'
+    assert write_cell("sweet;=HYPERLINK(A1)") == "sweet;'=HYPERLINK(A1)"
 
 
 @given(texts)
@@ -71,7 +71,7 @@ def test_the_members_of_a_list_are_no_formulas_either() -> None:
 @example("a\t'=1")
 @example("\t'\t-5;'\t=1")
 def test_every_text_comes_back(text: str) -> None:
-    assert unguarded(write(text)) == text
+    assert unguarded(write_cell(text)) == text
 
 
 @given(texts)
@@ -80,7 +80,7 @@ def test_every_text_comes_back(text: str) -> None:
 @example("a\t=1")
 @example("a;\t\u200b=1")
 def test_no_cell_begins_as_a_formula(text: str) -> None:
-    for part in re.split(r"[;\t]", write(text)):
+    for part in re.split(r"[;\t]", write_cell(text)):
         assert NUMBER.fullmatch(part) or not part.strip(UNSEEN + string.whitespace).startswith(tuple(BEGINNINGS))
 
 
@@ -92,7 +92,7 @@ members = st.text(st.sampled_from(BEGINNINGS + "';[5 ") | st.characters(), min_s
 @example(["4E+12"])
 @example(["[1]"])
 def test_every_list_comes_back(members: list[str]) -> None:
-    assert MEMBERS(unguarded(write(members))) == members
+    assert MEMBERS(unguarded(write_cell(members))) == members
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_every_list_comes_back(members: list[str]) -> None:
     [(None, ""), (True, "true"), (False, "false"), ([], ""), (["a"], "a"), (["[a"], '["[a"]'), ([" a"], '[" a"]')],
 )
 def test_what_is_no_text_has_a_cell_too(value: object, cell: str) -> None:
-    assert write(value) == cell
+    assert write_cell(value) == cell
 
 
 def test_a_list_that_is_no_json_is_refused() -> None:

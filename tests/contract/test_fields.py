@@ -21,7 +21,7 @@ from wmsd.contract.fields import (
     Text,
     Timestamp,
 )
-from wmsd.contract.validation import check, field_errors
+from wmsd.contract.validation import field_errors, validate_model
 
 
 def taken(kind: Any, value: object) -> object:
@@ -117,17 +117,17 @@ class Changes(Whole, partial=True):
 
 
 def test_a_body_knows_what_was_given() -> None:
-    assert check(Whole, {"name": "A"}).given() == {"name": "A"}
-    assert check(Changes, {}).given() == {}
-    assert check(Changes, {"size": 4}).given() == {"size": 4}
+    assert validate_model(Whole, {"name": "A"}).given() == {"name": "A"}
+    assert validate_model(Changes, {}).given() == {}
+    assert validate_model(Changes, {"size": 4}).given() == {"size": 4}
 
 
 def test_what_changes_a_record_needs_no_field_and_knows_no_default() -> None:
     with pytest.raises(Problem) as refused:
-        check(Whole, {})
+        validate_model(Whole, {})
     assert refused.value.errors == {"name": ["is required"]}
-    assert check(Changes, {}).model_dump() == {"name": None, "size": None, "parts": None}
-    assert (check(Whole, {"name": "A"}).size, check(Whole, {"name": "A"}).parts) == (3, [])
+    assert validate_model(Changes, {}).model_dump() == {"name": None, "size": None, "parts": None}
+    assert (validate_model(Whole, {"name": "A"}).size, validate_model(Whole, {"name": "A"}).parts) == (3, [])
     shown = Changes.model_json_schema()
     assert "required" not in shown
     assert not [name for name, field in shown["properties"].items() if "default" in field]
@@ -147,7 +147,7 @@ def test_what_is_made_while_the_program_runs_is_the_same() -> None:
 
 
 def test_a_refusal_shows_its_sentence_as_it_is() -> None:
-    refused = fields.refuse("must be {odd}")
+    refused = fields.validation_error("must be {odd}")
     assert (refused.type, refused.message(), refused.context) == (
         "sentence",
         "must be {odd}",

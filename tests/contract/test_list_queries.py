@@ -20,7 +20,7 @@ from wmsd.contract.list_queries import (
     QueryFlag,
     several_of,
 )
-from wmsd.contract.validation import check, field_errors
+from wmsd.contract.validation import field_errors, validate_model
 
 
 def taken(kind: Any, value: object) -> object:
@@ -121,25 +121,25 @@ class Walk(CursorQuery):
 
 def errors_of(model: type[Query], values: dict[str, object]) -> dict[str, list[str]]:
     with pytest.raises(Problem) as refused:
-        check(model, values)
+        validate_model(model, values)
     return refused.value.errors
 
 
 def test_filters_are_what_was_given_and_says_which_records() -> None:
-    query = check(
+    query = validate_model(
         Articles, {"page": "2", "per_page": "9", "fields": "id", "detail": "x", "active": "false", "code": "A"}
     )
     assert query.filters() == {"active": False, "code": "A"}
-    assert check(Articles, {"code": None}).filters() == {}
-    assert check(Articles, {}).filters() == {}
-    assert check(Walk, {"cursor": "x", "per_page": "1", "code": "B"}).filters() == {"code": "B"}
+    assert validate_model(Articles, {"code": None}).filters() == {}
+    assert validate_model(Articles, {}).filters() == {}
+    assert validate_model(Walk, {"cursor": "x", "per_page": "1", "code": "B"}).filters() == {"code": "B"}
     assert not query.is_search
 
 
 def test_a_page_begins_after_those_before_it() -> None:
     for page, per_page, offset in (("1", "50", 0), ("2", "50", 50), ("4", "7", 21)):
-        assert check(PageQuery, {"page": page, "per_page": per_page}).offset == offset
-    assert check(PageQuery, {}).model_dump() == {"page": 1, "per_page": 50, "sort": "id"}
+        assert validate_model(PageQuery, {"page": page, "per_page": per_page}).offset == offset
+    assert validate_model(PageQuery, {}).model_dump() == {"page": 1, "per_page": 50, "sort": "id"}
     assert errors_of(PageQuery, {"page": "0", "per_page": "201"}) == {
         "page": ["must be from 1 to 1000000000"],
         "per_page": ["must be from 1 to 200"],
@@ -147,7 +147,7 @@ def test_a_page_begins_after_those_before_it() -> None:
 
 
 def test_a_walk_by_cursors() -> None:
-    assert check(CursorQuery, {}).model_dump() == {"cursor": None, "per_page": 100}
+    assert validate_model(CursorQuery, {}).model_dump() == {"cursor": None, "per_page": 100}
     assert errors_of(CursorQuery, {"cursor": "x" * 201, "per_page": "501"}) == {
         "cursor": ["must have at most 200 characters"],
         "per_page": ["must be from 1 to 500"],
@@ -173,4 +173,4 @@ def test_ids_by_commas(value: object, expected: tuple[int, ...] | None) -> None:
     if expected is None:
         assert errors_of(IdsQuery, {"ids": value}) == {"ids": ["must be 1 to 1000 ids, separated by commas"]}
     else:
-        assert check(IdsQuery, {"ids": value}).ids == expected
+        assert validate_model(IdsQuery, {"ids": value}).ids == expected

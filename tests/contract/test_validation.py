@@ -8,7 +8,7 @@ from pydantic import Field
 from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem
 from wmsd.contract import validation
 from wmsd.contract.fields import Input, Name, Quantity
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 
 
 class Line(Input):
@@ -29,7 +29,7 @@ class Order(Input):
 
 def errors_of(values: dict[str, object], text_errors: FieldErrors | None = None) -> FieldErrors:
     with pytest.raises(Problem) as refused:
-        check(Order, values, text_errors)
+        validate_model(Order, values, text_errors)
     assert refused.value.code == "VALIDATION_FAILED"
     return refused.value.errors
 
@@ -70,8 +70,8 @@ def test_every_error_has_its_path_and_its_sentence(values: dict[str, object], er
 
 
 def test_what_is_right_is_made() -> None:
-    assert check(Order, {"code": "ABC", "lines": [{"quantity": 2}]}).lines[0].quantity == 2_000_000
-    assert check(Order, {}, {}).code == "AB"
+    assert validate_model(Order, {"code": "ABC", "lines": [{"quantity": 2}]}).lines[0].quantity == 2_000_000
+    assert validate_model(Order, {}, {}).code == "AB"
 
 
 def test_errors_in_the_text_stand_instead_of_what_follows_from_them() -> None:
@@ -113,5 +113,5 @@ def test_what_has_no_sentence_of_ours_has_pydantics() -> None:
         data: bytes
 
     with pytest.raises(Problem) as refused:
-        check(Other, {"data": 1})
+        validate_model(Other, {"data": 1})
     assert refused.value.errors == {"data": ["Input should be a valid bytes"]}

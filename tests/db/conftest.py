@@ -7,13 +7,13 @@ from tests.db.one_connection import Scene
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.db.engine.database import Database
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create_file
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     path = tmp_path / "1.db"
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     database = Database(path, OrderedClock(SteeredClock()), CountedIds())
     yield database
     await database.close()

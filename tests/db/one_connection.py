@@ -15,7 +15,7 @@ from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import connect, log_bytes
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.unit_of_work import CommitGroup
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create_file
 
 USER: Final = Actor("user", 7)
 PROVIDED: Final = "what the installation provides"
@@ -26,7 +26,7 @@ class Scene:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        create(path, COMPANY)
+        create_file(path, COMPANY)
         self.clock = SteeredClock()
         self.ordered = OrderedClock(self.clock)
         self.ids = CountedIds()

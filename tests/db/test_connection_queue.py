@@ -13,7 +13,7 @@ from wmsd.db.engine import connection_queue
 from wmsd.db.engine.connection_queue import ConnectionQueue, Work
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.worker_threads import WorkerThreads
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create_file
 
 SOON = 10.0
 
@@ -21,7 +21,7 @@ SOON = 10.0
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "1.db"
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     return path
 
 
@@ -104,7 +104,7 @@ async def test_two_connections_take_turns_on_one_thread(tmp_path: Path) -> None:
     workers, order = WorkerThreads("test", few=1, most=1), list[str]()
     queues = {}
     for name in "ab":
-        create(tmp_path / f"{name}.db", COMPANY)
+        create_file(tmp_path / f"{name}.db", COMPANY)
         queues[name] = await opened(tmp_path / f"{name}.db", workers)
         queues[name].largest_group = 1
 

@@ -68,7 +68,7 @@ def by_sqlite(tx: Transaction, lines: CsvLines, record: RecordSql = RECORD) -> s
 
 def by_python(tx: Transaction, is_unambiguous: bool) -> str:
     record = json.loads(tx.value(f"SELECT {RECORD} FROM shown"), parse_float=str, parse_int=str)
-    row = [cells.write(record[name]) for name in COLUMNS]
+    row = [cells.write_cell(record[name]) for name in COLUMNS]
     if is_unambiguous:
         row[COLUMNS.index("amount")] = unambiguous(row[COLUMNS.index("amount")])
     written = io.StringIO()

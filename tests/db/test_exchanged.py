@@ -20,7 +20,7 @@ from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.sqlite import connect, log_bytes, sqlite3
 from wmsd.db.engine.state_bytes import StateBytes
 from wmsd.db.engine.write_ahead_log import Exchanged, WrongLog, check_log
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create_file
 
 KILLS = 10
 Reader = sqlite3.Connection | None
@@ -38,7 +38,7 @@ def put_in_place(copy: Path, path: Path) -> None:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    create(tmp_path / "1.db", COMPANY)
+    create_file(tmp_path / "1.db", COMPANY)
     return tmp_path / "1.db"
 
 

@@ -15,7 +15,7 @@ from wmsd.base.clock import OrderedClock
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create_file
 
 MEBIBYTE = 1024 * 1024
 LEFT = 100_000
@@ -27,7 +27,7 @@ BEYOND_THE_CACHE = 40 * MEBIBYTE
 @pytest.fixture
 async def on_small_disk(small_disk: Path) -> AsyncIterator[Database]:
     path = small_disk / "1.db"
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     database = Database(path, OrderedClock(SteeredClock()), CountedIds())
     yield database
     await database.close()

@@ -21,7 +21,7 @@ from wmsd.db.engine.read_turns import AT_ONCE_SECONDS, LONG_SECONDS
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.worker_threads import Workers
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create_file
 
 COUNT_TO = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT count(*) FROM n"
 LONG = 1_000_000
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.alone  # what is quick takes more than a moment where o
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
     """One that shares its threads with others reads with the connection that writes, once that is open."""
     path = tmp_path / "1.db"
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     workers = Workers()
     shared = request.param == "the writer's connection"
     database = Database(path, OrderedClock(SteeredClock()), CountedIds(), workers=workers if shared else None)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from wmsd.db.engine.sqlite import connect
-from wmsd.db.migrations import COMPANY, PLATFORM, create, is_current
+from wmsd.db.migrations import COMPANY, PLATFORM, create_file, is_current
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    create(tmp_path / "1.db", COMPANY)
+    create_file(tmp_path / "1.db", COMPANY)
     return tmp_path / "1.db"
 
 
@@ -38,7 +38,7 @@ def newer(path: Path) -> None:
 
 def of_another_kind(path: Path) -> None:
     path.unlink()
-    create(path, PLATFORM)
+    create_file(path, PLATFORM)
 
 
 def of_another_program(path: Path) -> None:

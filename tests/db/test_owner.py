@@ -11,7 +11,7 @@ from wmsd.base.problems import Problem
 from wmsd.db.engine.file_owner import Owner, WrongOwner
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.files.company_files import CompanyFiles
-from wmsd.db.migrations import COMPANY, create, migrate
+from wmsd.db.migrations import COMPANY, create_file, migrate
 
 ACME, OTHER = Owner("here", 1, "ACME"), Owner("here", 2, "OTHER")
 ELSEWHERE = Owner("elsewhere", 1, "ACME")
@@ -29,14 +29,14 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_new_file_says_whose_it_is(path: Path) -> None:
-    create(path, COMPANY, ACME)
+    create_file(path, COMPANY, ACME)
     assert owners_in(path) == [ACME]
     migrate(path, COMPANY, owner=ACME)
     assert owners_in(path) == [ACME]
 
 
 def test_a_file_from_before_is_claimed_when_it_is_first_opened(path: Path) -> None:
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     assert owners_in(path) == []
     migrate(path, COMPANY, owner=ACME)
     assert owners_in(path) == [ACME]
@@ -47,7 +47,7 @@ def test_a_file_from_before_is_claimed_when_it_is_first_opened(path: Path) -> No
     [(OTHER, "the file of company ACME (id 1)"), (ELSEWHERE, "the file of company ACME of another installation")],
 )
 def test_a_file_of_another_is_refused_and_left_as_it_is(path: Path, owner: Owner, found: str) -> None:
-    create(path, COMPANY, ACME)
+    create_file(path, COMPANY, ACME)
     before = path.read_bytes()
     with pytest.raises(WrongOwner) as refused:
         migrate(path, COMPANY, owner=owner)
@@ -59,7 +59,7 @@ def test_a_file_of_another_is_refused_and_left_as_it_is(path: Path, owner: Owner
 
 
 def test_who_does_not_know_the_owner_may_look_all_the_same(path: Path) -> None:
-    create(path, COMPANY, ACME)
+    create_file(path, COMPANY, ACME)
     migrate(path, COMPANY)
     assert owners_in(path) == [ACME]
 

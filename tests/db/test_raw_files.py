@@ -8,7 +8,7 @@ import pytest
 
 from wmsd.db.engine.raw_files import first_bytes
 from wmsd.db.engine.sqlite import connect, sqlite3
-from wmsd.db.migrations import COMPANY, create, is_current
+from wmsd.db.migrations import COMPANY, create_file, is_current
 
 WRITE = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('CREATE TABLE alien (a)')"
 
@@ -16,7 +16,7 @@ WRITE = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('C
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "1.db"
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     return path
 
 

@@ -9,7 +9,7 @@ from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner, WrongOwner
 from wmsd.db.engine.sqlite import connect
-from wmsd.db.migrations import FileKind, create, migrate, only_by_a_server, version_of
+from wmsd.db.migrations import FileKind, create_file, migrate, only_by_a_server, version_of
 
 FIRST = """
     CREATE TABLE owner (one INTEGER PRIMARY KEY, installation TEXT, company_id INTEGER, code TEXT);
@@ -41,7 +41,7 @@ def columns(path: Path) -> list[str]:
 @pytest.fixture
 def path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     path = tmp_path / "1.db"
-    create(path, kind_with(monkeypatch, tmp_path, FIRST), ACME)
+    create_file(path, kind_with(monkeypatch, tmp_path, FIRST), ACME)
     return path
 
 

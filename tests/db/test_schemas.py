@@ -15,7 +15,7 @@ from wmsd.db.migrations import (
     FileKind,
     _made,
     check_schema,
-    create,
+    create_file,
     foreign_parts,
     migrate,
     version_of,
@@ -37,13 +37,13 @@ FOREIGN = {
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "1.db"
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     return path
 
 
 @pytest.mark.parametrize("kind", [COMPANY, PLATFORM], ids=lambda kind: kind.name)
 def test_a_new_file_is_right_also_with_statistics(tmp_path: Path, kind: FileKind) -> None:
-    create(tmp_path / "new.db", kind)
+    create_file(tmp_path / "new.db", kind)
     check_schema(tmp_path / "new.db", kind)
     change(tmp_path / "new.db", "ANALYZE")
     check_schema(tmp_path / "new.db", kind)
@@ -86,7 +86,7 @@ def test_a_file_that_was_migrated_one_version_at_a_time_is_right_at_each(
         with monkeypatch.context() as patch:
             patch.setattr(FileKind, "scripts", lambda _, upto=version: scripts[:upto])
             if version == 1:
-                create(path, kind)
+                create_file(path, kind)
             else:
                 migrate(path, kind)
         assert version_of(path) == version

@@ -14,7 +14,7 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.worker_threads import Workers
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create_file
 
 ADD = "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (?, '', 1, '', '')"
 
@@ -23,7 +23,7 @@ ADD = "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     """One that this process has alone, as a server has those of companies."""
     path, workers = tmp_path / "1.db", Workers()
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     database = Database(path, OrderedClock(SteeredClock()), CountedIds(), alone=True, workers=workers)
     await database.open()
     yield database
@@ -90,7 +90,7 @@ async def test_a_file_that_was_closed_has_another(database: Database) -> None:
 async def test_two_files_have_none_in_common(database: Database, tmp_path: Path) -> None:
     """One may be put in the place of the other."""
     path, workers = tmp_path / "2.db", Workers()
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     other = Database(path, OrderedClock(SteeredClock()), CountedIds(), alone=True, workers=workers)
     await other.open()
     assert other.state != database.state

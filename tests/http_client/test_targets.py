@@ -3,7 +3,7 @@
 import pytest
 
 from wmsd.http_client.guard import Guard
-from wmsd.http_client.urls import LONGEST_URL, MOST_HEADERS, header_errors, parsed, url_errors
+from wmsd.http_client.urls import LONGEST_URL, MOST_HEADERS, header_errors, parse_url, url_errors
 
 STRICT = Guard()
 HOME = Guard(["10.0.0.0/8", "127.0.0.1/32"], allow_http=True, allow_ports=[80, 443, "8000-8999"])
@@ -159,8 +159,8 @@ def test_ports_are_judged_as_far_as_they_can_be() -> None:
 
 def test_what_is_sent_is_what_was_given() -> None:
     url = "https://receiver.example/%7Ea/../b?q=%2F&r=a%20b+c&&"
-    assert str(parsed(url)) == url
-    assert str(parsed("https://büro.example/ü")) == "https://xn--bro-hoa.example/%C3%BC"
+    assert str(parse_url(url)) == url
+    assert str(parse_url("https://büro.example/ü")) == "https://xn--bro-hoa.example/%C3%BC"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.base.decimal_marks import MARKS, OTHER, SIGN_OF, Mark, read, readings, unambiguous
+from wmsd.base.decimal_marks import MARKS, OTHER, SIGN_OF, Mark, number_readings, read, unambiguous
 from wmsd.imports.csv_rows import Unreadable
 from wmsd.imports.file_form import Chosen, Guess, guess, lines_of
 from wmsd.imports.file_kinds import KINDS
@@ -38,7 +38,7 @@ def written(number: Decimal, mark: Mark, between: str) -> str:
 def test_a_number_is_read_as_it_was_written(number: Decimal, mark: Mark, is_grouped: bool) -> None:
     cell = written(number, mark, SIGN_OF[OTHER[mark]] if is_grouped else "")
     assert read(cell, mark) == number
-    assert readings(cell)[mark] == number
+    assert number_readings(cell)[mark] == number
 
 
 @given(st.lists(amounts, min_size=1, max_size=8), marks, st.booleans())
@@ -68,7 +68,7 @@ def test_any_cell_is_a_number_or_refused_with_a_sentence(cell: str) -> None:
 def test_what_is_exported_has_one_meaning(number: Decimal) -> None:
     text = unambiguous(f"{number.normalize():f}")
     assert Decimal(text) == number
-    assert len(set(readings(text).values())) == 1
+    assert len(set(number_readings(text).values())) == 1
 
 
 @pytest.mark.parametrize("cells", [("1.000",), ("1,000",), ("5", "12.345"), ("1.000", "2.500")])

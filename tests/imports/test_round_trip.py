@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from tests.support.command import KINDS, Home, Tenant
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.contract.context import PROGRAM
-from wmsd.contract.csv_cells import NUMBER, unguarded, write
+from wmsd.contract.csv_cells import NUMBER, unguarded, write_cell
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Provision, Transaction
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create_file
 from wmsd.imports import file_kinds as csv_transfer
 from wmsd.warehouse.articles.tracking_rules import Obstacles
 from wmsd.warehouse.contributions import OBSTACLES
@@ -61,7 +61,7 @@ TEXTS = ('line\nbreak, "quoted"; and\ttab', "\n", " ", "\n\nlast\n", ";", ",", '
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([columns, *(map(write, row) for row in rows)])
+    csv.writer(file, lineterminator="\n").writerows([columns, *(map(write_cell, row) for row in rows)])
     return file.getvalue()
 
 
@@ -199,7 +199,7 @@ def written(value: Any) -> str:
 @pytest.fixture(scope="module")
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
     path: Path = tmp_path_factory.mktemp("file") / "1.db"
-    create(path, COMPANY)
+    create_file(path, COMPANY)
     opened = connect(path)
     yield opened
     opened.close()

@@ -11,7 +11,7 @@ from tests.support.world import UNLIMITED, World, open_world
 from wmsd.contract.route import Deprecation, Route
 from wmsd.interfaces import browser_service as for_browsers
 from wmsd.interfaces import service
-from wmsd.interfaces.openapi.document import document
+from wmsd.interfaces.openapi.document import openapi_document
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.platform.discovery import versions
@@ -61,7 +61,7 @@ async def test_a_batch_says_it_in_the_place_of_the_request(ageing: World) -> Non
 
 def test_the_descriptions_say_it() -> None:
     routes = deprecated(tuple(V2), "/api/v2/articles")
-    paths = document("t", "1", routes)["paths"]
+    paths = openapi_document("t", "1", routes)["paths"]
     told = paths["/api/v2/articles"]["get"]
     assert told["deprecated"] is True
     assert TOLD.keys() <= told["responses"]["200"]["headers"].keys()

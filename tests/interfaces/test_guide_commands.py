@@ -11,7 +11,7 @@ from tests.support.guide_console import CONSOLE, Console, Ran, Step, blocks, is_
 from wmsd import docs
 from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 from wmsd.interfaces.guide.contents import READERS
-from wmsd.settings import load
+from wmsd.settings.sources import load_settings
 
 pytestmark = pytest.mark.long
 FOLDER: Final = Path(docs.__file__).parent
@@ -197,7 +197,7 @@ def test_settings_are_settings(page: str, tmp_path: Path) -> None:
         if block.language == "toml":
             file = tmp_path / "config.toml"
             file.write_text(block.text, encoding="utf-8")
-            assert load(file, environment={}) is not None
+            assert load_settings(file, environment={}) is not None
 
 
 def test_what_is_printed_is_compared_line_by_line() -> None:

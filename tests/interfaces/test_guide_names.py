@@ -17,7 +17,7 @@ from wmsd.interfaces.cli.main import wmsd
 from wmsd.interfaces.graphql import over_http as graphql
 from wmsd.interfaces.pages.kit.text.words import STATUSES
 from wmsd.interfaces.service import SERVED
-from wmsd.settings import declared, sections
+from wmsd.settings.all_settings import declared_settings, sections
 
 OF_THE_PAST = {"changelog"}
 """Pages that name what there was."""
@@ -74,7 +74,7 @@ def is_command(line: str) -> bool:
 
 
 def test_every_setting_is_there() -> None:
-    known = {f"{section}.{key}" for section, key, _ in declared()}
+    known = {f"{section}.{key}" for section, key, _ in declared_settings()}
     wrong = [
         f"{page}: {name}"
         for page, text in PAGES.items()

@@ -8,7 +8,7 @@ from wmsd import docs
 from wmsd.dispatch.request_measures import SURFACES
 from wmsd.server.alerts.alerts_file import Notice
 from wmsd.server.alerts.kinds import KINDS
-from wmsd.server.alerts.messages import body
+from wmsd.server.alerts.messages import alert_body
 from wmsd.server.figures.metrics import METRICS, Metric
 
 PAGE = (Path(docs.__file__).parent / "monitoring.md").read_text(encoding="utf-8")
@@ -46,5 +46,5 @@ def test_the_example_of_an_alert_is_as_it_is_sent() -> None:
         at=shown["timestamp"],
     )
     own = {name: data[name] for name in ("host", "data_folder", "version")}
-    sent = body(notice, Path("data"))
+    sent = alert_body(notice, Path("data"))
     assert shown == {**sent, "data": {**sent["data"], **own}}

@@ -169,8 +169,8 @@ async def test_what_is_made_once_is_not_made_again(world: World, monkeypatch: py
         made.append(1)
         return kept(make)
 
-    kept = prepared.kept
-    monkeypatch.setattr(prepared, "kept", counted)
+    kept = prepared.kept_answer
+    monkeypatch.setattr(prepared, "kept_answer", counted)
     for method, path in having(ONCE):
         before = len(made)
         first = await ask(world, method, PAGES[path])

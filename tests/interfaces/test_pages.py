@@ -13,7 +13,7 @@ from wmsd import docs
 from wmsd.base import strict_json
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.contract.route import RouteTable
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.dispatch.prepared_answers import Prepared
 from wmsd.interfaces.guide.contents import ORDER, address_of
 from wmsd.interfaces.service import SERVED
@@ -135,8 +135,8 @@ def test_the_requests_of_the_guide_are_such_as_the_api_takes() -> None:
     for method, path, body in examples():
         route, _ = RouteTable(SERVED).find(method, path)
         assert route.operation.body is not None
-        document, errors = strict_json.loads(body.encode())
-        check(route.operation.body, document, errors)
+        document, errors = strict_json.parse_json(body.encode())
+        validate_model(route.operation.body, document, errors)
         taken.add(route.operation.name)
     kinds = ("sales_order", "purchase_order", "reception", "return")
     assert {f"create_{kind}" for kind in kinds} | {"change_sales_order_status", "update_return"} <= taken

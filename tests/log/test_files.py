@@ -11,7 +11,7 @@ import pytest
 from wmsd.log import files as reading
 from wmsd.log import output as logs
 from wmsd.log.files import LONGEST_LINE, LogFiles
-from wmsd.settings import Log
+from wmsd.settings.sections.log import Log
 
 LOG = logging.getLogger("wmsd.test")
 

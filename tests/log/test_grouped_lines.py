@@ -17,7 +17,7 @@ from wmsd.log import line_writer as grouped_lines
 from wmsd.log import output as logs
 from wmsd.log.line_writer import REQUESTS, GroupedLines, RequestLine, log_request
 from wmsd.log.output import HumanFormatter, JsonFormatter
-from wmsd.settings import Log
+from wmsd.settings.sections.log import Log
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 FIELDS = st.fixed_dictionaries(

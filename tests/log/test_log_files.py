@@ -10,7 +10,8 @@ from tests.support.log_files import lines
 from tests.support.world import World
 from wmsd.log import output as logs
 from wmsd.maintenance.doctor.settings_files import UNWRITABLE
-from wmsd.settings import Log, SettingsError
+from wmsd.settings.sections.fields import SettingsError
+from wmsd.settings.sections.log import Log
 
 LOG = logging.getLogger("wmsd.test")
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.command import ANY_PORT, Home
 from tests.support.forked import ROOT
-from wmsd.settings import Settings, declared, example
+from wmsd.settings.all_settings import Settings, declared_settings
+from wmsd.settings.toml_writer import example
 from wmsd.tenants.sign_on.providers import Provider, Rule
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -180,7 +181,7 @@ def test_providers_are_no_text_of_the_environment(home: Home) -> None:
 
 def test_every_key_of_the_example_has_a_comment() -> None:
     lines = example().splitlines()
-    for section, key, _ in declared():
+    for section, key, _ in declared_settings():
         (place,) = [
             number
             for number, line in enumerate(lines)

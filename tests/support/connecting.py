@@ -49,7 +49,7 @@ async def serving(
 
     app = web.Application()
     app.router.add_route("*", "/{anything:.*}", handler or hello)
-    async with listening.listening(
+    async with listening.open_listener(
         app, "127.0.0.1", 0, bounds=bounds, tls=tls, proxies=networks(proxies or []), grace_seconds=1
     ) as (_, port):
         yield port

@@ -9,7 +9,7 @@ from typing import Any
 from yarl import URL
 
 from tests.support.world import Answer, World
-from wmsd.base.strict_json import loads
+from wmsd.base.strict_json import parse_json
 from wmsd.contract.route import RouteTable
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.call import Call, LoadBody, Loaded
@@ -78,4 +78,4 @@ def creation(world: World, load_body: LoadBody | None) -> Call:
 
 
 async def _load(raw: bytes) -> Loaded:
-    return Loaded(*loads(raw))
+    return Loaded(*parse_json(raw))

@@ -29,7 +29,8 @@ LEFT_OUT: Final = {
     "wmsd/db": "is said at a terminal, or in the log",
 }
 MESSAGE_AT: Final = {
-    "Problem": 1, "refuse": 0, "forbidden": 0, "unavailable": 0, "unauthorized": 0, "conflict": 0,
+    "Problem": 1, "validation_error": 0, "refuse": 0, "forbidden": 0,
+    "unavailable": 0, "unauthorized": 0, "conflict": 0,
     "FieldError": 2, "ValueError": 0,
 }  # fmt: skip
 """Which argument of a call is a sentence."""

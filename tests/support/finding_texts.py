@@ -20,7 +20,7 @@ from wmsd.platform.admin_view.findings_file import (
     Diagnosed,
     Examination,
     KeptFinding,
-    diagnosed,
+    diagnosis_as_json,
     write_examination,
 )
 
@@ -75,5 +75,5 @@ def one_of_each(data: Path) -> list[Finding]:
     found = [Finding(kind, example(kind)) for kind in KINDS]
     total = KeptFinding(file="ACME", kind="difference", sentence=TOTAL)
     kept = Examination(began_at=MOMENT, ended_at=MOMENT, files=2, wrong=1, findings=[total])
-    write_examination(data, kept.with_installation(Diagnosed.model_validate(diagnosed(found))))
+    write_examination(data, kept.with_installation(Diagnosed.model_validate(diagnosis_as_json(found))))
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.world import World
 from wmsd.contract.bulk_imports import ImportRefused
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.imports.file_kinds import KINDS, export_csv, import_csv
 from wmsd.maintenance.file_checks.company_checks import examine
 from wmsd.warehouse.stock import adjustments as adjusting
@@ -48,15 +48,15 @@ class Store:
         raise AssertionError("the count was not refused")
 
     async def adjust(self, article: int, warehouse: int = MAIN, **values: Any) -> None:
-        body = check(Adjustment, {"reason": "test", **_decimals(values)})
+        body = validate_model(Adjustment, {"reason": "test", **_decimals(values)})
         await (await self.world.database()).write(lambda tx: adjusting.adjust(tx, article, warehouse, body))
 
     async def quarantine(self, article: int, warehouse: int = MAIN, **values: Any) -> None:
-        body = check(Quarantining, {"reason": "test", **_decimals(values)})
+        body = validate_model(Quarantining, {"reason": "test", **_decimals(values)})
         await (await self.world.database()).write(lambda tx: adjusting.quarantine(tx, article, warehouse, body))
 
     async def release(self, article: int, warehouse: int = MAIN, **values: Any) -> None:
-        body = check(Quarantining, {"reason": "test", **_decimals(values)})
+        body = validate_model(Quarantining, {"reason": "test", **_decimals(values)})
         await (await self.world.database()).write(lambda tx: adjusting.release(tx, article, warehouse, body))
 
     async def order(self, article: int, quantity: float, warehouse: int = MAIN, **line: Any) -> int:

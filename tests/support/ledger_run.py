@@ -31,7 +31,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import beside_a_server
 from wmsd.events.webhooks.deliveries.redelivery import Range, send_range
 from wmsd.installation.open_installation import Installation, open_installation
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 ARTICLES: Final = 400
 """So many that none has a long row of events, of which one waits for the other."""

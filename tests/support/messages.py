@@ -23,7 +23,7 @@ TEMPLATES: Final = PAGES / "templates"
 CATALOGUES: Final = PAGES / "catalogues"
 GUIDE: Final = Path(docs.__file__).parent
 PLACE = re.compile(r"%\((\w+)\)[sd]")
-TRANSLATING = {"_": 1, "translated": 1, "counted": 2}
+TRANSLATING = {"_": 1, "translate_text": 1, "translate_count": 2}
 """How many of the first arguments are messages."""
 
 

@@ -8,7 +8,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine
 from wmsd.interfaces.cli.kit.company_data import company_database
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 
 async def work(installation: Installation) -> None:

@@ -32,11 +32,11 @@ from wmsd.imports.file_kinds import KINDS, import_csv
 from wmsd.installation.open_installation import Installation, open_installation
 from wmsd.interfaces.cli.kit.commands_page import COMMANDS
 from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listener import listening
+from wmsd.interfaces.http.listener import open_listener
 from wmsd.interfaces.service import service
 from wmsd.platform.admin_view.service import Started
 from wmsd.server.jobs import Jobs
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 from wmsd.tenants.accounts import actions as accounts
 from wmsd.tenants.accounts import kernel_tokens
 from wmsd.tenants.accounts.passwords import Passwords
@@ -357,5 +357,5 @@ async def _opened(
 @asynccontextmanager
 async def _served(app: web.Application) -> AsyncIterator[str]:
     """The address of the application on a free port of loopback."""
-    async with listening(app, "127.0.0.1", 0, bounds=Bounds(), grace_seconds=1) as (_, port):
+    async with open_listener(app, "127.0.0.1", 0, bounds=Bounds(), grace_seconds=1) as (_, port):
         yield f"http://127.0.0.1:{port}"

@@ -20,6 +20,6 @@ def scaled(number: int) -> tuple[str, str]:
     return f"{value:.{places}f}", unit
 
 
-def size(number: int) -> str:
+def size_text(number: int) -> str:
     """The same in one, such as `1.25 GB`."""
     return " ".join(scaled(number))

@@ -46,7 +46,7 @@ def read(cell: str, mark: Mark) -> Decimal:
     return Decimal(f"{found['sign']}{whole}.{part}{found['power'] or ''}")
 
 
-def readings(cell: str) -> dict[Mark, Decimal]:
+def number_readings(cell: str) -> dict[Mark, Decimal]:
     """What the cell is under each mark that makes a number of it."""
     found: dict[Mark, Decimal] = {}
     for mark in MARKS:
@@ -63,7 +63,7 @@ def read_typed(text: str) -> Decimal:
     """
     number = read(text, "point")
     if both := two_meanings(text):
-        raise ValueError(asking(*map(plain, both)))
+        raise ValueError(mark_question(*map(plain_number, both)))
     return number
 
 
@@ -71,16 +71,16 @@ def two_meanings(text: str) -> tuple[Decimal, Decimal] | None:
     """What a text such as `1.234` is with groups of three digits, and what it is with a fraction; None where it
     means one number, or none.
     """
-    found = sorted(set(readings(text).values()), key=abs)
+    found = sorted(set(number_readings(text).values()), key=abs)
     return (found[1], found[0]) if len(found) > 1 else None
 
 
-def asking(whole: str, fraction: str) -> str:
+def mark_question(whole: str, fraction: str) -> str:
     """`whole` and `fraction` are both meanings, as they are to be written."""
     return f"may mean two numbers: write {whole}, or {fraction}"
 
 
-def plain(number: Decimal, sign: str = ".") -> str:
+def plain_number(number: Decimal, sign: str = ".") -> str:
     """Without groups and powers, and with this decimal sign: never what may mean two numbers."""
     return unambiguous(f"{number.normalize():f}".replace(".", sign))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 
-def counted(number: int, singular: str, plural: str = "") -> str:
+def count_of(number: int, singular: str, plural: str = "") -> str:
     """`plural` is given where it is not the singular with an s."""
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 

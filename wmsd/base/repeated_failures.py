@@ -9,7 +9,7 @@ from typing import Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.machine.shortages import is_shortage
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.base.problems import Problem
 
 SILENT_SECONDS: Final = 3600.0
@@ -79,7 +79,7 @@ class Complaints:
         if failing is None or not failing.count or self._monotonic() - failing.failed_at < self._settled_seconds:
             return
         if failing.is_told:
-            self._log.info("well again after %s: %s", counted(failing.count, "failure"), what)
+            self._log.info("well again after %s: %s", count_of(failing.count, "failure"), what)
         failing.count, failing.is_told = 0, False
 
     def _tell(self, what: str, error: BaseException, count: int, request_id: str | None) -> None:

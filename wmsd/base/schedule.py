@@ -61,7 +61,7 @@ PERIODS: Final[dict[str, Callable[[datetime], object]]] = {
 }
 
 
-def kept(made: Sequence[datetime], keep: Keep, faulty: Collection[datetime] = ()) -> set[datetime]:
+def backups_to_keep(made: Sequence[datetime], keep: Keep, faulty: Collection[datetime] = ()) -> set[datetime]:
     """Which backups are kept: the newest, and the last one of each of the newest hours, days and weeks that have
     one. A faulty one is taken only where its hour, day or week has no other. Only their own moments count, not
     the clock.

@@ -33,7 +33,7 @@ class TextError:
     sentence: str
 
 
-def loads(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, object], FieldErrors]:
+def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, object], FieldErrors]:
     """The object in `raw`, and its errors by field path.
 
     Raises Problem: 400 when it is not UTF-8, not JSON or not an object; 422 when it is nested so deeply, or has so

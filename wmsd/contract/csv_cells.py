@@ -1,4 +1,4 @@
-"""Converts field values to CSV cells and back. `unguarded` and the field's reader restore what `write` made.
+"""Converts field values to CSV cells and back. `unguarded` and the field's reader restore what `write_cell` made.
 
 Lists are written with `;` between their members, or as a JSON array when that would not be read as the same list.
 
@@ -58,13 +58,13 @@ def _reader_of(plain: Any, marks: tuple[Any, ...]) -> ReadCell:
     return next((read for mark_of_it, read in TEXTS.items() if mark_of_it in marks), _text)
 
 
-def write(value: object) -> str:
+def write_cell(value: object) -> str:
     """The cell for a value from a record's JSON, which was read with numbers kept as texts."""
     return _guarded(plain_cell(value))
 
 
 def unguarded(cell: str) -> str:
-    """The cell without the `'` that `write` put before formulas."""
+    """The cell without the `'` that `write_cell` put before formulas."""
     return ";".join(_without_guards(part) if "\t" in part else _without_guard(part) for part in cell.split(";"))
 
 
@@ -95,7 +95,7 @@ def _is_formula(text: str) -> bool:
 
 
 def plain_cell(value: object) -> str:
-    """The cell as `write` makes it, without the guard against formulas: for a reader that is no spreadsheet."""
+    """The cell of `write_cell`, without the guard against formulas: for a reader that is no spreadsheet."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -26,12 +26,12 @@ CHOICE: Final = "x-choice"
 """In a JSON schema: the name of a choice of values."""
 
 
-def choice(name: str, values: Iterable[str]) -> WithJsonSchema:
+def choice_of(name: str, values: Iterable[str]) -> WithJsonSchema:
     """Describes texts of which there are only these. Descriptions of the API call them by the name."""
     return WithJsonSchema({"type": "string", "enum": list(values), CHOICE: name})
 
 
-def refuse(sentence: str) -> PydanticCustomError:
+def validation_error(sentence: str) -> PydanticCustomError:
     """The error that a validator raises. Its sentence is shown unchanged."""
     return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
 
@@ -39,7 +39,7 @@ def refuse(sentence: str) -> PydanticCustomError:
 def not_among(given: str, choices: str) -> PydanticCustomError:
     """The error for a name that is not among the choices. It comes first: long sentences are cut at the end."""
     shown = given if len(given) <= LONGEST_NAME_SHOWN else f"{given[:LONGEST_NAME_SHOWN]}…"
-    return refuse(f"must not name {shown!r}, only {choices}")
+    return validation_error(f"must not name {shown!r}, only {choices}")
 
 
 class Decimals:
@@ -65,15 +65,15 @@ class Sealed:
 def _decimal(minimum: int, strictly: bool) -> BeforeValidator:
     def check(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
-            raise refuse("must be a number")
+            raise validation_error("must be a number")
         try:
             millionths = quantity.from_decimal(value)
         except ValueError as error:
-            raise refuse(str(error)) from None
+            raise validation_error(str(error)) from None
         if strictly and millionths <= minimum:
-            raise refuse("must be greater than 0")
+            raise validation_error("must be greater than 0")
         if millionths < minimum:
-            raise refuse("must not be below 0")
+            raise validation_error("must not be below 0")
         return millionths
 
     return BeforeValidator(check)
@@ -110,19 +110,19 @@ def _no_control(value: str) -> str:
     if found is None:
         return value
     if all(_LINE_BREAK.match(each) for each in _CONTROL.findall(value)):
-        raise refuse("must not contain a line break")
-    raise refuse("must not contain control characters")
+        raise validation_error("must not contain a line break")
+    raise validation_error("must not contain control characters")
 
 
 def _no_control_but_lines(value: str) -> str:
     if _CONTROL_BUT_LINES.search(value):
-        raise refuse("must not contain control characters other than line breaks and tabs")
+        raise validation_error("must not contain control characters other than line breaks and tabs")
     return value
 
 
 def _trimmed(value: str) -> str:
     if value != value.strip():
-        raise refuse("must not begin or end with a blank")
+        raise validation_error("must not begin or end with a blank")
     return value
 
 
@@ -146,9 +146,9 @@ OptionalText = Annotated[Text | None, EmptyIsNull]
 
 def _id(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise refuse("must be a whole number")
+        raise validation_error("must be a whole number")
     if not 1 <= value <= MAX_ID:
-        raise refuse("must be a positive id")
+        raise validation_error("must be a positive id")
     return value
 
 
@@ -157,11 +157,11 @@ Id = Annotated[int, BeforeValidator(_id), WithJsonSchema({"type": "integer", "mi
 
 def _timestamp(value: object) -> str:
     if not isinstance(value, str):
-        raise refuse("must be an ISO 8601 date and time in a string")
+        raise validation_error("must be an ISO 8601 date and time in a string")
     try:
         return timestamps.to_text(timestamps.from_text(value))
     except ValueError as error:
-        raise refuse(str(error)) from None
+        raise validation_error(str(error)) from None
 
 
 Timestamp = Annotated[
@@ -178,7 +178,7 @@ def _date(value: object) -> str:
 
 
 def _no_date() -> str:
-    raise refuse("must be a date such as 2026-11-20")
+    raise validation_error("must be a date such as 2026-11-20")
 
 
 Date = Annotated[str, BeforeValidator(_date), Dates, WithJsonSchema({"type": "string", "format": "date"})]
@@ -188,7 +188,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*")
 
 def _email(value: str) -> str:
     if not _EMAIL.fullmatch(value):
-        raise refuse("must be an e-mail address")
+        raise validation_error("must be an e-mail address")
     return value
 
 

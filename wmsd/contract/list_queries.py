@@ -10,7 +10,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
 from wmsd.base import timestamps
-from wmsd.contract.fields import MAX_ID, Model, not_among, refuse
+from wmsd.contract.fields import MAX_ID, Model, not_among, validation_error
 
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
@@ -20,9 +20,9 @@ def _whole_number(minimum: int, maximum: int) -> BeforeValidator:
         if isinstance(value, int):
             return value
         if not isinstance(value, str) or not _WHOLE_NUMBER.fullmatch(value):
-            raise refuse("must be a whole number")
+            raise validation_error("must be a whole number")
         if not minimum <= int(value) <= maximum:
-            raise refuse(f"must be from {minimum} to {maximum}")
+            raise validation_error(f"must be from {minimum} to {maximum}")
         return int(value)
 
     return BeforeValidator(check)
@@ -43,7 +43,7 @@ def _datetime(value: object) -> datetime:
         # An unescaped "+" of an offset arrives as a blank, which can mean nothing else here.
         return timestamps.from_text(str(value).replace(" ", "+"))
     except ValueError as error:
-        raise refuse(str(error)) from None
+        raise validation_error(str(error)) from None
 
 
 def _moment(value: object) -> int:
@@ -76,7 +76,7 @@ def _true_or_false(value: object) -> bool:
         return True
     if value in ("false", "0", False):
         return False
-    raise refuse("must be true or false")
+    raise validation_error("must be true or false")
 
 
 QueryFlag = Annotated[bool, BeforeValidator(_true_or_false), WithJsonSchema({"type": "boolean"})]
@@ -88,7 +88,7 @@ def several_of(names: Sequence[str]) -> BeforeValidator:
     def check(value: object) -> tuple[str, ...]:
         given = {name.strip() for name in str(value).split(",")} if isinstance(value, str) else set(value)  # type: ignore[call-overload]
         if given <= {""}:
-            raise refuse(f"must be one or more of {', '.join(names)}")
+            raise validation_error(f"must be one or more of {', '.join(names)}")
         unknown = sorted(given - set(names))
         if unknown:
             raise not_among(unknown[0], ", ".join(names))
@@ -170,7 +170,7 @@ MOST_IDS = 1000
 def _ids(value: object) -> tuple[int, ...]:
     ids = value.split(",") if isinstance(value, str) else list(value)  # type: ignore[call-overload]
     if not 1 <= len(ids) <= MOST_IDS or not all(_WHOLE_NUMBER.fullmatch(str(each)) for each in ids):
-        raise refuse(f"must be 1 to {MOST_IDS} ids, separated by commas")
+        raise validation_error(f"must be 1 to {MOST_IDS} ids, separated by commas")
     return tuple(map(int, ids))
 
 

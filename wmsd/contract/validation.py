@@ -52,7 +52,9 @@ SENTENCES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-def check(model: type[Model], values: Mapping[str, object], text_errors: FieldErrors | None = None) -> Model:
+def validate_model(
+    model: type[Model], values: Mapping[str, object], text_errors: FieldErrors | None = None
+) -> Model:
     """Makes the model from the values. Raises Problem with every error at once.
 
     `text_errors` are errors already found in the text; they replace the model's own errors at the same path.

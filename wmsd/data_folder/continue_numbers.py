@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from wmsd.data_folder.numbers import SEQUENCES, opened
+from wmsd.data_folder.numbers import SEQUENCES, open_numbers
 from wmsd.db.engine.sqlite import connect, sqlite3
 
 RAISE_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
@@ -69,7 +69,7 @@ class ShutOut(NamedTuple):
     """Whether the replaced file could be read to its end. Otherwise it may have shut out others too."""
 
 
-def leap(platform: Path) -> None:
+def leap_ids(platform: Path) -> None:
     """Lets the ids of a restored platform.db go on well after those that were given and are not known. Raises
     sqlite3.Error.
     """
@@ -91,7 +91,7 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
     found = ShutOut({}, [], [], is_known=False)
     with closing(connect(restored)) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        with suppress(sqlite3.Error), closing(opened(replaced)) as old:
+        with suppress(sqlite3.Error), closing(open_numbers(replaced)) as old:
             for name, seq in old.execute(SEQUENCES):
                 for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
                     connection.execute(statement, {"name": name, "value": seq})

@@ -67,7 +67,7 @@ def swap(data: Path, renames: Iterable[Rename]) -> None:
     unfinished.rename(journal)
     try:
         sync(data)
-        finish(data)
+        finish_swap(data)
     except OSError as error:
         raise SwapUnfinished(data, error) from error
 
@@ -87,7 +87,7 @@ def is_begun(data: Path) -> bool:
     return (data / JOURNAL).exists()
 
 
-def finish(data: Path) -> None:
+def finish_swap(data: Path) -> None:
     """Finishes what `swap` has begun. Several processes may try at once. Raises StorageError and OSError."""
     journal = data / JOURNAL
     try:

@@ -23,8 +23,8 @@ from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.platform_loss import Backups, is_lost, way_on
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import QUICK_CHECK, connect, sqlite3
-from wmsd.db.migrations import PLATFORM, Before, create, migrate, only_by_a_server
-from wmsd.settings import Server
+from wmsd.db.migrations import PLATFORM, Before, create_file, migrate, only_by_a_server
+from wmsd.settings.sections.server import Server
 
 LOG = logging.getLogger("wmsd.data")
 AGAIN_SECONDS = 0.1
@@ -90,7 +90,7 @@ class DataFolder:
         self.make_place()
         self.check_platform()
         self.check_writable()
-        create(self.platform_file, PLATFORM)
+        create_file(self.platform_file, PLATFORM)
 
     def check_platform(self, backups: Backups | None = None) -> None:
         """Raises StorageError where companies are left without it. The newest of `backups` is named."""
@@ -243,7 +243,7 @@ class DataFolder:
     def _finish_swap(self) -> None:
         """Finishes a restore that was cut off. Raises StorageError."""
         try:
-            swapping.finish(self.path)
+            swapping.finish_swap(self.path)
         except OSError as error:
             raise swapping.SwapUnfinished(self.path, error) from None
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.data_folder.new_epoch import begin_epoch
 from wmsd.data_folder.numbers import numbers_of
 from wmsd.db.engine.database import Database
@@ -84,7 +84,7 @@ def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -
         company,
         path,
         timestamps.from_microseconds(found.last_change),
-        counted(missing, "event"),
+        count_of(missing, "event"),
         found.last_event + 1,
         mark.last_event,
         "is" if missing == 1 else "are",

@@ -28,8 +28,9 @@ from wmsd import __version__
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.data_folder.folder import DataFolder, Serving
+from wmsd.data_folder.messages import as_storage_error
 from wmsd.db.engine.database import Database
-from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError, as_storage_error
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
 from wmsd.db.files.company_files import CompanyFiles
 
 NONE_MORE: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -226,7 +227,7 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
 
 
 @contextmanager
-def asking(folder: DataFolder, seconds: float) -> Iterator[Loan | None]:
+def loan_to_ask(folder: DataFolder, seconds: float) -> Iterator[Loan | None]:
     """For a question to the server that has the folder. None when none can be asked. Nothing is borrowed, waited
     for or kept away, unlike in `beside_a_server`.
     """

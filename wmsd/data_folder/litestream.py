@@ -99,7 +99,7 @@ def found_program(named: Path | None) -> Path:
     return Path(found)
 
 
-def restore(program: Path, url: str, target: Path) -> None:
+def restore_from_replica(program: Path, url: str, target: Path) -> None:
     """Writes the newest state that the replica has to `target`. Raises StorageError."""
     try:
         done = subprocess.run(  # noqa: S603  (whoever runs this has named it)

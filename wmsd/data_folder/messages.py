@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wmsd.base.machine.private_files import known_name
 from wmsd.data_folder.names import PLATFORM_FILE
-from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine.failures import StorageError, is_damage, problem_of_failure
 
 
 class OthersFolder(StorageError):
@@ -59,3 +59,13 @@ def check_folder(path: Path) -> None:
     """Raises StorageError when it is a file."""
     if path.is_file():
         raise StorageError(f"{path} is a file, and no data folder. Name a folder with --data.")
+
+
+def as_storage_error(error: Exception) -> StorageError:
+    reason = " ".join(str(error).split())
+    if is_damage(error):
+        return StorageError(
+            f"A file in the data folder is damaged ({reason}). `wmsd doctor` says which, and how it is restored."
+        )
+    known = problem_of_failure(error)
+    return StorageError(f"The data cannot be used: {reason if known is None else f'{known.message} ({reason})'}")

@@ -53,14 +53,14 @@ NOTHING_KNOWN: Final = Numbers({}, {}, 0, [], 0, 0, is_complete=False)
 def read_numbers(path: Path) -> Numbers | None:
     """The numbers of a company's file; of a damaged one those that can be read. None when it says nothing."""
     try:
-        with closing(opened(path)) as connection:
+        with closing(open_numbers(path)) as connection:
             connection.execute("BEGIN")
             return _numbers_in(connection)
     except sqlite3.Error:
         return None
 
 
-def opened(path: Path) -> sqlite3.Connection:
+def open_numbers(path: Path) -> sqlite3.Connection:
     """Leaves nothing beside a file that has no log. Raises sqlite3.Error."""
     return connect_as_it_is(path, without_log=not log_bytes(path))
 
@@ -113,10 +113,10 @@ def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
         return known
     if known.last_event < mark.last_event:
         known = known._replace(newest_event=mark.last_event, newest_change=mark.last_change)
-    return reaching(known, mark)
+    return numbers_up_to(known, mark)
 
 
-def reaching(known: Numbers, mark: HighWaterMark) -> Numbers:
+def numbers_up_to(known: Numbers, mark: HighWaterMark) -> Numbers:
     """The same file's numbers, which went as far as the mark. Where they say less, it is not the file that was
     written last, or not all of it.
     """

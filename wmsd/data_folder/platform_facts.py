@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from wmsd.data_folder import clock_verdict
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.lending import Session, Verb, asking
+from wmsd.data_folder.lending import Session, Verb, loan_to_ask
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.sqlite import QUICK_CHECK, sqlite3
@@ -23,7 +23,7 @@ SECONDS: Final = 5.0
 Result = TypeVar("Result")
 
 
-def verb(platform: "Database") -> Verb:
+def platform_facts_verb(platform: "Database") -> Verb:
     """The server's side."""
 
     async def answer(session: Session, argument: Any) -> str:
@@ -35,7 +35,7 @@ def verb(platform: "Database") -> Verb:
 def installation_of(folder: DataFolder) -> str | None:
     """The id, of the file or of the server that has it. None where neither tells. Nothing is borrowed for it."""
     try:
-        with asking(folder, SECONDS) as loan:
+        with loan_to_ask(folder, SECONDS) as loan:
             if loan is not None:
                 return str(loan.ask(INSTALLATION, seconds=SECONDS))
     except StorageError:

@@ -11,7 +11,7 @@ from wmsd.db.files.company_file import Borrow
 
 
 @contextmanager
-def looking(folder: DataFolder) -> Iterator[Borrow | None]:
+def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
     """While it lasts, no server starts in the folder, or the files can be borrowed from the server that has it.
 
     A folder without a lock is one that no server has had: a copy. It gets none. Raises StorageError.

@@ -17,7 +17,7 @@ from wmsd.dispatch.limits import company_limits
 from wmsd.dispatch.limits.rate_limits import Limiter
 from wmsd.dispatch.permissions import Permissions
 from wmsd.dispatch.request_counts import RequestCounts
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 SUSPENDED: Final = "The company {} has been suspended since {}. Its data are kept. Ask whoever runs the server."
 BECAUSE: Final = "The company {} has been suspended since {}: {}. Its data are kept. Ask whoever runs the server."

@@ -17,7 +17,7 @@ from yarl import URL
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, Problem, invalid, unavailable
 from wmsd.base.strict_json import canonical, dumps, fields_in, printable, text_errors_of
-from wmsd.contract.fields import Input, Model, refuse
+from wmsd.contract.fields import Input, Model, validation_error
 from wmsd.contract.operation import MAX_BODY, operation
 from wmsd.contract.route import Route, RouteTable
 from wmsd.dispatch import idempotency
@@ -59,12 +59,12 @@ def _headers(value: object) -> object:
     if not isinstance(value, dict):
         return value
     if len(value) > 1:
-        raise refuse(f"can only have {idempotency.HEADER}, once")
+        raise validation_error(f"can only have {idempotency.HEADER}, once")
     for name, text in value.items():
         if str(name).lower() != idempotency.HEADER.lower():
-            raise refuse(f"can only have {idempotency.HEADER}, not {printable(str(name))}")
+            raise validation_error(f"can only have {idempotency.HEADER}, not {printable(str(name))}")
         if not isinstance(text, str):
-            raise refuse(f"must have a text as {idempotency.HEADER}")
+            raise validation_error(f"must have a text as {idempotency.HEADER}")
     return dict.fromkeys([idempotency.HEADER], *value.values()) if value else {}
 
 

@@ -11,7 +11,7 @@ from wmsd.contract.field_errors import FieldError, problem_of
 from wmsd.contract.list_queries import CursorQuery, NoQuery
 from wmsd.contract.operation import Operation
 from wmsd.contract.tags import TAGS
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.dispatch.call import Call, Loaded
 
 ID: Final = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
@@ -23,14 +23,14 @@ def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: C
     inputs = path_inputs(call)
     errors: FieldErrors = {}
     if operation.query is not None:
-        inputs["query"] = _collect(errors, lambda: check(operation.query or NoQuery, call.query))
+        inputs["query"] = _collect(errors, lambda: validate_model(operation.query or NoQuery, call.query))
     elif call.query and not operation.ignores_query:
-        _collect(errors, lambda: check(NoQuery, call.query))
+        _collect(errors, lambda: validate_model(NoQuery, call.query))
     if operation.body is not None:
         model = operation.body
         document, text_errors = ({}, {}) if loaded is None else (loaded.document, loaded.text_errors)
         sent = settable(operation, document)
-        inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_text_errors(text_errors)))
+        inputs["body"] = _collect(errors, lambda: validate_model(model, sent, model.own_text_errors(text_errors)))
     if operation.answer == "cursor" and not errors:
         inputs["position"] = _collect(errors, lambda: _position(signer, call, inputs["query"], company))
     if "operator_id" in operation.takes:

@@ -38,11 +38,11 @@ from wmsd.dispatch.limits.page_writes import PageWrites
 from wmsd.dispatch.limits.rate_limits import Limiter
 from wmsd.dispatch.limits.work_admission import WorkAdmission
 from wmsd.dispatch.list_cache import KeptLists, Place, place_of
-from wmsd.dispatch.record_audit import Noted, RecordAudit, acted, is_by_a_person
+from wmsd.dispatch.record_audit import Noted, RecordAudit, act_and_audit, is_by_a_person
 from wmsd.dispatch.refusals import READ_SECONDS, Refusals
 from wmsd.dispatch.replies import reply_of
 from wmsd.dispatch.request_counts import RequestCounts
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 Result = TypeVar("Result")
 
@@ -292,7 +292,7 @@ class Dispatcher:
         if noted is None or company is None:
             result = call.operation.action(tx, **inputs)
         else:
-            result, noted.entry = acted(tx, call.operation, company.code, inputs)
+            result, noted.entry = act_and_audit(tx, call.operation, company.code, inputs)
         return reply_of(call, company, result, inputs, self._signer)
 
     async def _flow(

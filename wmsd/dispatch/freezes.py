@@ -39,7 +39,7 @@ def age(since: str, now: datetime) -> timedelta:
     return max(timedelta(seconds=int((now - timestamps.from_text(since)).total_seconds())), timedelta())
 
 
-def aged(code: str, since: str, now: datetime) -> str:
+def freeze_sentence(code: str, since: str, now: datetime) -> str:
     return f"{code} since {since} ({age(since, now)})"
 
 

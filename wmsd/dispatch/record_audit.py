@@ -41,7 +41,7 @@ def is_by_a_person(caller: Caller | None) -> bool:
     return caller is not None and caller.session_id is not None
 
 
-def acted(
+def act_and_audit(
     tx: Transaction, operation: Operation, company_code: str, inputs: Mapping[str, Any]
 ) -> tuple[Any, Entry | None]:
     """Does the audited operation. Returns its result, and the entry for the audit; None when nothing differs."""
@@ -54,7 +54,7 @@ def acted(
         before = _fields(record)
     result = operation.action(tx, **inputs)
     after = {} if result is None else _fields(result)
-    changed: dict[str, Any] = companies.differences(before, after) if before else {}
+    changed: dict[str, Any] = companies.field_differences(before, after) if before else {}
     changed |= _credentials(inputs.get("body")) if before else {}
     if before and after and not changed:
         return result, None
@@ -94,9 +94,9 @@ def _cut(value: object) -> object:
     return value if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
-async def write(platform: Database, entry: Entry, actor: Actor | None = None) -> None:
+async def write_audit_entry(platform: Database, entry: Entry, actor: Actor | None = None) -> None:
     await platform.write(
-        lambda tx: companies.audit(tx, entry.action, entry.subject, entry.details, record=entry.record),
+        lambda tx: companies.write_audit(tx, entry.action, entry.subject, entry.details, record=entry.record),
         actor,
         is_quiet=True,
     )
@@ -125,7 +125,7 @@ class RecordAudit:
             result = await begun
             if noted.entry is not None:
                 try:
-                    await write(self._platform, noted.entry, actor)
+                    await write_audit_entry(self._platform, noted.entry, actor)
                 except STORAGE_FAILURES as error:
                     LOG.error("%s by %s is not in the audit: %s", noted.entry.action, actor.name, error)
             return result

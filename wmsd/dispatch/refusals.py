@@ -12,8 +12,8 @@ from wmsd.db.engine.failures import (
     STORAGE_FAILURES,
     FileMoved,
     OutOfTime,
-    explain,
     is_damage,
+    problem_of_failure,
 )
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.dispatch.call import Call, Reply, refusal
@@ -56,7 +56,7 @@ class Refusals:
         return refusal(_mistake(call, error))
 
     def _storage_problem(self, call: Call, error: Exception) -> Problem:
-        problem = explain(error)
+        problem = problem_of_failure(error)
         if problem is None:
             return _mistake(call, error)
         if call.tenant is None or not isinstance(error, FileMoved):  # that is logged with the company's file

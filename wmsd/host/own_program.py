@@ -19,7 +19,7 @@ def unpacked() -> Path | None:
     return None if folder is None else Path(folder)
 
 
-def packing() -> Packing:
+def packing_form() -> Packing:
     """How this program is packed: not at all, as one file that unpacks itself, or as a folder."""
     folder = unpacked()
     if folder is None:
@@ -38,7 +38,7 @@ def command(*arguments: str, data: Path, config_file: Path | None) -> list[str]:
 
 def is_packed() -> bool:
     """Whether it is an executable, and not sources that a Python runs."""
-    return packing() != "sources"
+    return packing_form() != "sources"
 
 
 def environment() -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from typing import Final
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.file_swap import sync
 from wmsd.db.engine.failures import StorageError
-from wmsd.host.own_program import packing
+from wmsd.host.own_program import packing_form
 
 PIECE_BYTES: Final = 1024 * 1024
 LARGEST_BYTES: Final = 1024 * 1024 * 1024
@@ -81,7 +81,7 @@ class ProgramFile:
 
 def own_program() -> ProgramFile | None:
     """The one-file executable that runs now; None when it is none."""
-    return ProgramFile(Path(sys.executable).resolve()) if packing() == "file" else None
+    return ProgramFile(Path(sys.executable).resolve()) if packing_form() == "file" else None
 
 
 def check_runs(pid: int, program: ProgramFile) -> None:

@@ -24,7 +24,7 @@ from wmsd.http_client.deadlines import Deadlines
 from wmsd.http_client.dns_resolver import DnsResolver, on_thread
 from wmsd.http_client.guard import Guard
 from wmsd.http_client.trusted_authorities import dialling_context
-from wmsd.http_client.urls import parsed, url_errors
+from wmsd.http_client.urls import parse_url, url_errors
 
 with left_unread():
     import aiohttp
@@ -194,7 +194,7 @@ class GuardedClient:
 
     def _new_target(self, url: str) -> tuple[URL | None, str | None]:
         errors = url_errors(url, self._guard)
-        return (None, " ".join(errors)) if errors else (parsed(url), None)
+        return (None, " ".join(errors)) if errors else (parse_url(url), None)
 
 
 async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:

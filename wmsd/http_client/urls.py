@@ -58,7 +58,7 @@ def url_errors(url: str, guard: Guard) -> list[str]:
     ]
 
 
-def parsed(url: str) -> URL:
+def parse_url(url: str) -> URL:
     """The URL as it will be sent: unchanged, unless it needs encoding. Raises ValueError."""
     return URL(url, encoded=url.isascii())
 
@@ -77,7 +77,7 @@ def _authority_errors(url: str, scheme: str, authority: str, guard: Guard) -> It
         yield "The port of the URL must be a number from 1 to 65535."
         return
     try:
-        host = parsed(url).raw_host
+        host = parse_url(url).raw_host
     except ValueError:
         host = None
     if not host or ("[" in authority and ":" not in host):

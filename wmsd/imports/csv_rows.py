@@ -217,7 +217,7 @@ def delimiter_of(header: str) -> str:
     return max(DELIMITERS, key=header.count)
 
 
-def decoded(lines: Iterable[bytes]) -> Iterator[str]:
+def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
     """The texts of lines in UTF-8. Raises Unreadable."""
     for number, line in enumerate(lines, start=1):
         try:

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from wmsd.imports.csv_rows import Line
-from wmsd.imports.one_byte_encodings import readings, telling
+from wmsd.imports.one_byte_encodings import other_readings, telling_letters
 
 MOST_CHARACTERS: Final = 60
 MOST_ROWS: Final = 10_000
@@ -22,12 +22,12 @@ class Sample(NamedTuple):
 
 def sample_of(rows: Iterable[Line], encoding: str, others: Collection[str]) -> Sample | None:
     """The first cell that one of the others reads otherwise; without others, the first beyond ASCII."""
-    letters = telling(encoding, others)
+    letters = telling_letters(encoding, others)
     for row in islice(rows, MOST_ROWS):
         for cell in row.cells:
             if not cell.isascii() and (found := letters.search(cell)):
                 text = _around(cell, found.start())
-                return Sample(row.number, text, readings(text, encoding, others))
+                return Sample(row.number, text, other_readings(text, encoding, others))
     return None
 
 

@@ -7,7 +7,7 @@ from typing import IO, Any, Final, NamedTuple, TextIO
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import NO_NUMBER
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.contract import csv_cells as cells
 from wmsd.contract.bulk_imports import CellError, Errors
 from wmsd.imports.csv_rows import Columns, Form, Unreadable, WrongHeader, column_name, split
@@ -35,14 +35,14 @@ class Wrong:
     @property
     def text(self) -> str:
         """The whole sentence for people."""
-        quoted = "" if not self.cell else f' The cell has "{shortened(self.cell)}".'
+        quoted = "" if not self.cell else f' The cell has "{short_cell(self.cell)}".'
         return f"{self.where}: {self.sentence}.{quoted}"
 
     def as_json(self) -> dict[str, Any]:
         return {
             "row": self.line or None,
             "column": self.column,
-            "cell": None if self.cell is None else shortened(self.cell),
+            "cell": None if self.cell is None else short_cell(self.cell),
             "message": self.sentence,
         }
 
@@ -59,7 +59,7 @@ class Told(NamedTuple):
         return self.in_all - len(self.first)
 
 
-def shortened(cell: str) -> str:
+def short_cell(cell: str) -> str:
     return cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…"
 
 
@@ -120,7 +120,7 @@ def _with_either_mark(error: CellError) -> CellError:
     return replace(error, sentence=NUMBER) if error.sentence in NO_NUMBER.values() else error
 
 
-def asked(guessed: Guess) -> list[Wrong]:
+def cells_to_ask(guessed: Guess) -> list[Wrong]:
     """The cells that wait for a choice of the decimal mark: the first few."""
     return [Wrong(each.line, each.column, each.text, CHOOSE) for each in guessed.questions]
 
@@ -130,11 +130,11 @@ def write_errors(errors: Iterable[Wrong], file: TextIO, more: int = 0) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["row", "column", "cell", "message"])
     for each in errors:
-        row = [each.line or "", shortened(each.column), shortened(each.cell or ""), each.sentence]
-        writer.writerow([cells.write(value) for value in row])
+        row = [each.line or "", short_cell(each.column), short_cell(each.cell or ""), each.sentence]
+        writer.writerow([cells.write_cell(value) for value in row])
     if more:
         writer.writerow(["", "", "", and_more(more)])
 
 
 def and_more(number: int) -> str:
-    return f"and {counted(number, 'more error')}, of which only the number is kept"
+    return f"and {count_of(number, 'more error')}, of which only the number is kept"

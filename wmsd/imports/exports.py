@@ -12,7 +12,7 @@ from wmsd.contract.fields import Model
 from wmsd.contract.operation import Operation
 from wmsd.contract.results import CursorPage
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.csv_lines import END, CsvLines, line
+from wmsd.db.sql.csv_lines import END, CsvLines, csv_line
 from wmsd.imports.file_kinds import KINDS, Kind, cells_of
 
 
@@ -36,7 +36,7 @@ def as_lines(walking: Operation, columns: Sequence[str]) -> Operation:
         text = page.records
         if not csv.has_rendered:  # the list has an SQL of its own
             records = json.loads(f"[{text}]", parse_float=str, parse_int=str)
-            text = END.join(line([cells.write(each.get(name)) for name in columns]) for each in records)
+            text = END.join(csv_line([cells.write_cell(each.get(name)) for name in columns]) for each in records)
         return _with_lines(page, text, began)
 
     return replace(
@@ -48,7 +48,7 @@ def as_lines(walking: Operation, columns: Sequence[str]) -> Operation:
     )
 
 
-def exported(walking: Operation, kind_name: str) -> Operation:
+def as_export(walking: Operation, kind_name: str) -> Operation:
     """As `as_lines`, as an import takes it back, for those who may import. A record may have several lines, and
     names others by their codes.
     """
@@ -83,7 +83,7 @@ def _lines_of_rows(walking: Operation, kind: Kind) -> Any:
     def lines(tx: Transaction, **asked: Any) -> CursorPage:
         page, began = _walked(tx, walking, None, asked)
         records = json.loads(f"[{page.records}]", parse_float=str, parse_int=str)
-        return _with_lines(page, END.join(line(cells_of(kind, row)) for row in rows_of(tx, records)), began)
+        return _with_lines(page, END.join(csv_line(cells_of(kind, row)) for row in rows_of(tx, records)), began)
 
     return lines
 

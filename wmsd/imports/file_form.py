@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from typing import IO, Final, NamedTuple
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
+from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, number_readings
 from wmsd.contract import csv_cells as cells
 from wmsd.imports.csv_rows import Columns, Form, Unreadable, column_name, delimiter_of, ends_in, split
 from wmsd.imports.encoding_samples import Sample, sample_of
@@ -62,9 +62,9 @@ class Guess:
         if not self.questions:
             return None
         line, column, text = self.questions[0]
-        found = readings(text)
+        found = number_readings(text)
         if len(found) < len(MARKS):
-            point, comma = sorted(self.questions, key=lambda each: "comma" in readings(each.text))
+            point, comma = sorted(self.questions, key=lambda each: "comma" in number_readings(each.text))
             return (
                 f'Row {point.line}, {point.column}: "{point.text}" shows a decimal point, but row {comma.line}, '
                 f'{comma.column}: "{comma.text}" shows a decimal comma. Choose the mark that the file is meant to '
@@ -191,7 +191,7 @@ class Numbers:
     def _add(self, cell: Cell) -> None:
         if cell.text.isdecimal():
             return
-        found = readings(cell.text)
+        found = number_readings(cell.text)
         if len(found) == 1:
             self.sure.setdefault(next(iter(found)), cell)
         elif len(set(found.values())) > 1:

@@ -17,10 +17,10 @@ from wmsd.base.decimal_marks import unambiguous
 from wmsd.base.quantity import to_text
 from wmsd.contract import csv_cells as cells
 from wmsd.contract.bulk_imports import Import, ImportRefused, Outcome, Progress, Watch
-from wmsd.db.engine.staging import HERE, STAGED, Staging, forget
+from wmsd.db.engine.staging import HERE, STAGED, Staging, forget_staged_rows
 from wmsd.db.engine.transaction import Transaction
 from wmsd.imports import similar_codes as alike
-from wmsd.imports.csv_rows import PLAIN, Form, decoded, read_rows
+from wmsd.imports.csv_rows import PLAIN, Form, decode_lines, read_rows
 from wmsd.imports.disk_room import Room
 from wmsd.imports.run import row_by_row
 from wmsd.imports.store import Recording
@@ -201,10 +201,10 @@ def import_csv(
     Raises ImportRefused with all errors, Unreadable when the file is no CSV.
     """
     outcome, importing = kind.outcome(), kind.importing(**options)
-    importing.gather(tx, HERE, read_rows(kind.columns, kind.required, decoded(lines), outcome), outcome)
+    importing.gather(tx, HERE, read_rows(kind.columns, kind.required, decode_lines(lines), outcome), outcome)
     importing.check(tx, outcome)
     _write(tx, importing, outcome, dry_run, Watch().rows)
-    forget(tx)
+    forget_staged_rows(tx)
     return outcome
 
 
@@ -288,7 +288,7 @@ class DryRun(Exception):
 
 def write_headings(kind: Kind, file: IO[str]) -> None:
     """The first line of a file of this kind: by itself, it is a template to fill in."""
-    csv.writer(file, lineterminator="\n").writerow(map(cells.write, kind.columns))
+    csv.writer(file, lineterminator="\n").writerow(map(cells.write_cell, kind.columns))
 
 
 def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
@@ -304,5 +304,5 @@ def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
 
 def cells_of(kind: Kind, record: Mapping[str, Any]) -> list[str]:
     """The cells of a row, in the order of the columns."""
-    written = {name: cells.write(record.get(name)) for name in kind.columns}
+    written = {name: cells.write_cell(record.get(name)) for name in kind.columns}
     return [unambiguous(cell) if cells.is_number(kind.columns[name]) else cell for name, cell in written.items()]

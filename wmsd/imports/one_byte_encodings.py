@@ -153,7 +153,7 @@ class Letters:
         return telling + min(telling, shared), shared if telling else 0
 
 
-def readings(text: str, encoding: str, others: Iterable[str]) -> dict[str, str]:
+def other_readings(text: str, encoding: str, others: Iterable[str]) -> dict[str, str]:
     """How the others would read a text that was read in this encoding, where that differs."""
     raw, found = text.encode(encoding), dict[str, str]()
     for other in others:
@@ -163,9 +163,9 @@ def readings(text: str, encoding: str, others: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def telling(encoding: str, others: Collection[str]) -> "re.Pattern[str]":
+def telling_letters(encoding: str, others: Collection[str]) -> "re.Pattern[str]":
     """Finds a letter or sign that one of the others reads otherwise; any beyond ASCII where there is no other."""
     if not others:
         return BEYOND_ASCII
     high = bytes(range(0x80, 0x100)).decode(encoding, "ignore")
-    return re.compile(f"[{re.escape(''.join(each for each in high if readings(each, encoding, others)))}]")
+    return re.compile(f"[{re.escape(''.join(each for each in high if other_readings(each, encoding, others)))}]")

@@ -14,7 +14,7 @@ from wmsd.imports.csv_rows import Form, Header, Unreadable, read_header, read_ro
 from wmsd.imports.current_values import CURRENT, as_cell
 from wmsd.imports.encoding_samples import Sample
 from wmsd.imports.encodings import WrongEncoding
-from wmsd.imports.errors import Told, Wrong, asked, in_both, of_file, shortened, with_cells
+from wmsd.imports.errors import Told, Wrong, cells_to_ask, in_both, of_file, short_cell, with_cells
 from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.imports.file_kinds import KINDS, DryRun, Kind, import_beside
 from wmsd.imports.unknown_codes import with_codes_meant
@@ -108,7 +108,7 @@ def form_in_words(form: Form) -> dict[str, str]:
 
 def _columns(header: Header) -> Iterator[dict[str, Any]]:
     for name in header.names:
-        yield {"name": shortened(name), "is_known": name not in header.unknown, "near": header.unknown.get(name)}
+        yield {"name": short_cell(name), "is_known": name not in header.unknown, "near": header.unknown.get(name)}
 
 
 def preview(
@@ -123,7 +123,7 @@ def preview(
     kind, found = KINDS[kind_name], Preview(kind_name)
     try:
         guessed = guess(file, kind.columns, chosen)
-        found.form, found.question, found.asked = guessed.form, guessed.question, asked(guessed)
+        found.form, found.question, found.asked = guessed.form, guessed.question, cells_to_ask(guessed)
         found.evidence, found.sample = evidence_of(guessed), guessed.sample
         found.header = _header(kind, file, guessed.form)
         _try(staging, kind, file, found, watch, options)
@@ -140,7 +140,7 @@ def preview(
 def evidence_of(guessed: Guess) -> str | None:
     """Which cell shows the decimal mark."""
     cell = guessed.evidence
-    return None if cell is None else f"row {cell.line}, {cell.column}: {shortened(cell.text)}"
+    return None if cell is None else f"row {cell.line}, {cell.column}: {short_cell(cell.text)}"
 
 
 def _header(kind: Kind, file: IO[bytes], form: Form) -> Header:
@@ -160,7 +160,7 @@ def _try(
         found.errors = errors_anyway(staging, kind, file, found.form, watch, options)
         return
     outcome = _tried(staging, kind, file, found.form, watch, options)
-    found.errors = told(staging, kind, file, found.form, outcome.errors)
+    found.errors = errors_for_people(staging, kind, file, found.form, outcome.errors)
     if not found.errors.in_all:
         found.counts, found.alike = counts_of(outcome), outcome.alike
 
@@ -206,7 +206,7 @@ def errors_anyway(
     return Told()
 
 
-def told(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Errors) -> Told:
+def errors_for_people(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Errors) -> Told:
     """The errors as people are told them."""
     return _told(staging, kind, file, form, errors.first, errors.in_all)
 
@@ -241,8 +241,8 @@ def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row)
         before = None if current is None or column not in current else as_cell(current[column])
         after = as_cell(row.values[column]) if column in row.values else before or ""
         differs = differs or before not in (None, after)
-        short = None if before is None else shortened(before)
-        shown.append({"column": column, "before": short, "after": shortened(after)})
+        short = None if before is None else short_cell(before)
+        shown.append({"column": column, "before": short, "after": short_cell(after)})
     what = "new" if current is None else "changed" if differs else "same"
     return {"row": row.line, "what": what, "cells": shown}
 

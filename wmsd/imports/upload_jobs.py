@@ -28,7 +28,8 @@ from wmsd.host import own_program
 from wmsd.host.child_process import Limits
 from wmsd.imports.csv_rows import NO_ROWS
 from wmsd.imports.uploads import SAID, About, State, Upload, Uploads, last_lines
-from wmsd.settings import MEGABYTE, Imports
+from wmsd.settings.sections.fields import MEGABYTE
+from wmsd.settings.sections.imports import Imports
 
 LOG = logging.getLogger("wmsd.imports")
 Work = Callable[[Company, Upload, About], Awaitable[None]]

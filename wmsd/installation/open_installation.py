@@ -32,7 +32,10 @@ from wmsd.dispatch.request_counts import RequestCounts
 from wmsd.dispatch.request_measures import RequestMeasures
 from wmsd.http_client.guard import Guard
 from wmsd.request_history.history import RequestHistory
-from wmsd.settings import Alerts, Settings, SignOn, Webhooks
+from wmsd.settings.all_settings import Settings
+from wmsd.settings.sections.alerts import Alerts
+from wmsd.settings.sections.sign_on import SignOn
+from wmsd.settings.sections.webhooks import Webhooks
 from wmsd.tenants.accounts.actions import SignInService
 from wmsd.tenants.accounts.failed_sign_ins import FailedSignIns
 from wmsd.tenants.accounts.last_admin import SignOnAccounts

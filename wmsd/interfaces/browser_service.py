@@ -13,7 +13,7 @@ from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.guide import pages as guide
 from wmsd.interfaces.guide.source import Source
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.openapi.document import document
+from wmsd.interfaces.openapi.document import openapi_document
 from wmsd.interfaces.pages import routes as pages
 from wmsd.interfaces.pages.kit import routing as visits
 from wmsd.interfaces.reference import routes as reference
@@ -68,7 +68,7 @@ def add_to(
 
 def _reference(abilities: Mapping[str, str]) -> Reference:
     versions = [
-        Version(name, routes, document(name, number, routes, True, abilities))
+        Version(name, routes, openapi_document(name, number, routes, True, abilities))
         for name, routes, number in (("v1", V1, V1_VERSION), ("v2", V2, V2_VERSION))
     ]
     return reference_of(versions, abilities)

@@ -143,6 +143,8 @@ async def _closed(closed_last: AsyncExitStack, app: web.Application) -> AsyncIte
 def _description(
     abilities: Mapping[str, str], title: str, version: str, routes: Sequence[Route], has_events: bool = False
 ) -> dict[str, Any]:
-    from wmsd.interfaces.openapi.document import document  # imported here, because a start does not need it
+    from wmsd.interfaces.openapi.document import (
+        openapi_document,  # imported here, because a start does not need it
+    )
 
-    return document(title, version, routes, has_events, abilities)
+    return openapi_document(title, version, routes, has_events, abilities)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 
 REQUESTS: Final = logging.getLogger("wmsd.request")
 EVERY_SECONDS: Final = 0.2
@@ -125,7 +125,7 @@ class GroupedLines(logging.Handler):
     def _tell_lost(self) -> None:
         lost, self._lost = self._lost, 0
         if lost:
-            requests = counted(lost, "request was", "requests were")
+            requests = count_of(lost, "request was", "requests were")
             sentence = f"{requests} not logged: the log could not be written as fast as they came"
             own = {"name": REQUESTS.name, "levelno": logging.WARNING, "levelname": "WARNING", "msg": sentence}
             super().emit(logging.makeLogRecord(own))

@@ -23,7 +23,8 @@ from wmsd.base import timestamps
 from wmsd.base.machine.regular_files import check_no_database
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.log.line_writer import REQUESTS, GroupedLines, RequestLine
-from wmsd.settings import Log, SettingsError
+from wmsd.settings.sections.fields import SettingsError
+from wmsd.settings.sections.log import Log
 
 SHOWN: Final = {
     "company_id": "company",
@@ -44,7 +45,7 @@ REMEDY: Final = "Make the folder or mount its disk, let the user that runs wmsd 
 OTHERWISE: Final = "Choose another file, or standard error with ''."
 
 
-def escaped(text: str) -> str:
+def escape_controls(text: str) -> str:
     """The text on one line, without control characters."""
     if text.isprintable():
         return text
@@ -76,7 +77,7 @@ class HumanFormatter(logging.Formatter):
         for name, shown in SHOWN.items():
             if (value := fields.get(name)) not in (None, ""):
                 text += f" {shown}={value}"
-        return escaped(text)
+        return escape_controls(text)
 
 
 class JsonFormatter(logging.Formatter):
@@ -103,11 +104,11 @@ class JsonFormatter(logging.Formatter):
             "time": self._moment(datetime.fromtimestamp(created, UTC)),
             "level": level,
             "logger": logger,
-            "message": escaped(message),
+            "message": escape_controls(message),
         }
         for name in EXTRA:
             if (value := fields.get(name)) not in (None, ""):
-                line[name] = escaped(value) if isinstance(value, str) else value
+                line[name] = escape_controls(value) if isinstance(value, str) else value
         return line
 
     def _moment(self, moment: datetime) -> str:
@@ -121,7 +122,7 @@ class JsonFormatter(logging.Formatter):
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
     """The traceback, with its own line breaks."""
     assert record.exc_info
-    return "\n".join(map(escaped, formatter.formatException(record.exc_info).split("\n")))
+    return "\n".join(map(escape_controls, formatter.formatException(record.exc_info).split("\n")))
 
 
 class LogStream(GroupedLines, logging.StreamHandler[TextIO]):

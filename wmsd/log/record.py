@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from wmsd.base import timestamps
-from wmsd.log.output import EXTRA, SHOWN, escaped
+from wmsd.log.output import EXTRA, SHOWN, escape_controls
 
 LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 HUMAN: Final = re.compile(
@@ -63,17 +63,17 @@ def records(lines: Iterable[str | None]) -> Iterator[LogRecord]:
 
 def record_of(lines: list[str]) -> LogRecord:
     """Whatever a file holds, it begins no line of its own and moves no cursor."""
-    text = "\n".join(map(escaped, lines))
+    text = "\n".join(map(escape_controls, lines))
     if lines[0].startswith("{"):
         with suppress(ValueError, AttributeError, TypeError):
             return _of_json(json.loads(lines[0]), text)
     found = HUMAN.fullmatch(lines[0])
     if found is None:
-        return LogRecord(text, None, None, escaped(lines[0]), {})
+        return LogRecord(text, None, None, escape_controls(lines[0]), {})
     moment, offset, level, rest = found.groups()
     level = level.rstrip()
     message, fields = _with_fields(rest)
-    return LogRecord(text, _moment(f"{moment}{offset or '+00:00'}"), level, escaped(message), fields)
+    return LogRecord(text, _moment(f"{moment}{offset or '+00:00'}"), level, escape_controls(message), fields)
 
 
 def _of_json(held: dict[str, Any], text: str) -> LogRecord:

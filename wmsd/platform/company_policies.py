@@ -134,8 +134,8 @@ async def change_company_policies(
 
     with service.freezes.flow(company):
         before, after = await (await service.files.get(id)).write(write, actor)
-    changed: dict[str, Any] = companies.differences(before, json.loads(after.json))
+    changed: dict[str, Any] = companies.field_differences(before, json.loads(after.json))
     await service.platform.write(
-        lambda tx: companies.audit(tx, "company.policies", company.code, changed), actor, is_quiet=True
+        lambda tx: companies.write_audit(tx, "company.policies", company.code, changed), actor, is_quiet=True
     )
     return after

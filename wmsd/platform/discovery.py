@@ -17,7 +17,7 @@ from wmsd.contract.route import Route
 from wmsd.dispatch.call import Call, Reply
 from wmsd.dispatch.prepared_answers import Prepared
 from wmsd.installation.open_installation import Installation
-from wmsd.server.health import health
+from wmsd.server.health import check_health
 from wmsd.server.jobs import Jobs
 
 CHANGELOG: Final = "/docs/changelog"
@@ -127,7 +127,7 @@ async def get_health(service: HealthService, caller: Caller | None) -> Shown:
     has more figures. With that of a platform admin it also names the companies whose files cannot be used or
     written.
     """
-    status, found = await health(service.installation, service.jobs, caller is not None, caller)
+    status, found = await check_health(service.installation, service.jobs, caller is not None, caller)
     return Shown(status, found)
 
 

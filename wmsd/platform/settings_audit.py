@@ -17,7 +17,8 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch import masking
-from wmsd.settings import Settings, sections, toml
+from wmsd.settings.all_settings import Settings, sections
+from wmsd.settings.toml_writer import toml
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.sign_on.providers import NOT_SHOWN
 
@@ -33,8 +34,8 @@ async def audit_settings(platform: Database, settings: Settings, vault: Vault) -
     defaults, now = _defaults(vault), _in_force(settings, vault)
     try:
         before = await platform.read_long(lambda tx: _before(tx, defaults))
-        if changed := companies.differences(before, now):
-            await platform.write(lambda tx: companies.audit(tx, CHANGE, SUBJECT, changed), is_quiet=True)
+        if changed := companies.field_differences(before, now):
+            await platform.write(lambda tx: companies.write_audit(tx, CHANGE, SUBJECT, changed), is_quiet=True)
     except (StorageError, *STORAGE_FAILURES) as error:
         LOG.error("the settings of this start are not in the audit: %s", error)
 

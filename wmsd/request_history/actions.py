@@ -17,7 +17,7 @@ from wmsd.contract.results import CursorPage
 from wmsd.request_history.history import END, RequestHistory
 from wmsd.request_history.lines import Entry
 from wmsd.request_history.refusal_reasons import refusal_kept
-from wmsd.request_history.refusal_remedies import Question, remedy
+from wmsd.request_history.refusal_remedies import Question, refusal_remedy
 from wmsd.request_history.schema import LONGEST_ID, RequestDetail, RequestQuery, RequestShown
 
 MOST_LOOKED_AT: Final = 5_000
@@ -52,7 +52,7 @@ async def get_request(
     if refusal is not None:
         was_read = rest["body"] is not None or not rest["body_bytes"]
         advice = await history.platform.read(
-            lambda tx: remedy(
+            lambda tx: refusal_remedy(
                 Question(
                     tx, refusal_kept(refusal), company, shown["token_id"], sees_all, was_read, history.clock.now()
                 )

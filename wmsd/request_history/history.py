@@ -26,7 +26,8 @@ from wmsd.request_history import lines as entries
 from wmsd.request_history.files import Segments
 from wmsd.request_history.lines import Entry, Taken
 from wmsd.request_history.recent import Recent
-from wmsd.settings import MEGABYTE, Requests
+from wmsd.settings.sections.fields import MEGABYTE
+from wmsd.settings.sections.requests import Requests
 
 Result = TypeVar("Result")
 LOG: Final = logging.getLogger("wmsd.requests")

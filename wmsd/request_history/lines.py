@@ -137,7 +137,7 @@ def _headers(names: Iterable[str], values: Iterable[str | None]) -> dict[str, st
     return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
 
-def beginning(status: int, answer: bytes) -> bytes:
+def answer_to_keep(status: int, answer: bytes) -> bytes:
     """What is kept of an answer: more of a refusal than of others."""
     return answer[: MOST_KEPT if status >= 400 else MOST_OF_GOOD_ANSWER]
 

@@ -35,7 +35,7 @@ class Question:
     now: datetime
 
 
-def remedy(question: Question) -> str:
+def refusal_remedy(question: Question) -> str:
     """The transaction is one of `platform.db`."""
     refusal = question.refusal
     found = BY_STATUS.get((refusal.code, refusal.status)) or BY_CODE.get(refusal.code) or UNKNOWN

@@ -19,7 +19,7 @@ from wmsd.dispatch.freezes import LONG, age
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import Seen
 from wmsd.maintenance.keys.key_protection import protection
-from wmsd.maintenance.keys.key_protection import read as read_keys
+from wmsd.maintenance.keys.key_protection import read_known_keys as read_keys
 from wmsd.server.jobs import Jobs
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.recovery import store as recovery
@@ -28,7 +28,7 @@ SLOWEST_TICK_SECONDS = 30.0
 MOST_NAMED: Final = 100
 
 
-async def health(
+async def check_health(
     installation: Installation, jobs: Jobs, is_known: bool, caller: Caller | None = None
 ) -> tuple[int, dict[str, Any]]:
     """The HTTP status, 200 or 503, and the result of each check. It tells no path and no version.
@@ -196,9 +196,7 @@ async def _keys(installation: Installation, seen: Seen | None, is_known: bool) -
 
 
 def _replica(installation: Installation, is_known: bool) -> dict[str, Any]:
-    from wmsd.maintenance.replica.replica_verdict import (
-        verdict as verdict_of_replica,  # imported here: few have one
-    )
+    from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
 
     judged = verdict_of_replica(installation.folder)
     found: dict[str, Any] = {"ok": judged.ok}

@@ -12,7 +12,7 @@ from typing import Final
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from wmsd.base.clock import Clock
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.base.repeated_failures import Complaints
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.contract.context import Company
@@ -253,10 +253,10 @@ class Jobs:
             return  # a wrong clock may only make them look expired
         swept = await self._installation.platform.write(accounts.sweep_expired_tokens)
         if swept:
-            LOG.info("swept %s", counted(swept, "expired token"))
+            LOG.info("swept %s", count_of(swept, "expired token"))
         await self._installation.access.write_session_uses()
         if ended := await self._installation.access.sweep_sessions():
-            LOG.info("swept %s", counted(ended, "session that was over", "sessions that were over"))
+            LOG.info("swept %s", count_of(ended, "session that was over", "sessions that were over"))
 
     async def tell_of_ending_tokens(self) -> None:
         """Has the log tell of each token two weeks and a day before its end."""
@@ -267,7 +267,7 @@ class Jobs:
                 LOG.warning(
                     "the token %d (%s) of %s expires at %s, in %s; last used: %s. Make another one in time",
                     *(each["id"], each["name"], each["user"], each["expires_at"]),
-                    counted(each["days"], "day"),
+                    count_of(each["days"], "day"),
                     each["last_used_at"] or "never",
                 )
 

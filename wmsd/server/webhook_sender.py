@@ -34,7 +34,7 @@ def new_sender(installation: Installation, client: LazyClient) -> Sender:
     """Makes the sender. It scans a company's file after each commit of this process to that file."""
 
     async def audit(action: str, subject: str) -> None:
-        await installation.platform.write(lambda tx: companies.audit(tx, action, subject), is_quiet=True)
+        await installation.platform.write(lambda tx: companies.write_audit(tx, action, subject), is_quiet=True)
 
     sender = Sender(
         files=installation.files,

@@ -41,7 +41,7 @@ class Settings(Section):
     log: Log = Log()
 
 
-def declared() -> list[tuple[str, str, Any]]:
+def declared_settings() -> list[tuple[str, str, Any]]:
     """Every setting as section, key and default."""
     return [
         (section, key, field.default)

@@ -29,7 +29,7 @@ class Salvaged(NamedTuple):
     """A sentence for each mistake."""
 
 
-def salvaged(
+def read_partial_settings(
     file: Path | None = None,
     flags: Mapping[tuple[str, str], str] | None = None,
     environment: Mapping[str, str] | None = None,

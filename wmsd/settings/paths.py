@@ -63,7 +63,7 @@ def is_path(field: FieldInfo, value: object) -> bool:
     return OfPath in field.metadata and isinstance(value, str) and value not in ("", *TLS)
 
 
-def placed(layer: Layer) -> Values:
+def absolute_paths(layer: Layer) -> Values:
     """The values of the layer, with absolute paths."""
     return {
         section: dict(_placed(layer, section_of(section).model_fields, keys))

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple, get_origin
 from pydantic import ValidationError
 
 from wmsd.contract.validation import field_errors
-from wmsd.settings.all_settings import Settings, declared, section_of, table_of
-from wmsd.settings.paths import Layer, Values, placed, with_defaults
+from wmsd.settings.all_settings import Settings, declared_settings, section_of, table_of
+from wmsd.settings.paths import Layer, Values, absolute_paths, with_defaults
 from wmsd.settings.sections.fields import SettingsError
 from wmsd.settings.toml_errors import NoToml, read_toml
 from wmsd.settings.toml_writer import as_written
@@ -31,7 +31,7 @@ LISTENING: Final = re.compile("(port|host|address|bind)$")
 """What others call the setting `listen`, at the end of a name."""
 
 
-def load(
+def load_settings(
     file: Path | None = None,
     flags: Mapping[tuple[str, str], str] | None = None,
     environment: Mapping[str, str] | None = None,
@@ -64,7 +64,7 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
     found = next((found for layer in layers if (found := mistakes(layer))), None) or mistakes_together(layers)
     if found:
         raise SettingsError("\n".join(each.sentence for each in found))
-    values = _merged(map(placed, layers))
+    values = _merged(map(absolute_paths, layers))
     return with_defaults(Settings.model_validate(values), values)
 
 
@@ -123,7 +123,7 @@ def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list
 
 def _from_variable(name: str, text: str) -> tuple[str, str, str | list[str]]:
     """Raises SettingsError."""
-    known = {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared()}
+    known = {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared_settings()}
     if name not in known:
         raise SettingsError(f"the environment: {name} is not a setting{_nearest(name, known)}")
     section, key = known[name]
@@ -152,7 +152,7 @@ def mistakes(layer: Layer) -> list[Mistake]:
 
 
 def _unknown(layer: Layer) -> Iterator[Mistake]:
-    names = [f"{section}.{key}" for section, key, _ in declared()]
+    names = [f"{section}.{key}" for section, key, _ in declared_settings()]
     for section, keys in layer.values.items():
         if not isinstance(keys, dict):
             nearest = _nearest(section, names)
@@ -187,7 +187,7 @@ def _in_words(text: str, section: str, key: str) -> str:
     text = text.removeprefix("Value error, ")
     if text not in IN_FILES:
         return text
-    defaults = {(each, name): default for each, name, default in declared()}
+    defaults = {(each, name): default for each, name, default in declared_settings()}
     default = defaults.get((section, key))
     return IN_FILES[text].format(example=f", as in {key} = {as_written(default)}" if default else "")
 

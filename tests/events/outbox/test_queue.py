@@ -12,7 +12,7 @@ from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create_file
 from wmsd.events.outbox.events import record_event
 
 Unit = Callable[[Transaction], None]
@@ -26,7 +26,7 @@ QUEUED = "SELECT subscription_id, sequence, event_sequence, entity_id, status FR
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    create(tmp_path / "1.db", COMPANY)
+    create_file(tmp_path / "1.db", COMPANY)
     database = Database(tmp_path / "1.db", OrderedClock(SteeredClock()), CountedIds())
     await database.write(subscribe)
     yield database

@@ -23,7 +23,7 @@ from tests.support.receivers import Received
 from wmsd import docs
 from wmsd.base import strict_json
 from wmsd.contract.route import RouteTable
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.events.outbox.deliveries import ATTEMPTS
 from wmsd.events.outbox.events import EVENTS
 from wmsd.events.webhooks.rules import CREDENTIALS, MOST_SUBSCRIPTIONS, WAITS
@@ -32,7 +32,7 @@ from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION
 from wmsd.events.webhooks.signing import headers
 from wmsd.interfaces.cli.main import wmsd
 from wmsd.interfaces.service import ROUTES
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 GUIDE = (Path(docs.__file__).parent / "webhooks.md").read_text(encoding="utf-8")
 PLAIN_SECRET = "a secret of letters, without a prefix"
@@ -267,8 +267,8 @@ def test_the_requests_are_such_as_the_api_takes() -> None:
     for method, path, text in example.findall(GUIDE):
         route, _ = RouteTable(ROUTES).find(method, path)
         assert route.operation.body is not None
-        document, errors = strict_json.loads(re.sub(r"\$[A-Z]+", SECRET, text).encode())
-        check(route.operation.body, document, errors)
+        document, errors = strict_json.parse_json(re.sub(r"\$[A-Z]+", SECRET, text).encode())
+        validate_model(route.operation.body, document, errors)
         taken.add(route.operation.name)
     assert taken == {"create_webhook", "rotate_webhook_secret"}
 

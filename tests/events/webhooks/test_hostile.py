@@ -14,7 +14,7 @@ from wmsd.http_client.answer import Answer
 from wmsd.http_client.client import GuardedClient
 from wmsd.http_client.failures import NOWHERE
 from wmsd.http_client.guard import Guard
-from wmsd.http_client.urls import header_errors, parsed
+from wmsd.http_client.urls import header_errors, parse_url
 
 AT_ONCE = 16
 WIDE = ["127.0.0.0/8", "::/127", "169.254.0.0/16", "0.0.0.0/8"]
@@ -56,7 +56,7 @@ def names() -> ScriptedNames:
 def only_unreadable(url: str, guard: Guard) -> list[str]:
     """What a client without rules would not send either."""
     try:
-        assert parsed(url).raw_host is not None
+        assert parse_url(url).raw_host is not None
     except (ValueError, AssertionError):
         return ["not a URL"]
     return ["two lines"] if url != "".join(url.split()) else []

@@ -12,7 +12,7 @@ import pytest
 from tests.events.webhooks.hooks import LONGEST, SECRET, Hooks
 from tests.support.receivers import Received
 from wmsd.base.vault import Vault
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks import missing_credentials
 from wmsd.events.webhooks.checks import CHECKS
@@ -205,7 +205,7 @@ async def test_a_delivery_that_is_sent_again_waits_too(hooks: Hooks) -> None:
 
 async def test_a_test_receiver_gets_a_new_secret_by_itself(hooks: Hooks) -> None:
     body, company = (
-        check(NewReceiver, {"events": ["sales_order.created"]}),
+        validate_model(NewReceiver, {"events": ["sales_order.created"]}),
         (await hooks.world.installation.access.companies())[1],
     )
     database = await hooks.world.database()

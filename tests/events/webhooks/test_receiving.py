@@ -16,7 +16,7 @@ from tests.events.webhooks.test_guide import block
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.base.problems import Problem
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks import receiver_rules as rules
 from wmsd.events.webhooks.deliveries import actions as delivery_actions
@@ -41,7 +41,7 @@ class Scene:
         self.shop = shop
 
     async def make(self, **fields: Any) -> int:
-        body = check(NewReceiver, {"events": EVENTS, **fields})
+        body = validate_model(NewReceiver, {"events": EVENTS, **fields})
         company = await self.company()
         record = await self.write(lambda tx: actions.make_webhook_receiver.action(tx, body, company))
         return int(record.id)
@@ -58,7 +58,7 @@ class Scene:
         return await (await self.world.database()).read(lambda tx: read(tx, id, company))
 
     async def answer(self, answers: str, id: int = 1) -> None:
-        body = check(ReceiverAnswer, {"answers": answers})
+        body = validate_model(ReceiverAnswer, {"answers": answers})
         company = await self.company()
         await self.write(lambda tx: actions.change_webhook_receiver.action(tx, id, body, company))
 
@@ -267,7 +267,7 @@ async def test_what_was_under_way_when_the_process_ended_comes_again(tmp_path: P
         queued = await scene.shop.order()
         assert queued.status == 201
         received = asyncio.Event()
-        real = receiver.receive
+        real = receiver.receive_delivery
 
         async def cut_off(*arguments: Any) -> Any:
             await real(*arguments)
@@ -275,7 +275,7 @@ async def test_what_was_under_way_when_the_process_ended_comes_again(tmp_path: P
             await asyncio.Event().wait()
 
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("wmsd.events.webhooks.test_receivers.receiver.receive", cut_off)
+            patched.setattr("wmsd.events.webhooks.test_receivers.receiver.receive_delivery", cut_off)
             await scene.shop.order()
             await asyncio.wait_for(received.wait(), 10)
             await scene.world.sender.stop()

@@ -12,7 +12,7 @@ from wmsd.events.webhooks.rules import (
     failing_milliseconds,
     is_short,
     off_because,
-    verdict,
+    verdict_of_attempt,
 )
 from wmsd.events.webhooks.schema import RECOMMENDED_SECRET, AuthType
 
@@ -48,14 +48,14 @@ def test_a_sandbox_sends_where_its_operator_allows_it() -> None:
 
 
 def test_a_delivery_is_tried_five_times_with_longer_and_longer_waits() -> None:
-    assert [verdict(False, left) for left in (4, 3, 2, 1, 0)] == [
+    assert [verdict_of_attempt(False, left) for left in (4, 3, 2, 1, 0)] == [
         Verdict("pending", MINUTE // 2),
         Verdict("pending", 2 * MINUTE),
         Verdict("pending", 8 * MINUTE),
         Verdict("pending", 32 * MINUTE),
         Verdict("exhausted", None),
     ]
-    assert {verdict(True, left) for left in range(5)} == {Verdict("delivered", None)}
+    assert {verdict_of_attempt(True, left) for left in range(5)} == {Verdict("delivered", None)}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from tests.support.programs import program
-from wmsd.host.tls.authority import fingerprint, new_authority, new_certificate
+from wmsd.host.tls.authority import certificate_fingerprint, new_authority, new_certificate
 from wmsd.host.tls.lan_certificate import authority_of, certificate_for, names_of, served_of
 from wmsd.host.tls.machine_names import MachineNames, machine_names
 
@@ -105,7 +105,7 @@ def test_the_authority_is_made_anew_before_its_end(tmp_path: Path) -> None:
     assert before is not None
     assert after is not None
     assert served is not None
-    assert fingerprint(after) != fingerprint(before)
+    assert certificate_fingerprint(after) != certificate_fingerprint(before)
     served.verify_directly_issued_by(after)
 
 

@@ -14,7 +14,7 @@ from wmsd.host.tls import served_certificate as serving
 from wmsd.host.tls.authority import new_authority, new_certificate
 from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER
 from wmsd.host.tls.served_certificate import ServedTls
-from wmsd.settings import load
+from wmsd.settings.sources import load_settings
 
 
 def served_in(folder: Path) -> ServedTls:
@@ -23,7 +23,7 @@ def served_in(folder: Path) -> ServedTls:
     certificate.write_bytes(signed.certificate_pem)
     key.write_bytes(signed.key_pem)
     names = {"TLS": "files", "CERTIFICATE": str(certificate), "CERTIFICATE_KEY": str(key)}
-    server = load(environment={f"WMSD_SERVER_{name}": value for name, value in names.items()}).server
+    server = load_settings(environment={f"WMSD_SERVER_{name}": value for name, value in names.items()}).server
     return ServedTls(server, folder, SteeredClock())
 
 

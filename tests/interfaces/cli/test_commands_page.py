@@ -9,9 +9,9 @@ import pytest
 from wmsd.interfaces.cli.kit.commands_page import OF_RECORDS, commands_page, record_commands_page
 from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 from wmsd.interfaces.cli.main import wmsd
-from wmsd.interfaces.guide.markdown import read
+from wmsd.interfaces.guide.markdown import read_markdown
 
-PAGES = [read(each()) for each in (commands_page, record_commands_page)]
+PAGES = [read_markdown(each()) for each in (commands_page, record_commands_page)]
 SHARED = {"--config", "--data", "--help", "-h"}
 
 

@@ -7,12 +7,12 @@ import pytest
 from tests.support.command import Tenant
 from tests.support.forked import Done
 from wmsd.contract.operation import Operation
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.data_folder.folder import DataFolder
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine
 from wmsd.interfaces.cli.kit.company_data import company_database
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 from wmsd.warehouse.receptions.actions import create_reception
 from wmsd.warehouse.returns.actions import create_return
 
@@ -29,7 +29,7 @@ SALES = "code,status,partner_code,warehouse_code,article_code,quantity\nS-1,LIVR
 def create(tenant: Tenant, operation: Operation, body: dict[str, Any]) -> None:
     """What the API would do: there is no command for it."""
     assert operation.body is not None
-    sent = check(operation.body, body)
+    sent = validate_model(operation.body, body)
 
     async def work(installation: Installation) -> None:
         database = await company_database(installation, tenant.code)

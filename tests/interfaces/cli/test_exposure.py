@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.command import Home, first_day
 from wmsd.interfaces.cli.kit.exposure_warnings import risks
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 
 def said(home: Home, *arguments: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from tests.support.command import ANY_PORT, Home
 from wmsd import __version__
 from wmsd.interfaces.cli.about.completion import PLACES, SHELLS
-from wmsd.settings import example
+from wmsd.settings.toml_writer import example
 
 
 def test_the_version_by_an_option(home: Home) -> None:

@@ -10,7 +10,7 @@ from statistics import quantiles
 
 from tests.interfaces.graphql.hostile import HOSTILE, Hostile
 from wmsd.interfaces.graphql.parser import Refused, document_of
-from wmsd.interfaces.graphql.plans import operation_of, plan
+from wmsd.interfaces.graphql.plans import operation_of, plan_operation
 from wmsd.interfaces.graphql.schema import schema
 
 TIMES = 100
@@ -21,7 +21,7 @@ def refuse(hostile: Hostile) -> float:
     begun = time.thread_time()
     try:
         document = document_of(hostile.document)
-        plan(document, operation_of(document, None), hostile.variables or {})
+        plan_operation(document, operation_of(document, None), hostile.variables or {})
     except Refused:
         return (time.thread_time() - begun) * 1000
     raise AssertionError("not refused")

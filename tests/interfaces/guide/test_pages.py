@@ -15,7 +15,7 @@ from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.cli.kit.commands_page import OF_RECORDS
 from wmsd.interfaces.cli.main import COMMANDS
 from wmsd.interfaces.guide.contents import ORDER, READERS, address_of
-from wmsd.settings import declared
+from wmsd.settings.all_settings import declared_settings
 
 FIRST_FOUND = re.compile(r'<ol class="found">\n<li><h2><a href="([^"]+)">\s*(.*?)\s*</a></h2>', re.DOTALL)
 
@@ -34,7 +34,7 @@ async def test_every_name_is_found_where_it_is_explained(world: World) -> None:
     visitor = Visitor(world)
     for code in STATUS_OF_CODE:
         assert await best(visitor, code) == (f"/docs/errors#{code.lower()}", code)
-    for section, key, _ in declared():
+    for section, key, _ in declared_settings():
         assert await best(visitor, f"{section}.{key}") == (f"/docs/settings#{section}", f"{section}.{key}")
     for name in COMMANDS:
         page = "record-commands" if name in OF_RECORDS else "commands"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World, open_world
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 SHOP = "https://shop.example.com"
 ASKS = {"Origin": SHOP, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}

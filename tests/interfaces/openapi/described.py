@@ -6,13 +6,14 @@ from typing import Any, Final
 from wmsd.contract.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
-from wmsd.interfaces.openapi.document import document
+from wmsd.interfaces.openapi.document import openapi_document
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
 ROUTES: Final = {"v1": V1, "v2": V2, "kernel": KERNEL, "etsm": ETSM}
 DOCUMENTS: Final[dict[str, dict[str, Any]]] = {
-    name: document(name, "1.0.0", routes, has_events=name in ("v1", "v2")) for name, routes in ROUTES.items()
+    name: openapi_document(name, "1.0.0", routes, has_events=name in ("v1", "v2"))
+    for name, routes in ROUTES.items()
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.interfaces.openapi.described import DOCUMENTS, contents, inside, operations
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.interfaces.openapi.example_values import FIELDS, OF_MODEL, SENT
 
 EACH = pytest.mark.parametrize("name", DOCUMENTS)
@@ -30,7 +30,9 @@ def _errors(schema: object, example: object) -> list[str]:
 def test_every_body_is_accepted(name: str) -> None:
     for route, operation in operations(name):
         if route.operation.body is not None:
-            check(route.operation.body, operation["requestBody"]["content"]["application/json"]["example"])
+            validate_model(
+                route.operation.body, operation["requestBody"]["content"]["application/json"]["example"]
+            )
 
 
 @EACH

@@ -15,7 +15,7 @@ from tests.support.programs import program
 from tests.support.shop import Shop
 from wmsd.base import strict_json
 from wmsd.contract.access import ABILITIES
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.interfaces.reference.code_examples import PHP, PYTHON, example_of
 from wmsd.interfaces.reference.operations import Reference, Version, reference_of
 
@@ -88,7 +88,7 @@ def test_every_example_is_a_request_of_its_operation() -> None:
         if example.body is not None:
             assert described.operation.body is not None
             raw = strict_json.dumps(example.body).encode()
-            check(described.operation.body, *strict_json.loads(raw))
+            validate_model(described.operation.body, *strict_json.parse_json(raw))
         assert example.key == any(row.name == "Idempotency-Key" for row in described.headers)
 
 

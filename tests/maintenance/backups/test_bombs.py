@@ -12,7 +12,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.backups.archive import ArchiveWriter, opened_entry, read_manifest
 from wmsd.maintenance.backups.file_figures import Figures
 from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
-from wmsd.maintenance.backups.unpack import unpack
+from wmsd.maintenance.backups.unpack import unpack_file
 
 MOMENT = datetime(2026, 11, 27, tzinfo=UTC)
 MEGABYTE = 1_000_000
@@ -41,7 +41,7 @@ def test_zeros_are_no_file_of_sqlite_and_are_not_unpacked(tmp_path: Path) -> Non
     assert path.stat().st_size < MEGABYTE
     [file] = read_manifest(path).files
     with pytest.raises(StorageError, match=r"is damaged: platform\.db in it is no file of SQLite\.$"):
-        unpack(path, file, tmp_path / "unpacked")
+        unpack_file(path, file, tmp_path / "unpacked")
     assert not (tmp_path / "unpacked").exists()
 
 
@@ -58,7 +58,7 @@ def test_an_entry_that_goes_on_beyond_its_size_is_not_read_on(tmp_path: Path) ->
     path = archive_of(tmp_path / "longer.tar.gz", b"SQLite format 3\0" + bytes(50 * MEGABYTE), 1000)
     [file] = read_manifest(path).files
     with pytest.raises(StorageError, match=r"is damaged: it has 'platform\.db' of 50000016 bytes where"):
-        unpack(path, file, tmp_path / "unpacked")
+        unpack_file(path, file, tmp_path / "unpacked")
     assert not (tmp_path / "unpacked").exists()
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.backups import back_up
 from tests.support.command import ANY_PORT, Home
 from wmsd.maintenance.backups.last_runs import FILE
-from wmsd.settings import example
+from wmsd.settings.toml_writer import example
 
 DAILY = {"WMSD_BACKUP_EVERY": "day", **ANY_PORT}
 NOBODY_LISTENS = {"WMSD_METRICS_LISTEN": "256.256.256.256:1"}

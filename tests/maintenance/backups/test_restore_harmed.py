@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.backups import UNLIMITED, articles, backup_before_the_last_article, is_right, restore
 from tests.support.command import Home, first_day
-from wmsd.db.engine.file_exchange import find
+from wmsd.db.engine.file_exchange import find_file_and_log
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.write_ahead_log import BEGIN_ANEW
 
@@ -39,7 +39,7 @@ def mixed(file: Path) -> None:
     """With the log of another file, which names itself as every log of wmsd does."""
     other = file.with_name("2.db")
     connection = connect(other)
-    connection.execute(BEGIN_ANEW, find(other))
+    connection.execute(BEGIN_ANEW, find_file_and_log(other))
     log = other.with_name("2.db-wal").read_bytes()
     connection.close()
     file.with_name("1.db-wal").write_bytes(log)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.base.schedule import PERIODS, Every, Keep, is_due, is_proof_due, kept, next_due
+from wmsd.base.schedule import PERIODS, Every, Keep, backups_to_keep, is_due, is_proof_due, next_due
 
 AT = time(2, 30)
 NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
@@ -84,7 +84,7 @@ def test_the_time_is_that_of_the_box() -> None:
 
 def test_hours_days_and_weeks_are_kept() -> None:
     made = [NOON - timedelta(hours=hours) for hours in range(24 * 60)]
-    stay = sorted(kept(made, Keep(hourly=24, daily=7, weekly=4)), reverse=True)
+    stay = sorted(backups_to_keep(made, Keep(hourly=24, daily=7, weekly=4)), reverse=True)
     assert stay[:24] == made[:24]
     days = [moment for moment in stay if moment.hour == 23]
     assert [moment.day for moment in days] == [
@@ -102,7 +102,7 @@ def test_hours_days_and_weeks_are_kept() -> None:
 
 @given(MOMENTS, KEEPS)
 def test_the_newest_stays_and_nothing_is_invented(made: list[datetime], keep: Keep) -> None:
-    stay = kept(made, keep)
+    stay = backups_to_keep(made, keep)
     assert max(made) in stay
     assert stay <= set(made)
     assert len(stay) <= 1 + sum(keep)
@@ -111,9 +111,9 @@ def test_the_newest_stays_and_nothing_is_invented(made: list[datetime], keep: Ke
 def test_a_faulty_one_replaces_none_that_is_not() -> None:
     made = [NOON - timedelta(hours=hours) for hours in range(24 * 3)]
     since_yesterday = [moment for moment in made if moment > NOON - timedelta(hours=20)]
-    stay = sorted(kept(made, Keep(hourly=1, daily=2, weekly=0), since_yesterday), reverse=True)
+    stay = sorted(backups_to_keep(made, Keep(hourly=1, daily=2, weekly=0), since_yesterday), reverse=True)
     assert stay == [NOON, NOON - timedelta(hours=20)]
-    stay = sorted(kept(made, Keep(hourly=1, daily=2, weekly=0), made), reverse=True)
+    stay = sorted(backups_to_keep(made, Keep(hourly=1, daily=2, weekly=0), made), reverse=True)
     assert stay == [NOON, NOON - timedelta(hours=13)]
 
 
@@ -122,16 +122,16 @@ def test_an_hour_day_or_week_that_has_a_good_one_keeps_a_good_one(
     made: list[datetime], keep: Keep, data: st.DataObject
 ) -> None:
     faulty = data.draw(st.sets(st.sampled_from(made)))
-    stay = kept(made, keep, faulty)
+    stay = backups_to_keep(made, keep, faulty)
     for name, period in PERIODS.items():
         newest = list(dict.fromkeys(period(moment) for moment in sorted(made, reverse=True)))
         for each in newest[: getattr(keep, name)]:
             good = {moment for moment in made if period(moment) == each} - faulty
             assert max(good, default=None) in {*stay, None}
-    assert kept(sorted(stay), keep, faulty) == stay
+    assert backups_to_keep(sorted(stay), keep, faulty) == stay
 
 
 @given(MOMENTS, KEEPS)
 def test_to_delete_twice_deletes_no_more(made: list[datetime], keep: Keep) -> None:
-    stay = kept(made, keep)
-    assert kept(sorted(stay), keep) == stay
+    stay = backups_to_keep(made, keep)
+    assert backups_to_keep(sorted(stay), keep) == stay

@@ -18,7 +18,7 @@ from tests.support.steering import SteeredClock
 from wmsd.data_folder.folder import DataFolder
 from wmsd.maintenance.backups.last_runs import read_record, write_record
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 
 DAILY = {"WMSD_BACKUP_EVERY": "day"}
 LEAST = {f"WMSD_BACKUP_KEEP_{each}": "0" for each in ("HOURLY", "DAILY", "WEEKLY")}

@@ -12,7 +12,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.backups import scheduled_process as running
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups, Seen
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 
 ASKERS = 100
 

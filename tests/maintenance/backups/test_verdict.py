@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from wmsd.base import timestamps
-from wmsd.maintenance.backups.backup_verdict import verdict, what_is_gone
+from wmsd.maintenance.backups.backup_verdict import backup_verdict, what_is_gone
 from wmsd.maintenance.backups.last_runs import (
     FILE,
     BackupRecord,
@@ -17,7 +17,7 @@ from wmsd.maintenance.backups.last_runs import (
     write_record,
 )
 from wmsd.maintenance.backups.schedule import is_backup_due, is_proof_due_now
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 AT_NIGHT = NOW.replace(hour=3, minute=12)
@@ -65,24 +65,24 @@ def record(
     ],
 )
 def test_the_verdict(found: BackupRecord, ok: bool, sentence: str) -> None:
-    assert verdict(Backup(), found, NOW) == (ok, sentence)
+    assert backup_verdict(Backup(), found, NOW) == (ok, sentence)
 
 
 def test_what_the_proof_found() -> None:
     found = record()
     assert found.proven is not None
     bad = found.model_copy(update={"proven": found.proven.model_copy(update={"problems": ["ACME: damaged."]})})
-    assert verdict(Backup(), bad, NOW) == (False, "a.tar.gz cannot be restored whole: ACME: damaged.")
+    assert backup_verdict(Backup(), bad, NOW) == (False, "a.tar.gz cannot be restored whole: ACME: damaged.")
 
 
 def test_without_a_schedule_nothing_is_missed() -> None:
-    assert verdict(Backup(every="never"), BackupRecord(), NOW).ok
+    assert backup_verdict(Backup(every="never"), BackupRecord(), NOW).ok
 
 
 def test_an_hourly_one_is_missed_sooner() -> None:
     early = record(made=NOW - timedelta(hours=4))
-    assert verdict(Backup(), early, NOW).ok
-    assert not verdict(Backup(every="hour"), early, NOW).ok
+    assert backup_verdict(Backup(), early, NOW).ok
+    assert not backup_verdict(Backup(every="hour"), early, NOW).ok
 
 
 def test_the_record_is_kept(tmp_path: Path) -> None:
@@ -118,17 +118,20 @@ def with_a_newer_one(found: BackupRecord, archive: Path) -> BackupRecord:
 def test_a_proof_ends_with_the_archive_that_it_is_about(tmp_path: Path) -> None:
     folder, settings = tmp_path / "backups", Backup(folder=str(tmp_path / "backups"))
     found = kept_in(folder)
-    assert verdict(settings, found, NOW).ok
+    assert backup_verdict(settings, found, NOW).ok
     folder.rename(tmp_path / "away")
     gone = f"the backup that was proven, a.tar.gz, is not in {folder} any more"
-    assert verdict(settings, found, NOW) == (False, gone)
+    assert backup_verdict(settings, found, NOW) == (False, gone)
     folder.mkdir()
     newer = with_a_newer_one(found, folder / "b.tar.gz")
-    assert verdict(settings, newer, NOW) == (False, f"{gone}, and that of 09:00 is not proven yet")
+    assert backup_verdict(settings, newer, NOW) == (False, f"{gone}, and that of 09:00 is not proven yet")
     assert is_proof_due_now(settings, newer)
     (folder / "b.tar.gz").unlink()
     unproven = newer.model_copy(update={"proven": None})
-    assert verdict(settings, unproven, NOW) == (False, f"the last backup, b.tar.gz, is not in {folder} any more")
+    assert backup_verdict(settings, unproven, NOW) == (
+        False,
+        f"the last backup, b.tar.gz, is not in {folder} any more",
+    )
     assert is_backup_due(settings, unproven)
 
 
@@ -137,20 +140,20 @@ def test_a_proof_that_found_something_wrong_is_no_loss(tmp_path: Path) -> None:
     found = with_a_newer_one(kept_in(folder), folder / "b.tar.gz")
     assert found.proven is not None
     bad = found.model_copy(update={"proven": found.proven.model_copy(update={"problems": ["ACME: damaged."]})})
-    assert not verdict(settings, bad, NOW).ok
+    assert not backup_verdict(settings, bad, NOW).ok
     (folder / "a.tar.gz").unlink()
-    assert verdict(settings, bad, NOW) == (True, "a backup of 09:00, not proven yet")
+    assert backup_verdict(settings, bad, NOW) == (True, "a backup of 09:00, not proven yet")
 
 
 def test_backups_that_moved_with_their_installation_are_there(tmp_path: Path) -> None:
     found = kept_in(tmp_path / "backups")
     (tmp_path / "backups").rename(tmp_path / "moved")
-    assert verdict(Backup(folder=str(tmp_path / "moved")), found, NOW).ok
+    assert backup_verdict(Backup(folder=str(tmp_path / "moved")), found, NOW).ok
 
 
 def test_a_path_that_version_1_0_0_noted_says_nothing_elsewhere() -> None:
     """But the schedule, which runs where the server does, goes by it."""
-    assert verdict(Backup(), record(), NOW).ok
+    assert backup_verdict(Backup(), record(), NOW).ok
     now = timestamps.to_text(datetime.now(UTC))
     found = record()
     assert found.made is not None
@@ -167,10 +170,10 @@ def test_the_verdict_is_about_the_folder_that_the_settings_name(tmp_path: Path) 
         f"there is no backup yet in {tmp_path / 'new'}, which backup.folder names now: the last one, a.tar.gz, "
         f"was made in {tmp_path / 'old'}"
     )
-    assert verdict(settings, found, NOW) == (False, expected)
+    assert backup_verdict(settings, found, NOW) == (False, expected)
     assert is_backup_due(settings, found)
     (tmp_path / "old").rename(tmp_path / "away")  # its disk is unplugged
-    assert verdict(settings, found, NOW) == (False, expected)
+    assert backup_verdict(settings, found, NOW) == (False, expected)
     assert what_is_gone(settings, found, NOW) is None
 
 
@@ -178,11 +181,11 @@ def test_an_old_folder_s_proof_says_nothing_of_a_backup_in_the_new_one(tmp_path:
     found, settings = kept_in(tmp_path / "old"), Backup(folder=str(tmp_path / "new"))
     (tmp_path / "new").mkdir()
     newer = with_a_newer_one(found, tmp_path / "new" / "b.tar.gz")
-    assert verdict(settings, newer, NOW) == (True, "a backup of 09:00, not proven yet")
+    assert backup_verdict(settings, newer, NOW) == (True, "a backup of 09:00, not proven yet")
     assert is_proof_due_now(settings, newer)
 
 
 def test_a_folder_by_another_name_is_the_same(tmp_path: Path) -> None:
     found = kept_in(tmp_path / "old")
     (tmp_path / "link").symlink_to("old")
-    assert verdict(Backup(folder=str(tmp_path / "link")), found, NOW).ok
+    assert backup_verdict(Backup(folder=str(tmp_path / "link")), found, NOW).ok

@@ -11,7 +11,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.maintenance.doctor.examine import Examination
 from wmsd.maintenance.doctor.file_systems import FileSystem
 from wmsd.maintenance.doctor.situation import Situation
-from wmsd.settings import load
+from wmsd.settings.sources import load_settings
 
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 GOOD_DISK = FileSystem("ext4", free=50_000_000_000, bytes=100_000_000_000, free_files=1_000_000)
@@ -29,7 +29,7 @@ def situation(data: Path, settings: dict[str, dict[str, Any]] | None = None, **c
         given |= {f"WMSD_{section}_{key}".upper(): str(value) for key, value in values.items()}
     known: dict[str, Any] = {
         "folder": folder,
-        "settings": load(environment=given),
+        "settings": load_settings(environment=given),
         "now": NOW,
         "codes": codes,
         "marks": examination.marks,

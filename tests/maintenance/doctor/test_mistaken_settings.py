@@ -7,7 +7,8 @@ import pytest
 
 from tests.maintenance.support_bundle.test_support_bundle import unpacked
 from tests.support.command import Home
-from wmsd.settings import salvaged, settings_of
+from wmsd.settings.partial_settings import read_partial_settings
+from wmsd.settings.sources import settings_of
 
 TYPED = "server.lisen is not a setting; did you mean server.listen?"
 MISTAKEN = """
@@ -85,7 +86,7 @@ def test_a_bundle_of_settings_that_cannot_be_read_at_all(home: Home) -> None:
 
 def read_of(home: Home, text: str, environment: dict[str, str] | None = None) -> tuple[dict[str, Any], list[str]]:
     home.write("config.toml", text)
-    settings, layers, wrong = salvaged(home.folder / "config.toml", {}, environment or {})
+    settings, layers, wrong = read_partial_settings(home.folder / "config.toml", {}, environment or {})
     values = {section: keys for layer in layers for section, keys in layer.values.items() if keys}
     assert settings == settings_of(layers)
     return values, [sentence.removeprefix(f"{home.folder}/config.toml: ") for sentence in wrong]

@@ -17,7 +17,7 @@ from wmsd.contract.findings import Finding
 from wmsd.host.tls.authority import new_authority
 from wmsd.maintenance.doctor import permissions
 from wmsd.maintenance.doctor import settings_files as named_files
-from wmsd.settings import load
+from wmsd.settings.sources import load_settings
 
 Settings = dict[str, dict[str, Any]]
 GOOD_WORD = "a-secret-that-nobody-guesses"
@@ -169,7 +169,7 @@ def test_the_secret_of_a_client_of_a_provider(data: Path, content: bytes, names_
         'issuer = "https://id.example.com"\nclient_id = "wmsd"\n'
         f'client_secret_file = "{file}"\n'
     )
-    at = replace(situation(data), settings=load(config, environment={}))
+    at = replace(situation(data), settings=load_settings(config, environment={}))
     looked = [each for each in named_files.look(at) if each.path == file]
     assert names(looked) == names_found
     assert [each.sentence for each in looked] == [

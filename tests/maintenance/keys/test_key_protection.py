@@ -3,7 +3,7 @@
 import pytest
 
 from wmsd.maintenance.keys.key_protection import KnownKeys, protection
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 from wmsd.tenants.keys.recovery_phrases import KnownPhrase
 
 AT = "2026-11-26T10:00:00.000Z"

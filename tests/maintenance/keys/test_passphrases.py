@@ -5,7 +5,7 @@ import re
 import pytest
 
 from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.keys.passphrases import decrypted, encrypted
+from wmsd.maintenance.keys.passphrases import decrypt_secrets, encrypt_secrets
 
 WORDS = "correct horse battery"
 WORK = re.compile(rb"(-> scrypt \S+) (\d+)")
@@ -13,13 +13,13 @@ WORK = re.compile(rb"(-> scrypt \S+) (\d+)")
 
 
 def test_it_is_read_with_its_passphrase_only() -> None:
-    sealed = encrypted({"key": "secret"}, WORDS)
-    assert decrypted(sealed, WORDS) == {"key": "secret"}
+    sealed = encrypt_secrets({"key": "secret"}, WORDS)
+    assert decrypt_secrets(sealed, WORDS) == {"key": "secret"}
     with pytest.raises(StorageError, match="is not encrypted with this passphrase"):
-        decrypted(sealed, "correct horse buttery")
+        decrypt_secrets(sealed, "correct horse buttery")
 
 
 def test_one_that_takes_too_much_work_here_is_not_called_a_wrong_passphrase() -> None:
-    sealed = WORK.sub(rb"\1 40", encrypted({"key": "secret"}, WORDS))
+    sealed = WORK.sub(rb"\1 40", encrypt_secrets({"key": "secret"}, WORDS))
     with pytest.raises(StorageError, match="This machine is too slow, or too busy"):
-        decrypted(sealed, WORDS)
+        decrypt_secrets(sealed, WORDS)

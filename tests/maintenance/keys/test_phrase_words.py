@@ -9,7 +9,7 @@ import pytest
 from tests.support.programs import program as debian
 from wmsd.base import bech32
 from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.backups.encryption import check_form, opened, sealed
+from wmsd.maintenance.backups.encryption import check_form, open_secrets, seal_secrets
 from wmsd.maintenance.backups.manifest import Manifest, SealedTo
 from wmsd.maintenance.keys.passphrases import NotOpened
 from wmsd.maintenance.keys.recovery_phrase import (
@@ -89,18 +89,18 @@ def test_the_phrase_of_another_installation_is_told_by_its_fingerprint() -> None
     own, other = new_phrase(), new_phrase()
     told = SealedTo(fingerprint=own.fingerprint)
     with pytest.raises(NotOpened, match=f"phrase {own.fingerprint}, and these words are .* {other.fingerprint}"):
-        opened(sealed_to(SECRETS, [own.recipient]), manifest(told), other.words)
+        open_secrets(sealed_to(SECRETS, [own.recipient]), manifest(told), other.words)
 
 
 def test_a_text_is_taken_for_what_it_is() -> None:
-    by_words, by_passphrase = sealed(SECRETS, KNOWN, []), sealed(SECRETS, "correct horse battery", [])
+    by_words, by_passphrase = seal_secrets(SECRETS, KNOWN, []), seal_secrets(SECRETS, "correct horse battery", [])
     assert by_words is not None
     assert by_passphrase is not None
     assert [each.fingerprint for each in by_words.phrases] == ["9209-6917"]
     assert by_passphrase.phrases == []
-    assert opened(by_words.content, manifest(*by_words.phrases), KNOWN) == SECRETS
-    assert opened(by_passphrase.content, manifest(), "correct horse battery") == SECRETS
-    assert sealed(SECRETS, None, []) is None
+    assert open_secrets(by_words.content, manifest(*by_words.phrases), KNOWN) == SECRETS
+    assert open_secrets(by_passphrase.content, manifest(), "correct horse battery") == SECRETS
+    assert seal_secrets(SECRETS, None, []) is None
 
 
 def test_what_is_no_file_of_age_is_damaged() -> None:

@@ -14,7 +14,7 @@ from tests.support.small_disk import fill
 from wmsd.db.engine.sqlite import connect
 from wmsd.maintenance.support_bundle.redaction import Hiding, secrets_of
 from wmsd.server.alerts.alerts_file import Failure, Kept, OpenAlert, write_kept
-from wmsd.settings import Settings, sections
+from wmsd.settings.all_settings import Settings, sections
 
 AT = "2026-11-24T12:00:00.000Z"
 PARTS = {

@@ -15,7 +15,7 @@ from wmsd import __version__
 from wmsd.db.engine.failures import StorageError
 from wmsd.host.program_file import ProgramFile
 from wmsd.maintenance.upgrades import check_release as release
-from wmsd.maintenance.upgrades.check_release import check, described
+from wmsd.maintenance.upgrades.check_release import check_release, describe_release
 
 SAYS: Final = (
     '#!/bin/sh\necho \'{{"name": "wmsd", "version": "{}", "schemas": {{"platform": 1, "company": 1}}}}\'\n'
@@ -51,11 +51,13 @@ class Offer:
     def checked(self, key: Path | None, sha256: str | None = None) -> str:
         """What is said of the program when it is good."""
         taken = self.program.take(self.file)
-        return check(self.file, self.program.new, taken, key, sha256).sentence
+        return check_release(self.file, self.program.new, taken, key, sha256).sentence
 
     def described(self) -> str:
         taken = self.program.take(self.file)
-        return described(self.program, check(self.file, self.program.new, taken, self.key, None)).version
+        return describe_release(
+            self.program, check_release(self.file, self.program.new, taken, self.key, None)
+        ).version
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from wmsd.platform.admin_view.findings_file import (
     MOST_OF_FILE,
     Examination,
     Examined,
-    examined,
     read_examination,
+    report_as_json,
 )
 
 GOOD = json.dumps({"examined": {"findings": [], "more": 0}})
@@ -122,7 +122,7 @@ def test_findings_that_cannot_be_read_are_none(tmp_path: Path, content: bytes) -
 
 def test_what_is_kept_is_bounded() -> None:
     many = Findings(differences=[Difference("a" * 9999, "b", "c", "d")] * (MOST_OF_FILE + 30))
-    told = Examined.model_validate(examined(Report("ACME", "ACME", Path("1.db"), many)))
+    told = Examined.model_validate(report_as_json(Report("ACME", "ACME", Path("1.db"), many)))
     assert (len(told.findings), told.more) == (MOST_OF_FILE, 30)
     assert len(told.findings[0].sentence) == LONGEST
     kept = Examination(began_at="x")

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from wmsd.platform.admin_view import settings as shown_settings
 from wmsd.platform.admin_view.setting_origins import Origin, line_of, origin_of
-from wmsd.settings import Settings, declared, layers_of, settings_of
+from wmsd.settings.all_settings import Settings, declared_settings
+from wmsd.settings.sources import layers_of, settings_of
 from wmsd.tenants.sign_on.providers import NOT_SHOWN
 
 FILE = """\
@@ -106,7 +107,9 @@ def test_every_setting_is_shown_and_no_secret(tmp_path: Path) -> None:
     file.write_text(f'{FILE}\n[backup]\nafter = "curl https://me:pass@example.com/?token=abc"\n')
     layers = layers_of(file, None, {})
     found = shown_settings.shown(settings_of(layers), layers)
-    assert [each["name"] for each in found["data"]] == [f"{section}.{key}" for section, key, _ in declared()]
+    assert [each["name"] for each in found["data"]] == [
+        f"{section}.{key}" for section, key, _ in declared_settings()
+    ]
     assert all(each["says"] for each in found["data"])
     values = {each["name"]: each["value"] for each in found["data"]}
     assert NOT_SHOWN in values["sign_on.providers"]

@@ -14,7 +14,7 @@ from tests.support.mail_relay import PASSWORD, USER, MailRelay, mail_relay
 from wmsd.server.alerts.alerts_file import Notice
 from wmsd.server.alerts.mail import ToMail
 from wmsd.server.alerts.messages import Outcome
-from wmsd.settings import Alerts
+from wmsd.settings.sections.alerts import Alerts
 
 AT = "2026-11-24T12:00:00.000Z"
 TO = ["admin@example.com", "night@example.com"]

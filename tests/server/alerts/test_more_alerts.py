@@ -17,7 +17,7 @@ from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.server.alerts.alerts_file import OpenAlert
 from wmsd.server.alerts.conditions import BEHIND_SECONDS, Looks
 from wmsd.server.alerts.rules import SETTLED
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 
 DAY = 86_400.0
 FULL = Disk(10 * MEBIBYTE, 100 * 1024 * MEBIBYTE)

@@ -7,7 +7,7 @@ import pytest
 
 from wmsd.base import timestamps
 from wmsd.server.alerts.alerts_file import Notice, OpenAlert, Rise, Waiting
-from wmsd.server.alerts.kinds import BACKUP, COMPANY_DOWN, KINDS, MORE, pattern, sentence
+from wmsd.server.alerts.kinds import BACKUP, COMPANY_DOWN, KINDS, MORE, alert_pattern, alert_sentence
 from wmsd.server.alerts.rules import (
     DELAYS,
     LONGEST_FACT,
@@ -18,9 +18,9 @@ from wmsd.server.alerts.rules import (
     Change,
     Trouble,
     after_failure,
-    followed,
     is_due,
     is_rising,
+    next_alerts,
     risen,
 )
 
@@ -38,60 +38,60 @@ def told(changes: Sequence[Change]) -> list[tuple[str, str, bool]]:
 
 
 def test_a_trouble_begins_once_and_is_over_once() -> None:
-    known, changes = followed([], [LATE], (), NOW)
+    known, changes = next_alerts([], [LATE], (), NOW)
     assert told(changes) == [("backup", "", False)]
-    known, changes = followed(known, [LATE], (), NOW + SECOND)
+    known, changes = next_alerts(known, [LATE], (), NOW + SECOND)
     assert changes == []
-    known, changes = followed(known, [], (), NOW + 2 * SECOND)
+    known, changes = next_alerts(known, [], (), NOW + 2 * SECOND)
     assert changes == []
-    known, changes = followed(known, [], (), NOW + 2 * SECOND + SETTLED)
+    known, changes = next_alerts(known, [], (), NOW + 2 * SECOND + SETTLED)
     assert (known, told(changes)) == ([], [("backup", "", True)])
 
 
 def test_what_comes_and_goes_is_told_once() -> None:
-    known, _ = followed([], [LATE], (), NOW)
+    known, _ = next_alerts([], [LATE], (), NOW)
     for minute in range(1, 60):
         there = [LATE] if minute % 2 else []
-        known, changes = followed(known, there, (), NOW + timedelta(minutes=minute))
+        known, changes = next_alerts(known, there, (), NOW + timedelta(minutes=minute))
         assert changes == []
 
 
 def test_what_nobody_can_tell_of_now_is_not_over() -> None:
-    known, _ = followed([], [LATE], (), NOW)
+    known, _ = next_alerts([], [LATE], (), NOW)
     for hour in range(1, 4):
-        known, changes = followed(known, [], {"backup"}, NOW + timedelta(hours=hour))
+        known, changes = next_alerts(known, [], {"backup"}, NOW + timedelta(hours=hour))
         assert changes == []
         assert known[0].gone_at is None
 
 
 def test_a_thousand_companies_are_twenty_messages_and_a_number() -> None:
-    known, changes = followed([], down(*range(1, 1001)), (), NOW)
+    known, changes = next_alerts([], down(*range(1, 1001)), (), NOW)
     assert len(changes) == MOST_OF_KIND + 1
     assert changes[-1].alert.subject == MORE
     assert changes[-1].alert.facts == {"number": str(1000 - MOST_OF_KIND)}
-    known, changes = followed(known, down(*range(1, 2001)), (), NOW + SECOND)
+    known, changes = next_alerts(known, down(*range(1, 2001)), (), NOW + SECOND)
     assert changes == []
     assert [each.facts for each in known if each.subject == MORE] == [{"number": str(2000 - MOST_OF_KIND)}]
 
 
 def test_a_new_one_does_not_end_a_known_one() -> None:
-    known, _ = followed([], down(*range(100, 100 + MOST_OF_KIND)), (), NOW)
-    known, changes = followed(known, down(*range(1, 200)), (), NOW + SECOND)
+    known, _ = next_alerts([], down(*range(100, 100 + MOST_OF_KIND)), (), NOW)
+    known, changes = next_alerts(known, down(*range(1, 200)), (), NOW + SECOND)
     assert told(changes) == [("company-down", MORE, False)]
     assert {each.subject for each in known} == {*map(str, range(100, 100 + MOST_OF_KIND)), MORE}
 
 
 def test_why_it_is_so_follows_what_is_seen_and_figures_stay_as_they_began() -> None:
     fills = Trouble("disk-fills", "", {"free": "900"})
-    known, _ = followed([], [LATE, fills], (), NOW)
+    known, _ = next_alerts([], [LATE, fills], (), NOW)
     seen = [Trouble("backup", "", {"why": "the newest is damaged"}), Trouble("disk-fills", "", {"free": "100"})]
-    known, changes = followed(known, seen, (), NOW + SECOND)
+    known, changes = next_alerts(known, seen, (), NOW + SECOND)
     assert changes == [], "it is the same alert, and told already"
     assert [each.facts for each in known] == [{"why": "the newest is damaged"}, {"free": "900"}]
 
 
 def test_facts_are_bounded() -> None:
-    known, _ = followed([], [Trouble("backup", "", {"why": "x" * 10_000})], (), NOW)
+    known, _ = next_alerts([], [Trouble("backup", "", {"why": "x" * 10_000})], (), NOW)
     assert len(known[0].facts["why"]) == LONGEST_FACT
 
 
@@ -139,12 +139,12 @@ def test_every_sentence_can_be_said_without_its_facts(kind: object) -> None:
     """A file of another version may lack them."""
     name = getattr(kind, "name", "")
     for is_over in (False, True):
-        assert "%" not in sentence(name, "1", {}, is_over)
-    assert sentence("of a later version", "", {}) == "of a later version"
+        assert "%" not in alert_sentence(name, "1", {}, is_over)
+    assert alert_sentence("of a later version", "", {}) == "of a later version"
 
 
 def test_kinds_of_which_there_are_many_have_a_sentence_for_the_rest() -> None:
     many = {"company-down", "company-fills", "deliveries-given-up", "token-expires"}
-    assert {kind.name for kind in KINDS if pattern(kind, MORE, False)} == many
-    assert {kind.name for kind in KINDS if pattern(kind, MORE, True)} == many
+    assert {kind.name for kind in KINDS if alert_pattern(kind, MORE, False)} == many
+    assert {kind.name for kind in KINDS if alert_pattern(kind, MORE, True)} == many
     assert OpenAlert(kind="x", begun_at="").subject == ""

@@ -11,7 +11,7 @@ from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.base.problems import Problem
 from wmsd.db.engine.database import Database
-from wmsd.db.migrations import PLATFORM, create
+from wmsd.db.migrations import PLATFORM, create_file
 from wmsd.tenants.accounts import kernel_tokens
 from wmsd.tenants.accounts.kernel_tokens import GRACE, PREFIX, Accepted, Made, accepted, is_accepted
 
@@ -22,7 +22,7 @@ NOON, LATER, NEXT_NOON = "2026-11-20T12:00:00.000Z", "2026-11-20T12:01:00.000Z",
 
 class Scene:
     def __init__(self, path: Path) -> None:
-        create(path, PLATFORM)
+        create_file(path, PLATFORM)
         self.clock = SteeredClock()
         self.database = Database(path, OrderedClock(self.clock), CountedIds())
 

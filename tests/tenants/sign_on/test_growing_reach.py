@@ -19,7 +19,7 @@ from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import PASSWORD, World
 from tests.tenants.sign_on.providers import Scene, open_scene
 from wmsd import docs
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.interfaces.cli.kit.operations import act
 from wmsd.maintenance.company_moves import deletion_store as company_deletion
 from wmsd.tenants.accounts import user_administration as users
@@ -120,7 +120,7 @@ def given(by: str = ROOT, **typed: str) -> Grant:
 
 
 async def at_the_command_line(stage: Stage) -> None:
-    body = check(UserSettingsPatch, {"company_codes": ["ACME", "OTHER"]})
+    body = validate_model(UserSettingsPatch, {"company_codes": ["ACME", "OTHER"]})
     user_id = await id_of(stage.admins[ROOT], BOB)
     await act(stage.world.installation, users.change_user, id=user_id, body=body)
 

@@ -7,7 +7,7 @@ import pytest
 from wmsd.contract.access import Role
 from wmsd.tenants.accounts.rules import User
 from wmsd.tenants.sign_on.providers import Provider
-from wmsd.tenants.sign_on.rules import Known, claim, decide
+from wmsd.tenants.sign_on.rules import Known, claim_value, decide
 
 COMPANIES = {"ACME": 1, "GLOBEX": 2, "INITECH": 3}
 CLAIMS: dict[str, Any] = {"sub": "1", "email": "Ana@Example.com", "email_verified": True, "name": "Ana  Pop"}
@@ -47,7 +47,7 @@ def user(role: Role = "member", disabled: bool = False) -> User:
 )
 def test_a_claim_by_its_name_or_by_its_dots(name: str, found: object) -> None:
     claims = {"groups": ["a"], "realm_access": {"roles": ["b"]}, "https://example.com/roles": ["c"]}
-    assert claim(claims, name) == found
+    assert claim_value(claims, name) == found
 
 
 def test_the_first_rule_that_fits_decides_and_equal_ones_add_their_companies() -> None:

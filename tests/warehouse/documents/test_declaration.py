@@ -13,12 +13,12 @@ from wmsd.contract.route import Route
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.lists import conditions
 from wmsd.interfaces.cli.records.document_commands import document_command
-from wmsd.interfaces.openapi.document import document
+from wmsd.interfaces.openapi.document import openapi_document
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.document_lines import LineTable
 from wmsd.warehouse.documents.file_rows import DocumentRows
 from wmsd.warehouse.documents.kind import DocumentKind
-from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 from wmsd.warehouse.sales_orders.schema import (
     SalesOrder,
@@ -48,7 +48,7 @@ LINE_OF_EACH = """
 """
 FILTERS = {"partner_id": QueryId, "client_id": QueryId, "urgency": str}
 URGENT = replace(SALES_ORDERS.table, body=UrgentFields, shown=Urgent, filters=FILTERS)
-READING = reading(URGENT, tag="Sales orders", module="outbound", ability="sales-orders:read")
+READING = reading_operations(URGENT, tag="Sales orders", module="outbound", ability="sales-orders:read")
 URGENT_ORDERS = replace(SALES_ORDERS, table=URGENT, reading=READING)
 
 
@@ -88,7 +88,7 @@ def test_a_field_has_its_column_in_files() -> None:
 
 
 def test_a_field_and_a_filter_are_described() -> None:
-    described = document("orders", "1", [Route("GET", "/orders", READING.by_page)])
+    described = openapi_document("orders", "1", [Route("GET", "/orders", READING.by_page)])
     (shown,) = (each for name, each in described["components"]["schemas"].items() if name == "Urgent")
     parameters = {each["name"] for each in described["paths"]["/orders"]["get"]["parameters"] if "name" in each}
     assert "urgency" in shown["properties"]

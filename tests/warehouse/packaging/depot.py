@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.world import World
 from wmsd.base.quantity import SCALE
 from wmsd.maintenance.file_checks.company_checks import Findings, examine
-from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record
+from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record_movement
 from wmsd.warehouse.packaging.schema import Direction
 
 BALANCES = "/api/v2/packaging/balances"
@@ -33,7 +33,7 @@ class Depot:
         before = await self.world.last_event()
         movement = Movement(packaging_type, partner, direction, round(quantity * SCALE), **fields)
         database = await self.world.database()
-        await database.write(partial(record, movement=movement, document=document))
+        await database.write(partial(record_movement, movement=movement, document=document))
         return await self.world.events_after(before)
 
     async def balances(self) -> dict[tuple[str, int], float]:

@@ -14,7 +14,7 @@ from wmsd.base.quantity import MAXIMUM, SCALE
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.packaging.actions import check_movement, record_by_hand
-from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record, take_back_document
+from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record_movement, take_back_document
 from wmsd.warehouse.packaging.packaging_lines import find_movements
 from wmsd.warehouse.packaging.schema import Direction, PackagingLine
 
@@ -58,7 +58,7 @@ async def test_a_movement_is_told_with_the_new_balance(depot: Depot) -> None:
 async def test_several_movements_in_one_unit_of_work_are_told_one_by_one(depot: Depot) -> None:
     def several(tx: Transaction) -> None:
         for quantity in (5, 7, 3):
-            record(tx, Movement(1, 1, "OUT", quantity * SCALE))
+            record_movement(tx, Movement(1, 1, "OUT", quantity * SCALE))
 
     before = await depot.world.last_event()
     await (await depot.world.database()).write(several)
@@ -215,7 +215,7 @@ async def test_balances_are_the_sums_of_the_ledger(
     for type_id, partner_id, direction, quantity in moves:
         try:
             movement = Movement(type_id, partner_id, direction, quantity)
-            await database.write(partial(record, movement=movement))
+            await database.write(partial(record_movement, movement=movement))
         except Problem as problem:
             assert "past 999999999.999999" in problem.errors["quantity"][0]
     assert (await depot.examined()).differences == []

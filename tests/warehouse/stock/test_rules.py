@@ -8,11 +8,11 @@ from wmsd.warehouse.stock.rules import (
     Change,
     Counted,
     Fault,
-    changes,
     count_parts,
     count_total,
     faults_of,
     only,
+    part_changes,
 )
 
 LOT_A, LOT_B, S1, S2 = PartKey("A"), PartKey("B"), PartKey("A", "S1"), PartKey(None, "S2")
@@ -35,12 +35,12 @@ MIXED = contents({LOT_A: there(5, 1), S1: there(1), UNNAMED: there(4, 2), S2: th
 def test_changes_are_what_differs_in_the_order_of_the_parts() -> None:
     before = {LOT_A: there(5), LOT_B: there(3, 1), S1: there(1)}
     after = {UNNAMED: there(2), LOT_B: there(3), LOT_A: there(5)}
-    assert changes(before, after) == [
+    assert part_changes(before, after) == [
         Change(LOT_B, there(3, 1), there(3)),
         Change(S1, there(1), there(0)),
         Change(UNNAMED, there(0), there(2)),
     ]
-    assert changes(before, before) == []
+    assert part_changes(before, before) == []
 
 
 def counted(before: Contents, *counts: tuple[PartKey, float, float | None]) -> tuple[Parts, list[Fault]]:

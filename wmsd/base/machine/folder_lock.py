@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @contextmanager
-def changing(folder: Path) -> Iterator[None]:
+def folder_lock(folder: Path) -> Iterator[None]:
     """Lets one at a time change what is in the folder; the others wait. For moments only. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from wmsd.base.dataclass import dataclass
 from wmsd.contract.context import Actor
 from wmsd.db.engine.sqlite import aiosqlite, sqlite3
-from wmsd.db.engine.worker_threads import WorkerThreads, tell
+from wmsd.db.engine.worker_threads import WorkerThreads, tell_loop
 
 Result = TypeVar("Result")
 LARGEST_GROUP = 64
@@ -86,7 +86,7 @@ class UnderWay:
                 connection.interrupt()
 
 
-def settle(work: Work) -> None:
+def settle_work(work: Work) -> None:
     """Tells the waiter, on the loop, which waits a moment for memory to say it with."""
     for _ in range(MOST_TRIES):
         try:
@@ -238,7 +238,7 @@ class ConnectionQueue:
                 for work in group:
                     work.error = work.error or error
             is_last = not self._waiting
-            tell(loop, self._deliver, loop, group, is_last)
+            tell_loop(loop, self._deliver, loop, group, is_last)
             if not is_last and self._workers.is_wanted:
                 self._workers.post_again(partial(self._run_groups, loop))
                 return
@@ -269,7 +269,7 @@ class ConnectionQueue:
         if self.after_group is not None:
             self.after_group(group)
         for work in group:
-            settle(work)
+            settle_work(work)
         if self.when_idle is not None and not self._is_running:
             self.when_idle()
 
@@ -282,7 +282,7 @@ class ConnectionQueue:
             while self._waiting:
                 work = self._waiting.popleft()
                 work.error = error
-                settle(work)
+                settle_work(work)
             self._idle.set()
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:

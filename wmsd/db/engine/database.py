@@ -20,7 +20,7 @@ from wmsd.db.engine.failures import FileMoved, FileOverwritten, StorageError, is
 from wmsd.db.engine.held_states import Pinned, Pins
 from wmsd.db.engine.inline_reader import InlineReader
 from wmsd.db.engine.last_writes import Writes
-from wmsd.db.engine.replaced_files import Standing, keep, keep_log
+from wmsd.db.engine.replaced_files import Standing, keep_log, keep_replaced_file
 from wmsd.db.engine.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
 from wmsd.db.engine.staging import Staging, StagingFolder
 from wmsd.db.engine.thread_readers import ThreadReaders
@@ -279,7 +279,7 @@ class Database:
         """
         queues = self._queues()
         run_last = queues[-1].run_last if queues else self._inline_reader.run_last
-        return await run_last(lambda connection: keep(connection, self.standing, path))
+        return await run_last(lambda connection: keep_replaced_file(connection, self.standing, path))
 
     def _queues(self) -> list[ConnectionQueue]:
         return [*self._readers.queues, *([] if self._writer is None else [self._writer])]

@@ -1,6 +1,4 @@
-"""Failures of a database file: for programs as a Problem, and as sentences for whoever typed a command and may
-mend them.
-"""
+"""Failures of a database file, in the words of the person who has to repair it."""
 
 from pathlib import Path
 
@@ -53,7 +51,7 @@ MAY_HAVE_HAPPENED = (
 )
 
 
-def explain(error: Exception) -> Problem | None:
+def problem_of_failure(error: Exception) -> Problem | None:
     """The answer to a failure of the file or the disk, mostly a 503; None for an error in the program."""
     if isinstance(error, OutcomeUnknown):
         short = isinstance(error.__cause__, MemoryError)
@@ -104,13 +102,3 @@ def is_broken_off(error: sqlite3.Error) -> bool:
 
 def _name(error: Exception) -> str:
     return getattr(error, "sqlite_errorname", "") or ""
-
-
-def as_storage_error(error: Exception) -> StorageError:
-    reason = " ".join(str(error).split())
-    if is_damage(error):
-        return StorageError(
-            f"A file in the data folder is damaged ({reason}). `wmsd doctor` says which, and how it is restored."
-        )
-    known = explain(error)
-    return StorageError(f"The data cannot be used: {reason if known is None else f'{known.message} ({reason})'}")

@@ -31,7 +31,7 @@ class Found(NamedTuple):
     log: int
 
 
-def find(path: Path) -> Found:
+def find_file_and_log(path: Path) -> Found:
     """The file and its log as they are now. Raises OSError."""
     path = path.resolve()  # SQLite's own files stand beside it
     file, log = os.stat(path), os.stat(_log_of(path))  # noqa: PTH116  # a Path takes twice as long
@@ -55,7 +55,7 @@ def was_exchanged(path: Path, row: LogRow) -> bool:
     """Whether the file is another one than its log has found, by what both hold too. No process may have it open,
     and nothing of the row may have been written back to it. Raises OSError.
     """
-    found = find(path)
+    found = find_file_and_log(path)
     is_written = found.modified != row.found_modified and found.changed > row.found_changed
     return (found.file != row.found_file or is_written) and not _has_page_of_log(path.resolve())
 

@@ -22,13 +22,13 @@ CLAIM: Final = """
 """
 
 
-def claim(connection: sqlite3.Connection, path: Path, owner: Owner) -> None:
+def claim_file(connection: sqlite3.Connection, path: Path, owner: Owner) -> None:
     """Writes down whose file it is, in a file that does not say so yet: one that is new, or was made by a program
     without this. Raises WrongOwner.
     """
     if connection.execute(FIND).fetchone() is None:
         connection.execute(CLAIM, owner)
-    check(connection, path, owner)
+    check_owner(connection, path, owner)
 
 
 def give_away(connection: sqlite3.Connection, owner: Owner) -> None:
@@ -37,7 +37,7 @@ def give_away(connection: sqlite3.Connection, owner: Owner) -> None:
     connection.execute(CLAIM, owner)
 
 
-def check(connection: sqlite3.Connection | Transaction, path: Path, owner: Owner) -> None:
+def check_owner(connection: sqlite3.Connection | Transaction, path: Path, owner: Owner) -> None:
     """Raises WrongOwner when the file is of another company, or of another installation. Raises sqlite3.Error."""
     row = connection.execute(FIND).fetchone()
     if row is None:

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.contract.context import Actor
-from wmsd.db.engine.connection_queue import ConnectionQueue, Work, settle
+from wmsd.db.engine.connection_queue import ConnectionQueue, Work, settle_work
 from wmsd.db.engine.failures import is_delay
 from wmsd.db.engine.read_turns import ReadTurn
 from wmsd.db.engine.replaced_files import Standing
@@ -186,7 +186,7 @@ class InlineReader:
                 self._conclude(work)
             except Exception as error:  # memory may run out here too
                 work.error = error
-                settle(work)
+                settle_work(work)
 
     def _conclude(self, work: Work) -> None:
         """Tells the waiter, or has a thread do what was broken off. What this turn had no time for is done in the
@@ -202,7 +202,7 @@ class InlineReader:
             work.error = None
             self._hand_over(work)
         else:
-            settle(work)
+            settle_work(work)
 
     def release(self, connection: sqlite3.Connection) -> None:
         """Lets the writer take as long as it needs. Called by the writer, before it begins."""

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from wmsd.db.engine.connection_queue import Work
-from wmsd.db.engine.failures import STORAGE_FAILURES, explain
+from wmsd.db.engine.failures import STORAGE_FAILURES, problem_of_failure
 
 
 class Moments:
@@ -25,7 +25,7 @@ class Writes:
 
     def note(self, group: list[Work], now: datetime) -> None:
         failures = [work.error for work in group if isinstance(work.error, STORAGE_FAILURES)]
-        failures = [error for error in failures if explain(error) is not None]
+        failures = [error for error in failures if problem_of_failure(error) is not None]
         if failures:
             self.failure, self.moments.failed_at = failures[0], now
         elif any(work.error is None for work in group):

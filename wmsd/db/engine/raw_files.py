@@ -46,7 +46,7 @@ def note_closed(path: Path) -> None:
 
 
 @contextmanager
-def unopened(path: Path) -> Iterator[bool]:
+def unopened_file(path: Path) -> Iterator[bool]:
     """Whether no connection of this process is open to the file; then only this thread can open one meanwhile."""
     with _CHANGED:
         while path in _held:
@@ -65,7 +65,7 @@ def unopened(path: Path) -> Iterator[bool]:
 
 def first_bytes(path: Path, number: int) -> bytes | None:
     """The first bytes of the file; None while a connection of this process is open to it. Raises OSError."""
-    with unopened(path) as is_unopened:
+    with unopened_file(path) as is_unopened:
         if not is_unopened:
             return None
         check_regular(path)
@@ -75,14 +75,14 @@ def first_bytes(path: Path, number: int) -> bytes | None:
 
 def is_in_use(path: Path) -> bool:
     """Whether any process has a connection to the file that has read it. Raises OSError."""
-    with unopened(path) as is_unopened:
+    with unopened_file(path) as is_unopened:
         if not is_unopened:
             return True
         return is_locked(path)
 
 
 def is_locked(path: Path) -> bool:
-    """As `is_in_use`, of other processes. Call it within `unopened`."""
+    """As `is_in_use`, of other processes. Call it within `unopened_file`."""
     check_regular(path)
     opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -141,7 +141,7 @@ class Standing:
         return False
 
 
-def keep(connection: sqlite3.Connection, standing: Standing, path: Path) -> bool:
+def keep_replaced_file(connection: sqlite3.Connection, standing: Standing, path: Path) -> bool:
     """Writes everything in the log into the file; if that was deleted, writes a copy to `path` instead.
 
     Answers whether there is a copy. Raises sqlite3.Error and OSError.

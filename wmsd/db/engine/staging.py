@@ -34,7 +34,7 @@ WRITE_BACK: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 MADE_HERE: Final = f"SELECT name FROM {HERE}.sqlite_schema WHERE type = 'table'"
 
 
-def forget(tx: Transaction) -> None:
+def forget_staged_rows(tx: Transaction) -> None:
     """Drops the tables in HERE, because the connection is used again."""
     for (name,) in tx.rows(MADE_HERE):
         tx.execute(f"DROP TABLE {HERE}.{name}")

@@ -10,7 +10,7 @@ from wmsd.base.ids import Ids
 from wmsd.contract.context import PROGRAM
 from wmsd.db.engine.connection_queue import GroupRunner, UnderWay, Work
 from wmsd.db.engine.failures import FileMoved, OutcomeUnknown, OutOfTime, is_delay, is_in_doubt
-from wmsd.db.engine.file_owner import Owner, check
+from wmsd.db.engine.file_owner import Owner, check_owner
 from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, sqlite3
 from wmsd.db.engine.transaction import AtCommit, Provision, Transaction
@@ -200,7 +200,7 @@ def read_once(
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         if owner is not None:
-            check(connection, path, owner)
+            check_owner(connection, path, owner)
         return action(Transaction(connection, clock.now(), clock.ordering(), ids, PROGRAM, provision))
     finally:
         connection.close()

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.file_exchange import Found, find, rows_of_log, was_exchanged
-from wmsd.db.engine.raw_files import is_locked, unopened
+from wmsd.db.engine.file_exchange import Found, find_file_and_log, rows_of_log, was_exchanged
+from wmsd.db.engine.raw_files import is_locked, unopened_file
 from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, sqlite3
 
@@ -60,7 +60,7 @@ class WriteAheadLog:
 
     def _found(self) -> Found | tuple[None, ...]:
         try:
-            return find(self._standing.path)
+            return find_file_and_log(self._standing.path)
         except OSError:  # the next look at the file says so
             return UNKNOWN
 
@@ -91,7 +91,7 @@ def check_log(path: Path, copy: Path | None = None) -> None:
     file = path.resolve()
     if not log_bytes(file):
         return
-    with unopened(file) as is_unopened, suppress(sqlite3.Error, OSError):
+    with unopened_file(file) as is_unopened, suppress(sqlite3.Error, OSError):
         if is_unopened:
             name = _checked_name(path, copy or path)
             if name is not None and not is_locked(file):

@@ -26,7 +26,7 @@ from wmsd.db.engine.unit_of_work import read_once
 from wmsd.db.engine.worker_threads import Workers
 from wmsd.db.files.company_file import Borrow, CompanyFile, GoOn
 from wmsd.db.files.open_files import OpenFiles
-from wmsd.db.migrations import COMPANY, Before, create, is_current, only_by_a_server, put_in_place
+from wmsd.db.migrations import COMPANY, Before, create_file, is_current, only_by_a_server, put_in_place
 
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
@@ -106,7 +106,7 @@ class CompanyFiles:
         """
         path = self._place_of_new(company_id)
         self._codes[company_id] = code
-        create(path, COMPANY, self.owner(company_id))
+        create_file(path, COMPANY, self.owner(company_id))
 
     def adopt(self, company_id: int, code: str, prepared: Path) -> None:
         """As `create`, with a file that is there already and becomes the company's. No log may be beside it."""

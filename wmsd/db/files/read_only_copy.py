@@ -17,7 +17,7 @@ from wmsd.base.ids import RandomIds
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.contract.context import PROGRAM
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.file_owner import FIND, Owner, check
+from wmsd.db.engine.file_owner import FIND, Owner, check_owner
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.raw_files import first_bytes, is_in_use
 from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, sqlite3
@@ -104,7 +104,7 @@ def _in_place(path: Path, owner: Owner | None) -> Iterator[Transaction]:
     try:
         try:
             if owner is not None:
-                check(connection, path, owner)
+                check_owner(connection, path, owner)
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         except (sqlite3.Error, UnicodeDecodeError):
             as_far_as_possible(connection)

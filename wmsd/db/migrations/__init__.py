@@ -19,7 +19,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.machine.private_files import give_to_owner_of, make_folders
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError, is_damage, is_delay, is_of_disk
-from wmsd.db.engine.file_owner import Owner, claim
+from wmsd.db.engine.file_owner import Owner, claim_file
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.raw_files import first_bytes
 from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, connect_as_it_is, log_bytes, sqlite3
@@ -74,7 +74,7 @@ def only_by_a_server(path: Path) -> None:
     )
 
 
-def create(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
+def create_file(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
     """Creates a new file of this kind, for its owner. Raises StorageError; never touches an existing file."""
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is.")
@@ -182,7 +182,7 @@ def _open(
         if not was_current:
             _run_scripts(connection, path, kind, owner)
         elif owner is not None:
-            claim(connection, path, owner)
+            claim_file(connection, path, owner)
         is_as_it_was = was_current and not connection.total_changes
         if mark is not None and (found := read_mark(connection)).last_change < mark.last_change:
             return CheckedFile(connection, is_as_it_was, found)
@@ -212,7 +212,7 @@ def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, own
             ) from error
     connection.execute(f"PRAGMA user_version = {len(kind.scripts())}")
     if owner is not None:
-        claim(connection, path, owner)
+        claim_file(connection, path, owner)
     connection.execute("COMMIT")
 
 

@@ -25,15 +25,15 @@ def last_shown(tx: Transaction) -> str:
     return updated_at(tx.last_change())
 
 
-def changed(tx: Transaction) -> dict[str, object]:
+def change_columns(tx: Transaction) -> dict[str, object]:
     """The columns of a record that changes now."""
     change = tx.next_change()
     return {"change_seq": change, "updated_at": updated_at(change)}
 
 
-def created(tx: Transaction) -> dict[str, object]:
+def creation_columns(tx: Transaction) -> dict[str, object]:
     """The columns of a record that is created now, by the clock. Only its place may be ahead of the clock."""
-    return {**changed(tx), "created_at": tx.timestamp}
+    return {**change_columns(tx), "created_at": tx.timestamp}
 
 
 def each_changed(tx: Transaction, count: int) -> list[tuple[int, str]]:

@@ -83,7 +83,7 @@ def _cell_sql(sql: str, field: FieldInfo, number: str) -> str:
     return f"(SELECT {form.format('a_value')} FROM (SELECT {sql} AS a_value))"
 
 
-def line(row: Sequence[str]) -> str:
+def csv_line(row: Sequence[str]) -> str:
     """The cells as a line, without its end."""
     return ",".join(map(quoted, row))
 
@@ -93,7 +93,7 @@ def quoted(cell: str) -> str:
 
 
 def _cell(value: Any) -> str:
-    return quoted(cells.write(value))
+    return quoted(cells.write_cell(value))
 
 
 def _list(text: str | None) -> str:

@@ -319,7 +319,7 @@ def _cut(
     return Joined(text[:end].decode(), last, number, ",".join(places[:number]), number < some.number)
 
 
-def fitting(records: Sequence[str]) -> int:
+def number_that_fits(records: Sequence[str]) -> int:
     """How many of the records fit on a page: at least one, if there are any."""
     end = 0
     for number, record in enumerate(records):

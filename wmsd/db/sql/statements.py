@@ -18,7 +18,7 @@ def update_sql(table: str, columns: Iterable[str]) -> str:
     return f"UPDATE {table} SET {', '.join(f'{name} = :{name}' for name in columns)} WHERE id = :id"
 
 
-def stored(values: Mapping[str, Any]) -> dict[str, object]:
+def column_values(values: Mapping[str, Any]) -> dict[str, object]:
     """Field values in the form of columns: lists and objects as JSON text, the rest unchanged."""
     return {name: _stored(value) for name, value in values.items()}
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from wmsd.contract.context import Company
-from wmsd.settings import Limits
+from wmsd.settings.sections.limits import Limits
 
 
 class Limit(NamedTuple):

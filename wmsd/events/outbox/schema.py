@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, WithJsonSchema
 
-from wmsd.contract.fields import Id, Model, Timestamp, choice
+from wmsd.contract.fields import Id, Model, Timestamp, choice_of
 from wmsd.contract.list_queries import CursorQuery, QueryTimestamp, several_of
 from wmsd.events.outbox.events import EVENTS
 
@@ -15,7 +15,7 @@ class Event(Model):
     id: Annotated[
         str, Field(description="Every delivery of the event has the same id, so receivers recognise repetitions.")
     ]
-    event: Annotated[str, choice("EventName", EVENTS)]
+    event: Annotated[str, choice_of("EventName", EVENTS)]
     timestamp: Timestamp
     entity_id: Id
     data: dict[str, Any]

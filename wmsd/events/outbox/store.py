@@ -75,7 +75,7 @@ COUNTS: Final = """
 """
 
 
-def counts(tx: Transaction, month: str | None = None) -> dict[str, dict[str, int]]:
+def event_counts(tx: Transaction, month: str | None = None) -> dict[str, dict[str, int]]:
     """The number of events, by month (`2026-11`, in UTC) and name. Each counts once, with or without a webhook."""
     found: dict[str, dict[str, int]] = {}
     for of_month, event, count in tx.rows(COUNTS, {"month": month}):

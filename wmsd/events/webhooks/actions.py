@@ -12,7 +12,7 @@ from wmsd.contract.context import Company
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import stored
+from wmsd.db.sql.statements import column_values
 from wmsd.events.webhooks import missing_credentials, rules, store
 from wmsd.events.webhooks import receiver_rules as receiving
 from wmsd.events.webhooks.schema import (
@@ -115,7 +115,7 @@ def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company
 
 def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """The columns, with the given fields laid over the current ones. Raises Problem with all errors."""
-    fields = stored({name: given[name] for name in store.COLUMNS if name in given})
+    fields = column_values({name: given[name] for name in store.COLUMNS if name in given})
     values = {**(current or {}), **fields}
     errors: FieldErrors = {}
     if values["url"] != (current or {}).get("url"):
@@ -182,11 +182,11 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
             {"secret": ["cannot be rotated, because the present one cannot be read; send the new one by PATCH"]}
         )
     if before["secret"] != body.secret:
-        rotate(tx, id, before["secret"], body.secret)
+        rotate_secret(tx, id, before["secret"], body.secret)
     return _one(tx, id, company)
 
 
-def rotate(tx: Transaction, id: int, before: str, secret: str) -> None:
+def rotate_secret(tx: Transaction, id: int, before: str, secret: str) -> None:
     """The new secret signs, and for a while the one before too."""
     vault = tx.service(Vault)
     after = {"secret": secret}

@@ -55,7 +55,7 @@ def off_because(company: Company) -> str | None:
     return None
 
 
-def verdict(is_success: bool, attempts_left: int) -> Verdict:
+def verdict_of_attempt(is_success: bool, attempts_left: int) -> Verdict:
     """The consequence of an attempt. `attempts_left` counts without it."""
     if is_success:
         return Verdict("delivered")

@@ -13,9 +13,9 @@ from wmsd.contract.fields import (
     Recorded,
     Sealed,
     Timestamp,
-    choice,
+    choice_of,
     not_among,
-    refuse,
+    validation_error,
 )
 from wmsd.contract.list_queries import CursorQuery, PageQuery
 from wmsd.events.outbox.events import EVENTS
@@ -38,20 +38,20 @@ def _event(name: str) -> str:
     return name
 
 
-EventChoice = Annotated[str, AfterValidator(_event), choice("EventChoice", [EVERY_EVENT, *EVENTS])]
+EventChoice = Annotated[str, AfterValidator(_event), choice_of("EventChoice", [EVERY_EVENT, *EVENTS])]
 
 
 def each_once(names: list[str]) -> list[str]:
     if len(set(names)) != len(names):
-        raise refuse("must not name one event twice")
+        raise validation_error("must not name one event twice")
     if EVERY_EVENT in names and len(names) > 1:
-        raise refuse(f"must be {EVERY_EVENT} alone, or names of events")
+        raise validation_error(f"must be {EVERY_EVENT} alone, or names of events")
     return names
 
 
 def _visible(value: str) -> str:
     if not value.isascii() or not value.isprintable():
-        raise refuse("must be visible ASCII characters")
+        raise validation_error("must be visible ASCII characters")
     return value
 
 
@@ -59,13 +59,13 @@ def _secret(value: str) -> str:
     try:
         standard_key(value)
     except ValueError as error:
-        raise refuse(str(error)) from None
+        raise validation_error(str(error)) from None
     return value
 
 
 def _user(value: str) -> str:
     if ":" in value:
-        raise refuse("must not contain a colon")
+        raise validation_error("must not contain a colon")
     return value
 
 

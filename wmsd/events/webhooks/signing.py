@@ -67,7 +67,7 @@ AUTHENTICATION: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, str]]
 }
 
 
-def telling(event_id: str, event: str, attempt: int, sequence: int) -> dict[str, str]:
+def delivery_headers(event_id: str, event: str, attempt: int, sequence: int) -> dict[str, str]:
     """The headers that follow from the delivery alone."""
     return {
         "Content-Type": "application/json",
@@ -98,7 +98,7 @@ def headers(
     """The headers of a delivery. `seconds` is when the attempt begins, since 1970."""
     found = {
         **AUTHENTICATION[auth_type](credentials),
-        **telling(event_id, event, attempt, sequence),
+        **delivery_headers(event_id, event, attempt, sequence),
         "webhook-timestamp": str(seconds),
     }
     if auth_type == "hmac":

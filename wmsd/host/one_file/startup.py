@@ -13,7 +13,7 @@ import signal
 from pathlib import Path
 from typing import Final
 
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.host import own_program
 from wmsd.host.one_file import STARTED
 from wmsd.host.one_file.eager_imports import import_all
@@ -64,13 +64,13 @@ def _command_line(process: str) -> bytes | None:
         return None
 
 
-async def settle() -> None:
+async def settle_temporary_folder() -> None:
     """Makes the server independent of its folder, and removes those of programs that were killed.
 
     Only the one-file program has such a folder.
     """
     folder = own_program.unpacked()
-    if folder is not None and own_program.packing() == "file":
+    if folder is not None and own_program.packing_form() == "file":
         await asyncio.to_thread(_settle, folder)
 
 
@@ -78,7 +78,7 @@ def _settle(folder: Path) -> None:
     try:
         import_all(folder)
         if removed := remove_left(folder.parent):
-            folders = counted(removed, "temporary folder")
+            folders = count_of(removed, "temporary folder")
             LOG.info("removed %s in %s, of a wmsd that was killed", folders, folder.parent)
     except OSError as error:
         LOG.warning("the temporary folder %s cannot be looked at: %s", folder, error.strerror)

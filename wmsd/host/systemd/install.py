@@ -18,7 +18,7 @@ from wmsd.host.systemd.checks import check_folder, check_program, check_unit, ch
 from wmsd.host.systemd.commands import ServiceError
 from wmsd.host.systemd.paths import CONFIG, NAME, PROGRAM, STATE, UNIT, UNIT_FILE
 from wmsd.host.systemd.settings_file import Values, read_config, settings_from, with_folders
-from wmsd.settings import example
+from wmsd.settings.toml_writer import example
 
 NO_LOGIN: Final = "/usr/sbin/nologin"
 

@@ -8,8 +8,12 @@ from typing import Any, Final
 
 from wmsd.host.systemd.commands import ServiceError
 from wmsd.host.systemd.paths import CONFIG, NAME, STATE
-from wmsd.settings import Layer, Settings, SettingsError, as_written, settings_of
+from wmsd.settings.all_settings import Settings
+from wmsd.settings.paths import Layer
+from wmsd.settings.sections.fields import SettingsError
+from wmsd.settings.sources import settings_of
 from wmsd.settings.toml_errors import NoToml, read_toml
+from wmsd.settings.toml_writer import as_written
 
 FOLDERS: Final = {("server", "data"): "data", ("backup", "folder"): "backups"}
 """Settings that name a folder which the server makes, and what the folders of a service are called."""

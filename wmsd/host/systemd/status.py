@@ -41,7 +41,7 @@ class Verdict:
     facts: dict[str, str]
 
 
-def verdict() -> Verdict:
+def service_verdict() -> Verdict:
     """Raises ServiceError."""
     unit_file = next((path for path in (UNIT_FILE, *UNITS_OF_PACKAGES) if path.exists()), None)
     if unit_file is None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.host.systemd.paths import CONFIG, NAME, PROGRAM_OF_PACKAGE, STATE
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 TEMPLATE: Final = files("wmsd.host.systemd") / "wmsd.service"
 BY_COMMAND: Final = "Written by `wmsd service install`, which writes it anew."

@@ -101,7 +101,7 @@ def alternative_names(authority: x509.Certificate, machine: MachineNames) -> lis
     ]
 
 
-def fingerprint(certificate: x509.Certificate) -> str:
+def certificate_fingerprint(certificate: x509.Certificate) -> str:
     """SHA-256, as systems show it."""
     return certificate.fingerprint(hashes.SHA256()).hex(":").upper()
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.base.machine.regular_files import check_regular, reason_of
-from wmsd.settings import Server, SettingsError
+from wmsd.settings.sections.fields import SettingsError
+from wmsd.settings.sections.server import Server
 
 UNREADABLE: Final = "{path} cannot be read: {reason}."
 OTHER_KEY: Final = "The private key in {key} does not belong to the certificate in {certificate}."

@@ -9,8 +9,8 @@ from typing import Final
 
 from wmsd.base.clock import Clock
 from wmsd.host.tls.certificate_files import check_files
-from wmsd.host.tls.verdict import judged
-from wmsd.settings import Server
+from wmsd.host.tls.verdict import certificate_findings
+from wmsd.settings.sections.server import Server
 
 LOG = logging.getLogger("wmsd.tls")
 LOOK_SECONDS: Final = 3600.0
@@ -74,7 +74,7 @@ class ServedTls:
             return
         self._told_at = now
         try:
-            told = list(judged(self._server, self._data, now))
+            told = list(certificate_findings(self._server, self._data, now))
         except Exception as error:  # such as of an authority that is torn, which is not served
             LOG.warning("the certificate is served, but could not be examined: %s", error)
             return

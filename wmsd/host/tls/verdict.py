@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from wmsd.contract.findings import REASONS, FindingKind, Found
 from wmsd.host.tls.certificate_files import FAULTS, check_files
 from wmsd.http_client.trusted_authorities import dialling_context, knows_authorities
-from wmsd.settings import Server, SettingsError
+from wmsd.settings.sections.fields import SettingsError
+from wmsd.settings.sections.server import Server
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -98,7 +99,7 @@ INCOMPLETE: Final = FindingKind(
 KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, INCOMPLETE, OTHER_NAMES, NAMELESS, NOT_RENEWED, AUTHORITY_ENDS)
 
 
-def judged(server: Server, data: Path, now: datetime) -> Found:
+def certificate_findings(server: Server, data: Path, now: datetime) -> Found:
     """All that is wrong. It reads the authorities that this machine knows, for 20 ms or more."""
     found = list(judged_by_time(server, data, now))
     yield from found

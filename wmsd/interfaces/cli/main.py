@@ -168,10 +168,11 @@ def main() -> None:
     try:
         wmsd(prog_name="wmsd")
     except OSError as error:
-        from wmsd.log.output import escaped
+        from wmsd.log.output import escape_controls
 
         click.echo(
-            escaped(f"wmsd: {error.filename or 'Reading or writing failed'}: {error.strerror or error}."), err=True
+            escape_controls(f"wmsd: {error.filename or 'Reading or writing failed'}: {error.strerror or error}."),
+            err=True,
         )
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that flushing the rest at the end cannot fail again
         sys.exit(1)

@@ -14,7 +14,7 @@ from wmsd.dispatch.idempotency import REPLAYED
 from wmsd.interfaces.graphql.execution import Execution, introspect
 from wmsd.interfaces.graphql.media_type import RESPONSE, content_type, media_type
 from wmsd.interfaces.graphql.parser import Refused, document_of
-from wmsd.interfaces.graphql.plans import operation_of, plan
+from wmsd.interfaces.graphql.plans import operation_of, plan_operation
 from wmsd.interfaces.openapi.headers import COST
 
 MOST_TOLD: Final = 50
@@ -28,7 +28,7 @@ async def answer(
     """Answers a document. Raises Problem (405) for a mutation sent by GET."""
     try:
         document = document_of(query)
-        planned = plan(document, operation_of(document, operation_name), variables)
+        planned = plan_operation(document, operation_of(document, operation_name), variables)
     except Refused as refused:
         return _refused(call, [_shown(error) for error in refused.errors])
     if planned.is_mutation and call.method == "GET":

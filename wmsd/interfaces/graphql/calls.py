@@ -79,7 +79,7 @@ def _parameter(plan: Plan, argument: str) -> str:
     return plan.field.renamed.get(argument, argument)
 
 
-def renamed(plan: Plan) -> dict[str, str]:
+def argument_names(plan: Plan) -> dict[str, str]:
     """The names of arguments, by the parameters that errors name."""
     return {_parameter(plan, name): name for name in (*plan.arguments, *PAGE)}
 

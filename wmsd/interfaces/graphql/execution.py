@@ -25,7 +25,7 @@ from wmsd.contract.list_queries import MOST_IDS
 from wmsd.dispatch.call import Call
 from wmsd.dispatch.dispatcher import Dispatcher
 from wmsd.dispatch.idempotency import REPLAYED
-from wmsd.interfaces.graphql.calls import Failed, call_of, failed_by, inner_call, renamed
+from wmsd.interfaces.graphql.calls import Failed, argument_names, call_of, failed_by, inner_call
 from wmsd.interfaces.graphql.limits import MOST_AT_ONCE, MOST_BYTES, MOST_OBJECTS, MOST_SECONDS
 from wmsd.interfaces.graphql.plans import Edges, Plan, Planned
 from wmsd.interfaces.graphql.root_fields import DETAIL, Collection
@@ -103,7 +103,7 @@ class Execution:
                 self.replayed.append(plan.key)
             self.data[plan.key] = await self._shown(plan, answer)
         except Failed as failed:
-            self._note(failed, [plan.key], plan.node, renamed(plan))
+            self._note(failed, [plan.key], plan.node, argument_names(plan))
         except TooMuch:
             self._note(Failed(TOO_MUCH, "VALIDATION_FAILED", {}), [plan.key], plan.node)
 

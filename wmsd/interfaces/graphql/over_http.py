@@ -7,7 +7,7 @@ from typing import Final
 
 from wmsd.base.client_addresses import Network
 from wmsd.base.problems import FieldErrors, Problem
-from wmsd.base.strict_json import dumps, loads
+from wmsd.base.strict_json import dumps, parse_json
 from wmsd.contract.route import Route, method_not_allowed
 from wmsd.dispatch.call import Call, LoadBody, Loaded, Reply, refusal
 from wmsd.dispatch.large_bodies import LargeBodies
@@ -28,7 +28,7 @@ def add_to(app: web.Application, installation: Installation) -> None:
     installation.dispatcher.add_service(GraphqlService(installation.dispatcher))
     handler = partial(_handle, installation, server.trusted_proxies(installation))
     for route in ROUTES:
-        server.add(app, route.method, route.path, handler)
+        server.add_route(app, route.method, route.path, handler)
     server.add_open(app, "*", PATH, _refuse_method)
     server.add_open(app, "GET", SCHEMA, partial(_schema, Prepared(_schema_text, "text/plain; charset=utf-8")))
     server.refuse_other_methods(app, SCHEMA, ["GET"])
@@ -36,7 +36,7 @@ def add_to(app: web.Application, installation: Installation) -> None:
 
 async def _handle(installation: Installation, trusted: Sequence[Network], request: web.Request) -> web.Response:
     call = server.call_of(request, trusted, run_graphql)
-    call.accept = server.joined(request.headers, "Accept")
+    call.accept = server.header_value(request.headers, "Accept")
     call.load_body = partial(_read, request, call, installation.dispatcher.bodies)
     reply = await installation.dispatcher.dispatch(call)
     return server.response(in_form(call.accept, reply))
@@ -52,7 +52,7 @@ async def _refuse_method(request: web.Request) -> web.Response:
     if request.method == "OPTIONS":
         return options(request.app[server.INSTALLATION].settings.server.allow_origins, request, allowed)
     refused = refusal(method_not_allowed(request.method, allowed))
-    return server.response(_as_graphql(server.joined(request.headers, "Accept"), refused))
+    return server.response(_as_graphql(server.header_value(request.headers, "Accept"), refused))
 
 
 async def _schema(prepared: Prepared, request: web.Request) -> web.Response:
@@ -110,7 +110,7 @@ def _from_query(request: web.Request) -> Loaded:
 
 def _object(name: str, text: str) -> Loaded:
     try:
-        return Loaded(*loads(text.encode()))
+        return Loaded(*parse_json(text.encode()))
     except Problem:
         raise _malformed(f"`{name}` must be an object, as JSON.") from None
 

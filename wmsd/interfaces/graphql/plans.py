@@ -106,7 +106,7 @@ def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitio
     raise Refused([GraphQLError(f"The document has no operation {name!r}.")])
 
 
-def plan(document: DocumentNode, operation: OperationDefinitionNode, variables: Json) -> Planned:
+def plan_operation(document: DocumentNode, operation: OperationDefinitionNode, variables: Json) -> Planned:
     """The plan of an operation. Raises Refused when variables do not fit, or when it costs too much."""
     excess = values_excess(variables)
     if excess is not None:

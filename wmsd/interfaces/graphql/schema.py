@@ -30,7 +30,7 @@ from wmsd.interfaces.graphql.root_fields import (
     Collection,
     Field,
 )
-from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain
+from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain_type
 from wmsd.warehouse.references_by_id import REFERENCES, Reference
 
 SOURCE: Final = "wmsd"
@@ -109,7 +109,7 @@ class Objects:
     def _fields(self, model: type[BaseModel]) -> dict[str, GraphQLField]:
         fields: dict[str, GraphQLField] = {}
         for name, declared in model.model_fields.items():
-            found = plain(declared.annotation, tuple(declared.metadata))
+            found = plain_type(declared.annotation, tuple(declared.metadata))
             is_asked_for = name in getattr(model, "ONLY_WHEN_ASKED", ())
             fields[name] = self._field(model, name, found, declared.description, is_asked_for)
             for reference in REFERENCES:
@@ -124,7 +124,7 @@ class Objects:
         self, model: type[BaseModel], name: str, found: Plain, description: str | None, is_asked_for: bool
     ) -> GraphQLField:
         is_list = get_origin(found.base) is list
-        member = plain(get_args(found.base)[0]) if is_list else found
+        member = plain_type(get_args(found.base)[0]) if is_list else found
         source: Source
         if isinstance(member.base, type) and issubclass(member.base, BaseModel):
             kind: Any = self.of(member.base)
@@ -207,7 +207,7 @@ class Objects:
         called = {parameter: argument for argument, parameter in field.renamed.items()}
         return {
             called.get(name, name): GraphQLArgument(
-                self._filter(field.operation, name, plain(declared.annotation, tuple(declared.metadata))),
+                self._filter(field.operation, name, plain_type(declared.annotation, tuple(declared.metadata))),
                 description=(declared.description or "").replace(COMMAS, "") or None,
             )
             for name, declared in query.model_fields.items()
@@ -222,7 +222,7 @@ class Objects:
         member = operation.returns.model_fields.get(name)
         if member is None:
             return GraphQLList(GraphQLNonNull(GraphQLString))
-        kind = self.types.scalar(name, plain(member.annotation), self._owner(operation))
+        kind = self.types.scalar(name, plain_type(member.annotation), self._owner(operation))
         return GraphQLList(GraphQLNonNull(kind))
 
     def _owner(self, operation: Operation) -> str:

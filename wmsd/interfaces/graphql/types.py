@@ -46,7 +46,7 @@ def _number(value: Any) -> Any:
 def _number_literal(node: ValueNode, _: Any = None) -> Any:
     if not isinstance(node, IntValueNode | FloatValueNode):
         raise GraphQLError("must be a number", node)
-    document, text_errors = strict_json.loads(f'{{"value":{node.value}}}'.encode())
+    document, text_errors = strict_json.parse_json(f'{{"value":{node.value}}}'.encode())
     for sentences in text_errors.values():
         raise GraphQLError(sentences[0], node)
     return document["value"]
@@ -103,16 +103,16 @@ class Plain:
         return Decimals in self.marks
 
 
-def plain(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
+def plain_type(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
     """Removes `Annotated` and `| None` from an annotation, and notes them."""
     if get_origin(annotation) is Annotated:
         inner, *outer = get_args(annotation)
-        return plain(inner, (*marks, *outer))
+        return plain_type(inner, (*marks, *outer))
     if get_origin(annotation) in (Union, types.UnionType):
         kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
         if len(kinds) > 1:
             return Plain(Any, True, marks)
-        found = plain(kinds[0], marks)
+        found = plain_type(kinds[0], marks)
         return Plain(found.base, True, found.marks)
     return Plain(annotation, False, marks)
 
@@ -156,7 +156,9 @@ class Types:
     def input_type(self, model: type[Input]) -> GraphQLInputObjectType:
         if model not in self._inputs:
             ids = frozenset(
-                name for name, declared in model.model_fields.items() if is_id(name, plain(declared.annotation))
+                name
+                for name, declared in model.model_fields.items()
+                if is_id(name, plain_type(declared.annotation))
             )
             self._inputs[model] = GraphQLInputObjectType(
                 self._input_name(model),
@@ -172,7 +174,7 @@ class Types:
     def _input_fields(self, model: type[Input]) -> dict[str, GraphQLInputField]:
         fields = {}
         for name, declared in model.model_fields.items():
-            found = plain(declared.annotation, tuple(declared.metadata))
+            found = plain_type(declared.annotation, tuple(declared.metadata))
             kind = self._input_kind(name, found, model)
             is_needed = declared.is_required() and not found.is_optional
             fields[name] = GraphQLInputField(
@@ -182,7 +184,7 @@ class Types:
 
     def _input_kind(self, name: str, found: Plain, model: type[Input]) -> Any:
         if get_origin(found.base) is list:
-            member = plain(get_args(found.base)[0])
+            member = plain_type(get_args(found.base)[0])
             return GraphQLList(GraphQLNonNull(self._input_kind(name, member, model)))
         if isinstance(found.base, type) and issubclass(found.base, Input):
             return self.input_type(found.base)

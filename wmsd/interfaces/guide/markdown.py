@@ -51,7 +51,7 @@ class Document:
     sections: Sequence[Section]
 
 
-def read(markdown: str) -> Document:
+def read_markdown(markdown: str) -> Document:
     """Raises ValueError when the text does not begin with a title."""
     reader = _reader()
     env: MutableMapping[str, Any] = {BLOCKS: 0}

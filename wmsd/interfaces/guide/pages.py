@@ -20,7 +20,7 @@ from wmsd.interfaces.guide.source import File, Source
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import response, trusted_proxies, unless_known
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.rendering import HEADERS, page, rendered
+from wmsd.interfaces.pages.kit.rendering import HEADERS, render_page, render_text
 from wmsd.interfaces.pages.kit.routing import add_visited
 from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
 from wmsd.interfaces.pages.kit.session_door import Door
@@ -87,11 +87,11 @@ def sources(others: Mapping[str, Source]) -> Mapping[str, Source]:
 
 def entries(pages: Mapping[str, Source]) -> "Iterator[Entry]":
     """What a search finds in these pages."""
-    from wmsd.interfaces.guide.markdown import read
+    from wmsd.interfaces.guide.markdown import read_markdown
     from wmsd.interfaces.guide.search import Entry
 
     for name in contents.ORDER:
-        document = read(pages[name].markdown())
+        document = read_markdown(pages[name].markdown())
         page_weight = contents.WEIGHTS.get(name, 1.0)
         for section in document.sections:
             place = "" if section.id == document.title.id else f"#{section.id}"
@@ -108,7 +108,7 @@ def _found(index: "Index", frame: Mapping[str, Any]) -> Kept:
         (entry.address, as_html(heading), "" if entry.page == entry.heading else entry.page, as_html(excerpt))
         for entry, heading, excerpt in results.found
     ]
-    return Kept(rendered("guide_search", **frame, results=results, found=found).encode())
+    return Kept(render_text("guide_search", **frame, results=results, found=found).encode())
 
 
 class Guide:
@@ -138,7 +138,7 @@ class Guide:
         asked = await self._language_of(request)
         found = self._pages.get((request.match_info.get("name", FIRST), self._is_signed_in(request), asked))
         if found is None:
-            return page("guide_missing", 404, **await self._frame(request))
+            return render_page("guide_missing", 404, **await self._frame(request))
         reply = await found.reply()
         reply.headers = {**HEADERS, **reply.headers, "Vary": "Accept-Language, Cookie"}
         return response(unless_known(request, reply))
@@ -182,7 +182,7 @@ class Guide:
         """In the language of the page that is made now."""
         from markupsafe import Markup
 
-        contents = Markup(rendered("guide_contents", parts=self._parts, current=current))  # noqa: S704 a template
+        contents = Markup(render_text("guide_contents", parts=self._parts, current=current))  # noqa: S704 a template
         frame = {"parts": self._parts, "contents": contents, "current": current}
         return {**frame, "is_signed_in": is_signed_in, "query": ""}
 
@@ -211,15 +211,15 @@ class Guide:
         return text.replace(EXAMPLE_ADDRESS, self._folder.address or EXAMPLE_ADDRESS)
 
     def _page(self, name: str, is_signed_in: bool, of: str) -> bytes:
-        from wmsd.interfaces.guide.markdown import read  # imported only when somebody reads the guide
+        from wmsd.interfaces.guide.markdown import read_markdown  # imported only when somebody reads the guide
 
         language.current.set(of)  # in the context of the thread that makes the page
-        document = read(self._here(self._source(name, of).markdown()))
+        document = read_markdown(self._here(self._source(name, of).markdown()))
         headings = document.headings
         if len(headings) > MOST_HEADINGS:
             headings = [each for each in headings if each.level == 2]
         before, after = (each and self._link(each) for each in neighbours(name))
-        return rendered(
+        return render_text(
             "guide_home" if name == FIRST else "guide_page",
             **self._framed(name, is_signed_in),
             is_translated=of == language.DEFAULT or (name, of) in self._translated,

@@ -3,7 +3,8 @@
 from typing import Final
 
 from wmsd.interfaces.guide.source import Made, table_cell
-from wmsd.settings import as_written, sections
+from wmsd.settings.all_settings import sections
+from wmsd.settings.toml_writer import as_written
 
 TITLE: Final = "Settings"
 ABOVE: Final = f"""# {TITLE}

@@ -14,7 +14,7 @@ from heapq import nsmallest
 from typing import Final, NamedTuple
 
 from wmsd.interfaces.http.connections import HEAD_SECONDS, Connection
-from wmsd.interfaces.http.plain_http import refuse, speaks_tls
+from wmsd.interfaces.http.plain_http import refuse_plain_http, speaks_tls
 
 OPENED_AT_ONCE: Final = 4
 LATELY_SECONDS: Final = 5.0
@@ -100,7 +100,7 @@ async def _is_handshake(opened: socket.socket) -> bool:
         async with asyncio.timeout(HEAD_SECONDS):
             if await speaks_tls(opened):
                 return True
-            await refuse(opened)
+            await refuse_plain_http(opened)
     except BaseException:
         opened.close()
         raise

@@ -17,7 +17,7 @@ from typing import Final, cast
 
 from wmsd.base.client_addresses import Network, counted_as, is_in
 from wmsd.base.dataclass import dataclass
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.interfaces.http.aiohttp_web import web
 
 LOG = logging.getLogger("wmsd.connections")
@@ -284,7 +284,7 @@ class Connections:
             LOG.info(
                 "closed %s, too slow or too many (server.connections_per_address), "
                 "%d of them from %s; open now: %d",
-                counted(self._closed.total(), "connection"),
+                count_of(self._closed.total(), "connection"),
                 most,
                 address,
                 self._number,

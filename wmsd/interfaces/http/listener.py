@@ -67,7 +67,7 @@ def for_companies(files: int) -> int:
 
 
 @asynccontextmanager
-async def listening(
+async def open_listener(
     app: web.Application,
     host: str,
     port: int,

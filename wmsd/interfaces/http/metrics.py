@@ -18,10 +18,10 @@ from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listener import listening
-from wmsd.interfaces.http.server import add_open, joined
+from wmsd.interfaces.http.listener import open_listener
+from wmsd.interfaces.http.server import add_open, header_value
 from wmsd.server.figures.live import LiveFigures
-from wmsd.settings import Metrics
+from wmsd.settings.sections.metrics import Metrics
 
 if TYPE_CHECKING:
     from wmsd.server.figures.schema import ServerFigures
@@ -51,7 +51,7 @@ class Scraping:
                 self._told.failed(WITHOUT_TOKEN, error)
                 return web.Response(status=503, text=TOKEN_UNREADABLE)
             self._told.over(WITHOUT_TOKEN)
-            if not _is(requests.bearer(joined(request.headers, "Authorization")), token):
+            if not _is(requests.bearer(header_value(request.headers, "Authorization")), token):
                 return web.Response(status=401, text=NOT_LET_IN, headers={"WWW-Authenticate": "Bearer"})
         try:
             figures = await self._figures.read()
@@ -89,7 +89,7 @@ async def listening_for_scrapes(settings: Metrics, figures: LiveFigures) -> Asyn
     app = web.Application()
     app.router.add_get(PATH, partial(_named, Scraping(settings, figures).answer))
     host, _, port = settings.listen.rpartition(":")
-    async with listening(app, host.strip("[]"), int(port), bounds=BOUNDS) as (at, number):
+    async with open_listener(app, host.strip("[]"), int(port), bounds=BOUNDS) as (at, number):
         yield f"http://{f'[{at}]' if ':' in at else at}:{number}{PATH}"
 
 

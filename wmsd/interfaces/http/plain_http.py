@@ -38,7 +38,7 @@ async def speaks_tls(opened: socket.socket) -> bool:
     return opened.recv(1, socket.MSG_PEEK) == HANDSHAKE
 
 
-async def refuse(opened: socket.socket) -> None:
+async def refuse_plain_http(opened: socket.socket) -> None:
     """Answers what has come so far, and closes the socket. Raises OSError when the client has left."""
     loop = asyncio.get_running_loop()
     try:

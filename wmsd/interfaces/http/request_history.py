@@ -13,7 +13,7 @@ from wmsd.dispatch.call import Call
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import CALL
-from wmsd.request_history.lines import ANSWER_HEADERS, ASKED_FOR, LONGEST_HEADER, Taken, beginning
+from wmsd.request_history.lines import ANSWER_HEADERS, ASKED_FOR, LONGEST_HEADER, Taken, answer_to_keep
 
 TOLD: Final = Complaints(logging.getLogger("wmsd.requests"))
 
@@ -82,7 +82,7 @@ def _taken(
         call.body_bytes,
         call.parts,
         answered.status,
-        beginning(answered.status, answered.body),
+        answer_to_keep(answered.status, answered.body),
         len(answered.body),
         list(map(answered.headers.get, ANSWER_HEADERS)),
     )

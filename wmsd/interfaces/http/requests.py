@@ -12,7 +12,7 @@ from yarl import URL
 
 from wmsd.base.client_addresses import Network, counted_as, is_address, is_in, without_port
 from wmsd.base.problems import FieldErrors, Problem, invalid, unavailable
-from wmsd.base.strict_json import loads, printable
+from wmsd.base.strict_json import parse_json, printable
 from wmsd.contract.fields import Input
 from wmsd.dispatch.call import MOST_KEPT, Call, Loaded
 from wmsd.dispatch.large_bodies import LARGE, LargeBodies
@@ -112,9 +112,9 @@ async def read_json(raw: bytes, call: Call, bodies: LargeBodies) -> Loaded:
     call.body_bytes = len(raw)
     most_fields = Input.MOST_FIELDS if call.operation.body is None else call.operation.body.MOST_FIELDS
     if len(raw) <= LARGE:
-        loaded = Loaded(*loads(raw, most_fields))
+        loaded = Loaded(*parse_json(raw, most_fields))
     else:
-        read = await bodies.run(call.company or "", lambda: loads(raw, most_fields))
+        read = await bodies.run(call.company or "", lambda: parse_json(raw, most_fields))
         loaded = Loaded(*read, is_large=True)
     call.sent = raw[:MOST_KEPT]
     return loaded

@@ -71,13 +71,13 @@ def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) ->
     methods: dict[str, list[str]] = {}
     for route in routes:
         methods.setdefault(route.path, []).append(route.method)
-        add(app, route.method, route.path, partial(_handle, installation, trusted, route))
+        add_route(app, route.method, route.path, partial(_handle, installation, trusted, route))
     for path, allowed in methods.items():
         refuse_other_methods(app, path, allowed)
     return app
 
 
-def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
+def add_route(app: web.Application, method: str, path: str, handler: Handler) -> None:
     """Adds a route, for GET also the one for HEAD. All its answers have a request id, and all errors the same
     form; each is logged.
     """
@@ -101,7 +101,7 @@ def possible(methods: Iterable[str]) -> list[str]:
 
 def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:
     """Adds a route that needs no token and is no operation. Requests are counted by address."""
-    add(app, method, path, partial(_count, app[INSTALLATION], trusted_proxies(app[INSTALLATION]), handler))
+    add_route(app, method, path, partial(_count, app[INSTALLATION], trusted_proxies(app[INSTALLATION]), handler))
 
 
 async def _count(
@@ -205,12 +205,12 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
         target=request.path,
         address=requests.client_address(request, trusted),
         request_id=request[REQUEST_ID],
-        token=requests.bearer(joined(headers, "Authorization")),
-        company=joined(headers, "X-Company-Id"),
-        operator=joined(headers, "X-Three-Pl-Id"),
-        idempotency_key=joined(headers, "Idempotency-Key"),
-        if_match=joined(headers, "If-Match"),
-        if_none_match=joined(headers, "If-None-Match"),
+        token=requests.bearer(header_value(headers, "Authorization")),
+        company=header_value(headers, "X-Company-Id"),
+        operator=header_value(headers, "X-Three-Pl-Id"),
+        idempotency_key=header_value(headers, "Idempotency-Key"),
+        if_match=header_value(headers, "If-Match"),
+        if_none_match=header_value(headers, "If-None-Match"),
         origin=requests.origin(request, trusted),
     )
     return call
@@ -220,7 +220,7 @@ def trusted_proxies(installation: Installation) -> list[Network]:
     return networks(installation.settings.server.trusted_proxies)
 
 
-def joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
+def header_value(headers: CIMultiDictProxy[str], name: str) -> str | None:
     """The value of a header. One that is sent several times is joined with commas (RFC 9110, section 5.3)."""
     if name not in headers:
         return None
@@ -229,7 +229,7 @@ def joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
 
 def unless_known(request: web.Request, reply: Reply) -> Reply:
     """304 when the client has the prepared answer already."""
-    return preconditions.unchanged(joined(request.headers, "If-None-Match"), reply) or reply
+    return preconditions.unchanged(header_value(request.headers, "If-None-Match"), reply) or reply
 
 
 def response(reply: Reply) -> web.Response:

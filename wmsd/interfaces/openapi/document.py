@@ -15,7 +15,7 @@ from wmsd.interfaces.openapi import headers
 from wmsd.interfaces.openapi import webhook_events as events
 from wmsd.interfaces.openapi.answers import PAGE_META, successes
 from wmsd.interfaces.openapi.examples import add_examples
-from wmsd.interfaces.openapi.schemas import Schema, Schemas, reference, used
+from wmsd.interfaces.openapi.schemas import Schema, Schemas, components_of, reference
 from wmsd.interfaces.openapi.webhook_events import EVENT_DATA
 
 SECURITY: Final[dict[str, Schema]] = {
@@ -32,7 +32,7 @@ The guide is at /docs. Every address that answers GET answers HEAD too, with the
 """
 
 
-def document(
+def openapi_document(
     title: str,
     version: str,
     routes: Sequence[Route],
@@ -51,7 +51,7 @@ def document(
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas, abilities)
     webhooks = events.webhooks() if has_events else {}
-    components = used(
+    components = components_of(
         {
             "schemas": {
                 **schemas.components,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from wmsd.base.problems import STATUS_OF_CODE
-from wmsd.contract.fields import Model, choice
+from wmsd.contract.fields import Model, choice_of
 from wmsd.contract.operation import Operation
 from wmsd.contract.route import Route
 from wmsd.interfaces.openapi import headers
@@ -84,7 +84,7 @@ PHRASES: Final = {
 MEDIA_TYPE: Final = "application/problem+json"
 BEFORE: Final = "What can be wrong with a request before it is known which operation it is for"
 
-ErrorCode = Annotated[str, choice("ErrorCode", STATUS_OF_CODE)]
+ErrorCode = Annotated[str, choice_of("ErrorCode", STATUS_OF_CODE)]
 
 
 class Problem(Model):

@@ -77,7 +77,7 @@ def _capitalized(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def used(components: Mapping[str, dict[str, Schema]], *roots: object) -> dict[str, dict[str, Schema]]:
+def components_of(components: Mapping[str, dict[str, Schema]], *roots: object) -> dict[str, dict[str, Schema]]:
     """The components that something refers to, sorted by name."""
     found: set[tuple[str, str]] = set()
     waiting = [name for root in roots for name in _references(root)]

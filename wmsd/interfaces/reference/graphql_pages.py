@@ -19,9 +19,9 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
-from wmsd.interfaces.pages.kit.rendering import HEADERS, page
+from wmsd.interfaces.pages.kit.rendering import HEADERS, render_page
 from wmsd.interfaces.pages.kit.session_door import Door, Person
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, company_at
 from wmsd.interfaces.reference.operations import ADDRESS, Described, Place, Reference
 from wmsd.interfaces.reference.pages import HTML, frame, in_english
@@ -32,13 +32,13 @@ from wmsd.interfaces.reference.try_out_page import (
     MOST_COMPANIES,
     Subject,
     Typed,
-    after,
     companies_of,
+    form_after,
+    form_errors,
     made_beside,
     new_key,
     sent_of,
     shown_of,
-    wrong,
 )
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Editor:
         typed = await browsers.form(person.browser, largest=LARGEST_FORM)
         token = typed.pop("token", "").strip()
         document = await self._document(request, typed.get("company", ""))
-        errors = wrong(document, typed, token)
+        errors = form_errors(document, typed, token)
         variables = typed.get("variables", "").strip()
         if variables and not _is_object(variables):
             errors["variables"] = _("must be an object, as JSON")
@@ -175,7 +175,7 @@ class Editor:
         companies = await companies_of(self._door, document.person)
 
         def make() -> web.Response:
-            return page(
+            return render_page(
                 "reference/try_graphql",
                 status,
                 person=document.person,
@@ -185,7 +185,7 @@ class Editor:
                 address=TRY,
                 schema=SCHEMA,
                 companies=companies if len(companies) <= MOST_COMPANIES else None,
-                typed=typed if tried is None else after(document, typed, tried),
+                typed=typed if tried is None else form_after(document, typed, tried),
                 errors=errors,
                 focus=next(iter(errors), ""),
                 key=f"header-{KEY}",

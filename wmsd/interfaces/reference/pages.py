@@ -16,13 +16,13 @@ from wmsd.base.problems import STATUS_OF_CODE, not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.access import MODULES
 from wmsd.dispatch.limits.work_admission import WorkAdmission
-from wmsd.dispatch.prepared_answers import Kept, Prepared, kept
+from wmsd.dispatch.prepared_answers import Kept, Prepared, kept_answer
 from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.openapi.error_responses import EXAMPLES
-from wmsd.interfaces.pages.kit.rendering import HEADERS, rendered
+from wmsd.interfaces.pages.kit.rendering import HEADERS, render_text
 from wmsd.interfaces.pages.kit.routing import add_visited
 from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
 from wmsd.interfaces.pages.kit.text import language
@@ -131,7 +131,7 @@ class Pages:
         if origin:
 
             async def prepared() -> Make:
-                return partial(kept, partial(postman.at_address, made, origin))
+                return partial(kept_answer, partial(postman.at_address, made, origin))
 
             address = requests.client_address(request, self._trusted)
             found = await self._found.page((postman.FILE, origin), address, prepared)
@@ -163,7 +163,7 @@ def in_english(template: str, **given: Any) -> str:
     """The API speaks English, and so does its reference: it is made once, for readers of every language."""
     token = language.current.set(language.DEFAULT)
     try:
-        return rendered(f"reference/{template}", **given)
+        return render_text(f"reference/{template}", **given)
     finally:
         language.current.reset(token)
 

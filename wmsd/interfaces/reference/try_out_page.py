@@ -18,9 +18,9 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
 from wmsd.interfaces.pages.kit.form_repeats import SentOnce
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.session_door import Door, Person
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import AdminWorkplace, CompanyWorkplace, company_at
 from wmsd.interfaces.reference.operations import Described, Place, Reference, pretty
 from wmsd.interfaces.reference.schema_rows import Row
@@ -127,7 +127,7 @@ class Trying:
         typed = await browsers.form(browser, largest=LARGEST_FORM)
         token = typed.pop("token", "").strip()
         subject = await self._subject(request, typed.get("company", ""))
-        errors = wrong(subject, typed, token)
+        errors = form_errors(subject, typed, token)
         if errors:
             return await self._page(subject, typed, errors=errors, status=422)
         sent = sent_of(subject, typed, token)
@@ -162,7 +162,7 @@ class Trying:
         companies = await companies_of(self._door, subject.person)
 
         def make() -> web.Response:
-            return page(
+            return render_page(
                 "reference/try",
                 status,
                 person=subject.person,
@@ -172,7 +172,7 @@ class Trying:
                 subject=subject,
                 declared=subject.described.operation,
                 companies=companies if len(companies) <= MOST_COMPANIES else None,
-                typed=typed if tried is None else after(subject, typed, tried),
+                typed=typed if tried is None else form_after(subject, typed, tried),
                 errors=errors,
                 focus=next(iter(errors), ""),
                 hidden={ONCE: secrets.token_urlsafe(16), FORM_TOKEN: subject.person.browser.form_token},
@@ -221,7 +221,7 @@ def new_key() -> str:
     return f"{OWN_KEY}{secrets.token_urlsafe(12)}"
 
 
-def wrong(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
+def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
     """What no request can be made of, by the name of the field."""
     errors: dict[str, str] = {}
     too_long = _("must be a text of at most %(number)s characters in one line") % {"number": LONGEST_HEADER}
@@ -257,7 +257,7 @@ def sent_of(subject: Subject, typed: Typed, token: str) -> Sent:
     )
 
 
-def after(subject: Subject, typed: Typed, tried: Tried) -> Typed:
+def form_after(subject: Subject, typed: Typed, tried: Tried) -> Typed:
     """What the form holds then: secrets have to be typed again, and what was done has used up its key."""
     kept = {**typed, "body": _masked(typed.get("body", ""), is_graphql=False)}
     name = f"header-{KEY}"

@@ -14,7 +14,7 @@ from wmsd.maintenance.backups.last_runs import (
     made_there,
     proven_there,
 )
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 
 PROOF_LATE: Final = timedelta(days=2)
 REMEDY: Final = (
@@ -34,7 +34,7 @@ class Verdict(NamedTuple):
         return f"{self.sentence[0].upper()}{self.sentence[1:].rstrip('.')}."
 
 
-def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
+def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
     """Of the scheduled backups that are there: it looks at the disk, so call it on a thread. `now` is by the
     box's clock.
     """

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from wmsd import __version__
 from wmsd.base import timestamps
-from wmsd.base.byte_sizes import size
+from wmsd.base.byte_sizes import size_text
 from wmsd.base.machine.disk import disk_of
 from wmsd.base.machine.private_files import new_private
 from wmsd.base.machine.regular_files import reason_of
@@ -24,7 +24,7 @@ from wmsd.db.engine.file_owner import Owner
 from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.sqlite import bytes_on_disk, sqlite3
 from wmsd.maintenance.backups.archive import ArchiveWriter
-from wmsd.maintenance.backups.encryption import Sealed, sealed
+from wmsd.maintenance.backups.encryption import Sealed, seal_secrets
 from wmsd.maintenance.backups.expected_size import expected_bytes
 from wmsd.maintenance.backups.file_figures import read_figures
 from wmsd.maintenance.backups.file_states import Source, State, StateLost
@@ -117,10 +117,10 @@ class Creation:
         disk = disk_of(self._folder.path)
         kept = disk.refused_below if self._folder.is_on_disk_of(self._data.path) else 0
         if disk.free < needed + kept:
-            reserve = f"{size(kept)} of this disk are kept for the data, " if kept else ""
+            reserve = f"{size_text(kept)} of this disk are kept for the data, " if kept else ""
             raise StorageError(
-                f"There is no room for a backup in {self._folder.path}: it will take about {size(needed)}, "
-                f"{reserve}and {size(disk.free)} are free. Make room, or choose another folder."
+                f"There is no room for a backup in {self._folder.path}: it will take about {size_text(needed)}, "
+                f"{reserve}and {size_text(disk.free)} are free. Make room, or choose another folder."
             )
 
     def _write(self, unfinished: Path, began: float, began_at: datetime) -> Manifest:
@@ -176,7 +176,7 @@ class Creation:
         """What the manifest says of the keys."""
         if keys is None:
             return {"keys": "sealed"}
-        return add_secrets(archive, KEYS, sealed(keys, self._passphrase, phrases))
+        return add_secrets(archive, KEYS, seal_secrets(keys, self._passphrase, phrases))
 
     def _add_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile | LeftOut:
         """A company whose file cannot be read is left out: the others are saved all the same."""
@@ -222,7 +222,7 @@ def add_company(
     name = f"companies/{owner.company_id}.db"
     with source.state(data.path / name, owner) as state:
         figures = state.figures()
-        at, sha256 = archive.add(name, state.bytes.bytes, ended(told(owner.code, state.bytes), state))
+        at, sha256 = archive.add(name, state.bytes.bytes, release_after(told(owner.code, state.bytes), state))
         return BackedUpFile(
             path=name,
             company_id=owner.company_id,
@@ -234,7 +234,7 @@ def add_company(
         )
 
 
-def ended(pieces: Iterable[bytes], state: State) -> Iterator[bytes]:
+def release_after(pieces: Iterable[bytes], state: State) -> Iterator[bytes]:
     """The pieces of a state that was held until the last of them was read. Raises StateLost."""
     yield from pieces
     state.end()

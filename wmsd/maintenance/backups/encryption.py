@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from wmsd.base.plurals import first_few
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.backups.manifest import Manifest, SealedTo
-from wmsd.maintenance.keys.passphrases import NotOpened, decrypted, encrypted
+from wmsd.maintenance.keys.passphrases import NotOpened, decrypt_secrets, encrypt_secrets
 from wmsd.maintenance.keys.recovery_phrase import Phrase, opened_with, phrase_in, sealed_to
 from wmsd.tenants.keys.recovery_phrases import KnownPhrase
 
@@ -23,14 +23,14 @@ class Sealed(NamedTuple):
     """Empty where a passphrase has encrypted it."""
 
 
-def sealed(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]) -> Sealed | None:
+def seal_secrets(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]) -> Sealed | None:
     """`given`: a passphrase or a recovery phrase that somebody named for this archive, or the settings. It goes
     before the recovery phrases of the installation. None when there is neither.
     """
     if given is not None:
         phrase = phrase_in(given)
         if phrase is None:
-            return Sealed(encrypted(secrets, given), [])
+            return Sealed(encrypt_secrets(secrets, given), [])
         known = [each for each in phrases if each.recipient == phrase.recipient]
         phrases = known or [KnownPhrase(phrase.recipient, "")]
     if not phrases:
@@ -42,10 +42,10 @@ def sealed(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]) -> S
     return Sealed(sealed_to(secrets, [each.recipient for each in phrases]), told)
 
 
-def opened(content: bytes, manifest: Manifest, given: str) -> Any:
+def open_secrets(content: bytes, manifest: Manifest, given: str) -> Any:
     """`given`: a passphrase or a recovery phrase. Raises NotOpened when it is not the right one."""
     if not manifest.phrases:
-        return decrypted(content, given)
+        return decrypt_secrets(content, given)
     phrase = Phrase(given)
     names = [each.fingerprint for each in manifest.phrases]
     if phrase.fingerprint not in names:

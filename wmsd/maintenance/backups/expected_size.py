@@ -9,7 +9,7 @@ from isal import igzip
 
 from wmsd.base.machine.regular_files import check_regular
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.raw_files import unopened
+from wmsd.db.engine.raw_files import unopened_file
 from wmsd.db.engine.sqlite import log_bytes
 from wmsd.maintenance.backups.archive import LEVEL, read_manifest
 
@@ -57,7 +57,7 @@ def _some_of(files: Sequence[Path]) -> Iterator[bytes]:
     at = 0
     for file in files:
         size = _bytes_of(file)
-        with suppress(OSError), unopened(file.resolve()) as is_unopened:
+        with suppress(OSError), unopened_file(file.resolve()) as is_unopened:
             if is_unopened:
                 yield from _pieces(file, range(at, size, step))
         at = (at - size) % step

@@ -53,7 +53,7 @@ def _sum(tx: Transaction, table: str) -> int:
     return int(millions * 1_000_000 + rest)
 
 
-def differences(expected: Figures, found: Figures) -> list[str]:
+def figure_differences(expected: Figures, found: Figures) -> list[str]:
     """Each figure that is not as expected, in words."""
     one, other = _flat(expected), _flat(found)
     return [

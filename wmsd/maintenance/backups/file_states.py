@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Loan, Unanswered
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.file_owner import Owner, check
+from wmsd.db.engine.file_owner import Owner, check_owner
 from wmsd.db.engine.held_states import Extent, pin
 from wmsd.db.engine.state_bytes import StateBytes
 from wmsd.db.engine.transaction import Transaction
@@ -118,4 +118,4 @@ class FromFolder:
 
 def _check_owner(tx: Transaction, path: Path, owner: Owner) -> None:
     if tx.value(KNOWS_OWNER):
-        check(tx, path, owner)
+        check_owner(tx, path, owner)

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from wmsd.base.machine.folder_lock import changing
+from wmsd.base.machine.folder_lock import folder_lock
 from wmsd.base.machine.json_file import write_kept_json
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.platform_facts import installation_of
@@ -36,7 +36,7 @@ class _Kept(BaseModel):
 
 def note_whose(folder: Path, installation: str, data: Path) -> None:
     """Call it when a backup was made in the folder. Raises OSError."""
-    with changing(folder):
+    with folder_lock(folder):
         kept = _kept(folder).folders
         if kept.get(installation) != str(data.resolve()):
             write_kept_json(folder / FILE, _Kept(folders={**kept, installation: str(data.resolve())}))

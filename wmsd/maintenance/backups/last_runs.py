@@ -10,9 +10,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from wmsd.base.machine.folder_lock import changing
+from wmsd.base.machine.folder_lock import folder_lock
 from wmsd.base.machine.json_file import write_kept_json
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 
 FILE: Final = "backup.json"
 MOST_NOTED: Final = 100
@@ -112,7 +112,7 @@ def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) ->
     """The record as it is now, changed and written: commands and the schedule may note something at once. Raises
     OSError.
     """
-    with changing(data):
+    with folder_lock(data):
         record = change(read_record(data))
         write_record(data, record)
     return record

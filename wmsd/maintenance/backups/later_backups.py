@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from wmsd.data_folder.numbers import Numbers, reaching
+from wmsd.data_folder.numbers import Numbers, numbers_up_to
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.maintenance.backups.archive import read_manifest
@@ -35,7 +35,7 @@ class LaterBackups:
     def raised(self, numbers: Numbers, company_id: int | None) -> Numbers:
         """The numbers of a company's file, with those that it must have given."""
         for mark in self._marks.get(company_id or 0, []):
-            numbers = reaching(numbers, mark)
+            numbers = numbers_up_to(numbers, mark)
         return numbers
 
 

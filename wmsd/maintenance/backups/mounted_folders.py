@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from wmsd.base.machine.folder_lock import changing
+from wmsd.base.machine.folder_lock import folder_lock
 from wmsd.base.machine.json_file import write_kept_json
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.backups.folder import BackupFolder
@@ -54,7 +54,7 @@ def note_mounted(data: Path, folder: BackupFolder) -> None:
     place = folder.path.resolve()
     mount = _mount_of(place)
     own = None if mount == _mount_of(data.resolve()) else mount
-    with changing(data):  # backups into two folders may end at once
+    with folder_lock(data):  # backups into two folders may end at once
         kept = _kept(data)
         if kept.mounts.pop(str(place), None) == own:
             return

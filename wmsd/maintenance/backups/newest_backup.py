@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.base.plurals import counted, first_few
+from wmsd.base.plurals import count_of, first_few
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.platform_loss import UNKNOWN
 from wmsd.db.engine.failures import StorageError
@@ -51,7 +51,7 @@ def brings_data_back(data: Path, folder: Path) -> str:
     archives = [each for each in BackupFolder(folder).archives() if each not in others]
     if not archives:
         return ""
-    there = f"{folder} has {counted(len(archives), 'backup')}"
+    there = f"{folder} has {count_of(len(archives), 'backup')}"
     mount = "If the data are on a disk of their own, mount it."
     known = _known(data, folder)
     if _are_of_several(known):

@@ -17,9 +17,9 @@ from wmsd.base import timestamps
 from wmsd.base.machine.private_files import new_private_folder
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.base.machine.scratch_folders import in_use
-from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out, leap
+from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out, leap_ids
 from wmsd.data_folder.disk_room import check_room
-from wmsd.data_folder.file_swap import Rename, finish, is_begun, replaced_folder, swap, with_sides
+from wmsd.data_folder.file_swap import Rename, finish_swap, is_begun, replaced_folder, swap, with_sides
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.new_epoch import Missing, begin_epoch
@@ -36,8 +36,8 @@ from wmsd.maintenance.backups.later_backups import LaterBackups
 from wmsd.maintenance.backups.manifest import KEYS, BackedUpFile, Manifest, brings_back
 from wmsd.maintenance.backups.platform_copy import KeyRows, put_keys, put_phrases, read_keys
 from wmsd.maintenance.backups.progress import Progress, Tell, silent
-from wmsd.maintenance.backups.unpack import compare, secrets_of, unpack
-from wmsd.maintenance.backups.verify import examined
+from wmsd.maintenance.backups.unpack import secrets_of, unpack_file, unpacked_differences
+from wmsd.maintenance.backups.verify import examination_sentences
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.keys import recovery_phrases
 from wmsd.tenants.keys.recovery_phrases import KnownPhrase
@@ -127,7 +127,7 @@ class Restore:
 
     def check_everything(self) -> Installed | None:
         """What is in the folder now. Raises StorageError when this backup cannot take its place."""
-        known = installed(self._data)
+        known = installation_before(self._data)
         self._check_is_backup(known)
         if known is not None and known.installation != self.manifest.installation:
             raise StorageError(
@@ -162,7 +162,7 @@ class Restore:
     @property
     def lacks_secret(self) -> bool:
         """Whether it needs the passphrase or the recovery phrase of the backup, and has none yet."""
-        return self._lacks_secret(installed(self._data))
+        return self._lacks_secret(installation_before(self._data))
 
     def _lacks_secret(self, known: Installed | None) -> bool:
         has_own = known is not None and known.keys["secrets"]
@@ -185,7 +185,7 @@ class Restore:
 
     def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
         """By company, how many events came after the backup, as far as the file and `platform.db` tell."""
-        known = installed(self._data)
+        known = installation_before(self._data)
         found: dict[str, int] = {}
         for file in files:
             mark = None if known is None else known.marks.get(file.company_id or 0)
@@ -215,7 +215,7 @@ class Restore:
             if known is not None:
                 shut_out = keep_shut_out(folder / PLATFORM_FILE, self._data.platform_file)
             elif not self.nothing_after:
-                leap(folder / PLATFORM_FILE)
+                leap_ids(folder / PLATFORM_FILE)
             unknown_after = self._note_restore(folder / PLATFORM_FILE, known, shut_out, keys)
             strays = self._strays()
             renames = [
@@ -241,7 +241,7 @@ class Restore:
         if file is None:
             there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"
             raise StorageError(f"{self.archive} has no company {code}. It has {there}.")
-        known = installed(self._data)
+        known = installation_before(self._data)
         if known is None:
             raise self._without_platform()
         self._check_is_backup(known)
@@ -287,7 +287,7 @@ class Restore:
     def _unpacked_into(self) -> Iterator[Path]:
         """A folder beside the data. What a killed restore has left in it is removed first."""
         folder = self._data.path / UNPACKED
-        finish(self._data.path)  # what an earlier restore has unpacked may be needed yet
+        finish_swap(self._data.path)  # what an earlier restore has unpacked may be needed yet
         shutil.rmtree(folder, ignore_errors=True)
         try:
             new_private_folder(folder)
@@ -307,17 +307,17 @@ class Restore:
         total = sum(each.bytes for each in self.manifest.files)
         self.tell(Progress(name, self._done, total))
         try:
-            unpack(self.archive, file, target)
+            unpack_file(self.archive, file, target)
         except StorageError as error:
             raise StorageError(
                 f"{error} {name} cannot be taken out of it. Nothing was changed. wmsd backup verify names all "
                 "that cannot; restore the other companies one by one (--company), or restore another backup."
             ) from None
-        wrong = [f"{name}: {each}." for each in compare(file, target)]
+        wrong = [f"{name}: {each}." for each in unpacked_differences(file, target)]
         if wrong:
             raise StorageError(f"{self.archive} is damaged. {' '.join(wrong)} Nothing was changed.")
         is_sound = self.manifest.began_at in read_record(self._data.path).sound
-        found = [] if is_sound or self._anyway else examined(self.manifest, file, target)
+        found = [] if is_sound or self._anyway else examination_sentences(self.manifest, file, target)
         if found:
             raise StorageError(
                 f"{name} in {self.archive} is not right: {' '.join(found)} Nothing was changed. Restore another "
@@ -389,7 +389,7 @@ def put_company(
     return missing
 
 
-def installed(data: DataFolder) -> Installed | None:
+def installation_before(data: DataFolder) -> Installed | None:
     """Raises nothing: a file that cannot be read says nothing."""
     if not data.platform_file.exists():
         return None

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from wmsd.base.schedule import Keep, kept
+from wmsd.base.schedule import Keep, backups_to_keep
 from wmsd.maintenance.backups.folder import is_of_future, moment_of
 from wmsd.maintenance.backups.last_runs import BackupRecord
 from wmsd.maintenance.backups.manifest import Manifest
 
 
-def superseded(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep, now: datetime) -> list[Path]:
+def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep, now: datetime) -> list[Path]:
     """Those that others replace, the oldest first. Whatever `keep` says, the newest stays, the last one that was
     made, the last one that was proven, and the newest with each company that others could not save. Those of the
     future replace none, and stay.
@@ -25,7 +25,7 @@ def superseded(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep, n
         if (moment := moment_of(path)) is not None and not is_of_future(path, now)
     }
     faulty = {moment for path, moment in moments.items() if _is_faulty(own[path], record)}
-    stay = kept(list(moments.values()), keep, faulty)
+    stay = backups_to_keep(list(moments.values()), keep, faulty)
     last_copies = set(_last_copies(own, record))
     return sorted(path for path, moment in moments.items() if moment not in stay and path not in last_copies)
 

@@ -7,7 +7,7 @@ from wmsd.base import timestamps
 from wmsd.base.schedule import is_due, is_proof_due, next_due
 from wmsd.data_folder.folder import DataFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, made_there, proven_there, read_record
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 
 
 def local_now() -> datetime:

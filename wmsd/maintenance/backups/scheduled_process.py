@@ -12,7 +12,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.data_folder.folder import DataFolder
 from wmsd.installation.child_command import STOP_SECONDS, Beside
-from wmsd.maintenance.backups.backup_verdict import Verdict, verdict, what_is_gone
+from wmsd.maintenance.backups.backup_verdict import Verdict, backup_verdict, what_is_gone
 from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
     FailedBackup,
@@ -24,7 +24,7 @@ from wmsd.maintenance.backups.last_runs import (
     read_record,
 )
 from wmsd.maintenance.backups.schedule import is_something_due, local_now
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 
 LOG = logging.getLogger("wmsd.backup")
 AFTER_A_FAILURE_SECONDS: Final = 3600.0
@@ -138,7 +138,7 @@ class ScheduledBackups:
 
     def verdict(self) -> Verdict:
         """It looks at the disk: call it on a thread."""
-        return verdict(self.settings, self.record(), local_now())
+        return backup_verdict(self.settings, self.record(), local_now())
 
     async def seen(self) -> Seen:
         """What is there now. Everybody may ask, also strangers for the health: a disk that does not answer,
@@ -156,7 +156,7 @@ class ScheduledBackups:
 
     def _see(self) -> Seen:
         record, settings = self.record(), self.settings
-        judged = verdict(settings, record, local_now())
+        judged = backup_verdict(settings, record, local_now())
         return Seen(judged, made_there(settings, record), proven_there(settings, record))
 
     async def stop(self) -> None:

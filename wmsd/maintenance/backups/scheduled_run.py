@@ -30,10 +30,10 @@ from wmsd.maintenance.backups.last_runs import (
 from wmsd.maintenance.backups.manifest import Manifest
 from wmsd.maintenance.backups.other_server import SAYS, between, told_other
 from wmsd.maintenance.backups.progress import Tell, silent
-from wmsd.maintenance.backups.retention import superseded
+from wmsd.maintenance.backups.retention import backups_to_delete
 from wmsd.maintenance.backups.schedule import is_backup_due, is_proof_due_now
 from wmsd.maintenance.backups.verify import Proof, prove
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 
 LOG = logging.getLogger("wmsd.backup")
 AFTER_SECONDS: Final = 3600.0
@@ -109,7 +109,7 @@ class Scheduled:
         own = {
             path: manifest for path in self._folder.archives() if (manifest := _of_schedule(installation, path))
         }
-        for path in superseded(own, record, self._settings.keep, datetime.now(UTC)):
+        for path in backups_to_delete(own, record, self._settings.keep, datetime.now(UTC)):
             path.unlink()
             LOG.info("backup %s is deleted: newer ones are kept", path)
 

@@ -145,14 +145,17 @@ async def _watched(state: Pinned) -> AsyncIterator[None]:
         watching.cancel()
 
 
-def put(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Missing | None:
+def put_company_file(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Missing | None:
     """The command's side of `put_company`: the server does it where one runs. Otherwise nobody else may use the
     folder. Raises StorageError, sqlite3.Error and OSError.
     """
-    from wmsd.maintenance.backups.restore import installed, put_company  # for the same reason
+    from wmsd.maintenance.backups.restore import (
+        installation_before,
+        put_company,  # for the same reason
+    )
 
     if loan is None:
-        known = installed(folder)
+        known = installation_before(folder)
         mark = None if known is None else known.marks.get(asked.company_id)
         return put_company(folder.path, asked.file, asked.unpacked, asked.replaced, asked.as_of, mark)
     said = loan.ask("put_company", asked._asdict(), LONG_SECONDS)

@@ -14,8 +14,8 @@ from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.migrations import MAGIC
 from wmsd.maintenance.backups.archive import opened_entry
-from wmsd.maintenance.backups.encryption import check_form, opened
-from wmsd.maintenance.backups.file_figures import differences, read_figures
+from wmsd.maintenance.backups.encryption import check_form, open_secrets
+from wmsd.maintenance.backups.file_figures import figure_differences, read_figures
 from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
 
 MOST_SECRETS_BYTES: Final = 10_000_000
@@ -25,7 +25,7 @@ class NotWritten(StorageError):
     """What was taken out of an archive could not be written, which says nothing of the archive."""
 
 
-def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
+def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
     """Writes the file to `target`, which must not exist, and to the disk. Raises StorageError when it is not what
     the manifest says, or has a schema that no migrations made, NotWritten, and FileExistsError; nothing is left of
     it then.
@@ -67,19 +67,19 @@ def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
         raise
 
 
-def compare(file: BackedUpFile, unpacked: Path) -> list[str]:
+def unpacked_differences(file: BackedUpFile, unpacked: Path) -> list[str]:
     """How the unpacked file differs from what was counted when it was backed up. It is not migrated for that.
     Raises sqlite3.Error and StorageError.
     """
     with closing(pin(unpacked)) as state:
-        return differences(file.figures, state.read(read_figures))
+        return figure_differences(file.figures, state.read(read_figures))
 
 
 def secrets_of(archive: Path, manifest: Manifest, name: str, given: str) -> Any:
     """The encrypted keys, or the credentials of a company's webhooks. `given`: the passphrase or the recovery
     phrase. Raises StorageError, also when there are none.
     """
-    return opened(_sealed(archive, manifest, name), manifest, given)
+    return open_secrets(_sealed(archive, manifest, name), manifest, given)
 
 
 def check_secrets(archive: Path, manifest: Manifest, name: str) -> None:

@@ -20,7 +20,13 @@ from wmsd.maintenance.backups.archive import NotRead, read_manifest
 from wmsd.maintenance.backups.encryption import may_open
 from wmsd.maintenance.backups.manifest import CREDENTIALS, KEYS, BackedUpFile, Manifest
 from wmsd.maintenance.backups.progress import Progress, Tell
-from wmsd.maintenance.backups.unpack import NotWritten, check_secrets, compare, secrets_of, unpack
+from wmsd.maintenance.backups.unpack import (
+    NotWritten,
+    check_secrets,
+    secrets_of,
+    unpack_file,
+    unpacked_differences,
+)
 from wmsd.maintenance.keys.passphrases import NotOpened
 
 SCRATCH: Final = ".proving"
@@ -119,9 +125,9 @@ def _why_not_opened(archive: Path, manifest: Manifest, passphrase: str | None) -
 def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
     name = file.code or PLATFORM_FILE
     try:
-        unpack(archive, file, target)
-        found = [f"{name}: {difference}." for difference in compare(file, target)]
-        return found + [f"{name}: {finding}" for finding in examined(manifest, file, target)]
+        unpack_file(archive, file, target)
+        found = [f"{name}: {difference}." for difference in unpacked_differences(file, target)]
+        return found + [f"{name}: {finding}" for finding in examination_sentences(manifest, file, target)]
     except (NotRead, NotWritten):
         raise
     except (StorageError, *UNREADABLE) as error:
@@ -130,17 +136,17 @@ def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: 
         return [f"{name}: {' '.join(str(error).split())}"]
 
 
-def examined(manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
+def examination_sentences(manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
     """What doctor finds in an unpacked file, in sentences. It migrates the file, as a restore would."""
     from wmsd.maintenance.file_checks.company_checks import (  # imported here: a start does not need it
         examine,
         examine_file,
     )
-    from wmsd.maintenance.file_checks.sentences import sentences
+    from wmsd.maintenance.file_checks.sentences import finding_sentences
 
     if file.company_id is None:
         with opened_to_examine(target, migrations.PLATFORM) as tx:
-            return sentences(examine_file(tx))
+            return finding_sentences(examine_file(tx))
     owner = Owner(manifest.installation, file.company_id, file.code or "")
     with opened_to_examine(target, migrations.COMPANY, owner) as tx:
-        return sentences(examine(tx))
+        return finding_sentences(examine(tx))

@@ -67,7 +67,7 @@ def begin(tx: Transaction, code: str) -> Begun:
     found = find(tx, code)
     if not found.is_resumed:
         tx.execute(BEGIN, (found.company.id, code, tx.timestamp))
-        store.audit(tx, "company.delete begun", code)
+        store.write_audit(tx, "company.delete begun", code)
     return found
 
 
@@ -75,7 +75,7 @@ def give_up(tx: Transaction, company: Company) -> bool:
     """The company is served again, unless its deletion has ended. Answers whether it is."""
     was_under_way = tx.execute(GIVE_UP, (company.id,)).rowcount > 0
     if was_under_way:
-        store.audit(tx, "company.delete given up", company.code)
+        store.write_audit(tx, "company.delete given up", company.code)
     return was_under_way
 
 
@@ -105,7 +105,7 @@ def end(tx: Transaction, company: Company, archive: str | None, aside: str | Non
     before = {"name": company.name, "archive": None, "folder": None, "tokens_revoked": 0}
     after = {"name": None, "archive": archive, "folder": aside, "tokens_revoked": revoked}
     action = "company.delete without archive" if archive is None else "company.delete"
-    store.audit(tx, action, company.code, store.differences(before, after))
+    store.write_audit(tx, action, company.code, store.field_differences(before, after))
     return users
 
 
@@ -115,7 +115,7 @@ def _leave(tx: Transaction, company: Company) -> list[str]:
     for email, codes in memberships:
         before = {"company_codes": json.loads(codes)}
         after = {"company_codes": [code for code in before["company_codes"] if code != company.code]}
-        store.audit(tx, f"{LEFT} {company.code}", email, store.differences(before, after))
+        store.write_audit(tx, f"{LEFT} {company.code}", email, store.field_differences(before, after))
     return [email for email, _ in memberships]
 
 

@@ -37,12 +37,12 @@ from wmsd.events.webhooks.company_moves import (
 )
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.archive import ArchiveWriter, read_manifest
-from wmsd.maintenance.backups.create import add_company, add_secrets, ended
-from wmsd.maintenance.backups.encryption import sealed
+from wmsd.maintenance.backups.create import add_company, add_secrets, release_after
+from wmsd.maintenance.backups.encryption import seal_secrets
 from wmsd.maintenance.backups.file_states import Source
 from wmsd.maintenance.backups.manifest import CREDENTIALS, BackedUpFile, CompanyRecord, Manifest
-from wmsd.maintenance.backups.unpack import compare, secrets_of, unpack
-from wmsd.maintenance.backups.verify import examined
+from wmsd.maintenance.backups.unpack import secrets_of, unpack_file, unpacked_differences
+from wmsd.maintenance.backups.verify import examination_sentences
 from wmsd.tenants.companies import actions as companies
 from wmsd.tenants.companies import store
 from wmsd.tenants.companies.schema import CompanyChanges, NewCompany
@@ -129,7 +129,7 @@ def export_company(
             added = add_company(archive, source, data, subject.owner)
             for name, content in beside.items():
                 archive.add(name, len(content), [content])
-            secrets = sealed(subject.credentials, passphrase, subject.phrases)
+            secrets = seal_secrets(subject.credentials, passphrase, subject.phrases)
             manifest = Manifest(
                 wmsd=__version__,
                 installation=subject.owner.installation,
@@ -176,7 +176,7 @@ class Arrival(NamedTuple):
 
 
 @contextmanager
-def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator[Arrival]:
+def arrival_from_archive(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator[Arrival]:
     """Raises StorageError when the archive has no single company, or what is in it is not right."""
     manifest = read_manifest(archive)
     if manifest.company is None or len(manifest.files) != 1 or manifest.files[0].code is None:
@@ -192,18 +192,18 @@ def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator
         credentials = secrets_of(archive, manifest, CREDENTIALS, passphrase)
     with scratch(data) as folder:
         unpacked = folder / "company.db"
-        unpack(archive, file, unpacked)
-        wrong = [*compare(file, unpacked), *examined(manifest, file, unpacked)]
+        unpack_file(archive, file, unpacked)
+        wrong = [*unpacked_differences(file, unpacked), *examination_sentences(manifest, file, unpacked)]
         if wrong:
             raise StorageError(f"{file.code} in {archive} is not right: {' '.join(wrong)} Nothing was changed.")
         origin = Owner(manifest.installation, file.company_id or 0, file.code or "")
-        details = {"file": archive.name, "origin": named(origin)}
+        details = {"file": archive.name, "origin": company_name(origin)}
         came = companies.CameFrom("company.import", details)
         as_of = timestamps.from_text(manifest.began_at)
         yield Arrival(unpacked, manifest.company, origin, credentials, came, as_of, manifest.is_final)
 
 
-def named(origin: Owner) -> str:
+def company_name(origin: Owner) -> str:
     """A company of any installation, whatever its code."""
     return f"{origin.installation}/{origin.company_id}"
 
@@ -215,7 +215,7 @@ async def here_already(installation: Installation, origin: Owner) -> list[str]:
 
     def look(tx: Transaction) -> list[str]:
         codes = [each.code for each in store.companies(tx) if installation.files.owner(each.id)[:2] == origin[:2]]
-        return [*codes, *store.came_from(tx, named(origin))]
+        return [*codes, *store.came_from(tx, company_name(origin))]
 
     return await installation.platform.read(look)
 
@@ -262,14 +262,14 @@ def scratch(data: DataFolder, what: str = "") -> Iterator[Path]:
 
 
 @contextmanager
-def copied(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arrival]:
+def arrival_from_copy(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arrival]:
     """A copy of a company of this installation. Its credentials are sealed with the same keys, and so go along."""
     with scratch(data) as folder:
         target = folder / "company.db"
         with source.state(data.companies / f"{subject.owner.company_id}.db", subject.owner) as state:
             check_room(data.path, state.bytes.bytes)
             with new_private(target) as file:
-                for piece in ended(state.bytes, state):
+                for piece in release_after(state.bytes, state):
                     file.write(piece)
         came = companies.CameFrom("company.clone", {"copy_of": subject.owner.code})
         yield Arrival(target, subject.record, subject.owner, None, came)

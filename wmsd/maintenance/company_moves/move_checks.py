@@ -109,7 +109,7 @@ def content(tx: Transaction) -> Content:
     return Content(tx.value(LAST_EVENT), counts, dict(tx.rows(WEBHOOKS)))
 
 
-async def standing(installation: Installation, code: str, event: str | None = None) -> Standing:
+async def company_state(installation: Installation, code: str, event: str | None = None) -> Standing:
     """`event`: the id of one that the company should have. Raises Problem (404, 503)."""
     company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
     database = await installation.files.get(company.id)

@@ -5,7 +5,7 @@ from typing import Final
 
 from wmsd.contract.findings import FindingKind, Found
 from wmsd.maintenance.backups import other_server
-from wmsd.maintenance.backups.backup_verdict import REMEDY, verdict
+from wmsd.maintenance.backups.backup_verdict import REMEDY, backup_verdict
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import read_record
 from wmsd.maintenance.backups.mounted_folders import NOT_THERE, STAYING, missing_mount
@@ -19,7 +19,7 @@ from wmsd.maintenance.keys.key_protection import (
     NOT_CHECKED,
     protection,
 )
-from wmsd.settings import INSIDE
+from wmsd.settings.paths import INSIDE
 from wmsd.tenants.one_time_links import demo_link
 
 NO_BACKUP: Final = FindingKind(
@@ -50,7 +50,7 @@ KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA, TWO_SERVERS, *OF_KEYS.values())
 
 def look(at: Situation) -> Found:
     record = read_record(at.data)
-    judged = verdict(at.settings.backup, record, at.now.astimezone())
+    judged = backup_verdict(at.settings.backup, record, at.now.astimezone())
     if not judged.ok:
         yield NO_BACKUP.of(sentence=judged.text)
     if (other := other_server.told_other(record)) is not None:

@@ -97,7 +97,7 @@ class Examination:
 
     def keys(self) -> KnownKeys | None:
         """What `platform.db` says of the keys; None when it cannot be read."""
-        return self._of_platform(key_protection.read)
+        return self._of_platform(key_protection.read_known_keys)
 
     def clock(self) -> Known | None:
         """The stored state of the clock; None when there is none or `platform.db` cannot be read."""

@@ -15,7 +15,7 @@ from wmsd.contract.findings import Finding
 from wmsd.data_folder import file_swap as swapping
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.doctor.folder_files import RESTORE_UNFINISHED
-from wmsd.maintenance.doctor.leftovers import LEFTOVER, delete
+from wmsd.maintenance.doctor.leftovers import LEFTOVER, delete_leftover
 from wmsd.maintenance.doctor.permissions import FOLDER_OPEN, FOR_OTHERS, OPEN_TO_OTHERS, OTHER_OWNER
 
 REFUSED: Final = "it is no plain file, or has a second name"
@@ -51,7 +51,7 @@ def give_to_owner(path: Path) -> None:
 
 def finish_restore(journal: Path) -> None:
     """Raises OSError and StorageError."""
-    swapping.finish(journal.parent)
+    swapping.finish_swap(journal.parent)
 
 
 MENDS: Final = {
@@ -59,7 +59,7 @@ MENDS: Final = {
     OPEN_TO_OTHERS.name: Mend("Let only the owner read {file}.", close_to_others),
     FOLDER_OPEN.name: Mend("Let only the owner use {file}.", close_to_others),
     OTHER_OWNER.name: Mend("Give {file} to the owner of its folder.", give_to_owner),
-    LEFTOVER.name: Mend("Delete {file}.", delete),
+    LEFTOVER.name: Mend("Delete {file}.", delete_leftover),
 }
 """By the name of the kind of finding."""
 

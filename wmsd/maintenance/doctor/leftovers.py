@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from wmsd.base.byte_sizes import size
+from wmsd.base.byte_sizes import size_text
 from wmsd.base.machine import scratch_folders as scratch
 from wmsd.contract.findings import FindingKind, Found
 from wmsd.data_folder import file_swap as swapping
@@ -86,10 +86,10 @@ def look(at: Situation) -> Found:
                 changed, bytes_ = _extent(path)
                 moment = datetime.fromtimestamp(changed, UTC)
                 if moment < before and not _is_in_use(path):
-                    yield LEFTOVER.of(path, begun=f"{moment:%Y-%m-%d %H:%M} UTC", size=size(bytes_))
+                    yield LEFTOVER.of(path, begun=f"{moment:%Y-%m-%d %H:%M} UTC", size=size_text(bytes_))
 
 
-def delete(path: Path) -> None:
+def delete_leftover(path: Path) -> None:
     """Deletes a leftover, unless it is used again. Raises OSError."""
     needed = any(begun.of_swap and path.match(begun.name) for begun in BEGUN)
     if needed and swapping.is_begun(path.parent):

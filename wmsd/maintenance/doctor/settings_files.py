@@ -40,7 +40,7 @@ from wmsd.installation.open_installation import new_guard
 from wmsd.log.output import REMEDY
 from wmsd.maintenance.doctor.situation import Situation
 from wmsd.maintenance.keys import passphrases
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 NO_AUTHORITIES: Final = "{file} has no certificate in PEM."
 SHELL: Final = "/bin/sh"

@@ -16,7 +16,7 @@ from wmsd.data_folder.folder import DataFolder, Serving
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.maintenance.doctor.file_systems import FileSystem, file_system_of
 from wmsd.maintenance.keys.key_protection import KnownKeys
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 from wmsd.tenants.recovery.store import Recovery
 
 COMPANY_FILE: Final = re.compile(r"[1-9][0-9]*\.db", re.ASCII)

@@ -37,7 +37,7 @@ def _of(kind: Kind, **facts: str) -> Finding:
     return Finding(kind, SENTENCES[kind].format_map(facts))
 
 
-def sentences(found: "Findings") -> list[str]:
+def finding_sentences(found: "Findings") -> list[str]:
     """The first of them, and how many more there are."""
     told = [each.sentence for each in findings(found)]
     more = [MORE.format(count=len(told) - MOST_TOLD)] if len(told) > MOST_TOLD else []

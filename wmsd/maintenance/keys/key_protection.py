@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.lending import Session, Verb, asking
+from wmsd.data_folder.lending import Session, Verb, loan_to_ask
 from wmsd.data_folder.platform_facts import read_platform
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.transaction import Transaction
-from wmsd.settings import Backup
+from wmsd.settings.sections.backup import Backup
 from wmsd.tenants.accounts import store as accounts
 from wmsd.tenants.keys import recovery_phrases
 from wmsd.tenants.keys.recovery_phrases import KnownPhrase
@@ -72,7 +72,7 @@ class Protection(NamedTuple):
     """How the next backup protects the keys, in a few words."""
 
 
-def read(tx: Transaction) -> KnownKeys:
+def read_known_keys(tx: Transaction) -> KnownKeys:
     return KnownKeys(
         recovery_phrases.in_use(tx),
         recovery_phrases.declined_at(tx),
@@ -123,11 +123,11 @@ def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
     return "none", "no backup holds them: see wmsd recovery-phrase create"
 
 
-def verb(platform: Database) -> Verb:
+def key_protection_verb(platform: Database) -> Verb:
     """The server's side."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
-        return (await platform.read(read))._asdict()
+        return (await platform.read(read_known_keys))._asdict()
 
     return answer
 
@@ -135,10 +135,10 @@ def verb(platform: Database) -> Verb:
 def known_keys(folder: DataFolder) -> KnownKeys | None:
     """Of the file, or of the server that has it. None where neither tells. Nothing is borrowed for it."""
     try:
-        with asking(folder, SECONDS) as loan:
+        with loan_to_ask(folder, SECONDS) as loan:
             if loan is not None:
                 said = loan.ask(VERB, seconds=SECONDS)
                 return KnownKeys(**{**said, "phrases": [KnownPhrase(*each) for each in said["phrases"]]})
     except (StorageError, TypeError, KeyError):  # a server of another version says something else
         return None
-    return read_platform(folder, read)
+    return read_platform(folder, read_known_keys)

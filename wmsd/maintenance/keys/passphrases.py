@@ -50,13 +50,13 @@ def read_passphrase(path: Path) -> str:
     return passphrase
 
 
-def encrypted(secrets: Any, passphrase: str) -> bytes:
+def encrypt_secrets(secrets: Any, passphrase: str) -> bytes:
     """As JSON."""
     sealed: bytes = pyrage.passphrase.encrypt(json.dumps(secrets, indent=1).encode(), passphrase)
     return sealed
 
 
-def decrypted(sealed: bytes, passphrase: str) -> Any:
+def decrypt_secrets(sealed: bytes, passphrase: str) -> Any:
     """Raises NotOpened when it is another passphrase, and when this machine is too slow for it."""
     for _ in range(MEASUREMENTS):
         try:

@@ -18,7 +18,7 @@ from wmsd.base import bech32
 from wmsd.db.engine.transaction import Transaction
 from wmsd.maintenance.keys.passphrases import NotOpened
 from wmsd.tenants.keys import recovery_phrases
-from wmsd.tenants.keys.recovery_phrases import KnownPhrase, fingerprint
+from wmsd.tenants.keys.recovery_phrases import KnownPhrase, phrase_fingerprint
 
 WORDS: Final = 12
 BITS: Final = 128
@@ -49,7 +49,7 @@ class Phrase:
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint(self.recipient)
+        return phrase_fingerprint(self.recipient)
 
     def __repr__(self) -> str:
         return f"<recovery phrase {self.fingerprint}>"

@@ -16,7 +16,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.maintenance.company_moves import deletion_store as deletion
 from wmsd.maintenance.platform_restore.company_facts import company_in
 from wmsd.maintenance.platform_restore.company_traces import highest_id, was_deleted
-from wmsd.maintenance.platform_restore.platform_numbers import leap, leap_size, raise_to
+from wmsd.maintenance.platform_restore.platform_numbers import leap_platform_ids, leap_size, raise_to
 from wmsd.tenants.accounts import store as accounts
 from wmsd.tenants.companies import store
 
@@ -92,7 +92,7 @@ class Settling:
                 if company.id in deleted:
                     _end(tx, company)
             if not self._lost.is_whole:
-                leap(tx, leap_size(tx, tx.now - self._made_at))
+                leap_platform_ids(tx, leap_size(tx, tx.now - self._made_at))
             adopted = [
                 self._adopt(tx, strangers[path], each.owner.code, each.modules) for path, each in own.items()
             ]
@@ -139,8 +139,8 @@ class Settling:
         tx.execute(ADOPT, row)
         for module in modules:
             store.set_module(tx, company_id, module, True)
-        details = store.differences({}, {"id": company_id, "name": name, "modules": modules})
-        store.audit(tx, "company.adopt", code, details)
+        details = store.field_differences({}, {"id": company_id, "name": name, "modules": modules})
+        store.write_audit(tx, "company.adopt", code, details)
         return AdoptedCompany(company_id, code, had_code, name, modules, known is not None)
 
     def _marks(self, tx: Transaction) -> dict[int, HighWaterMark]:

@@ -37,7 +37,7 @@ def leap_size(tx: Transaction, age: timedelta) -> int:
     return max(LEAST_LEAP, TIMES * busiest)
 
 
-def leap(tx: Transaction, by: int) -> None:
+def leap_platform_ids(tx: Transaction, by: int) -> None:
     """Every table with ids that are never given twice goes on after a gap."""
     for table in _tables(tx):
         raise_to(tx, table, tx.value(LAST, (table,)) + by)

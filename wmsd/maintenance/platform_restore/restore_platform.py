@@ -20,7 +20,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
-from wmsd.maintenance.backups.restore import Installed, Restore, installed
+from wmsd.maintenance.backups.restore import Installed, Restore, installation_before
 from wmsd.maintenance.company_moves import deletion_store as company_deletion
 from wmsd.maintenance.platform_restore.adopt_companies import Lost, Settled, Settling
 from wmsd.maintenance.platform_restore.company_facts import owner_in
@@ -44,7 +44,7 @@ class PlatformRestore(Restore):
     def check_platform(self) -> Installed | None:
         """What is in the folder now. Raises StorageError when platform.db of this backup cannot be restored."""
         self._check_is_backup(None)
-        known, file = installed(self._data), self._file()
+        known, file = installation_before(self._data), self._file()
         there = sorted(self._data.companies.glob("*.db"))
         if not there:
             raise StorageError(

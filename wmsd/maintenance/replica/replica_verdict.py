@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.litestream import ReplicatedFile, replicated_files
 from wmsd.db.engine.failures import StorageError
@@ -21,7 +21,7 @@ class Verdict(NamedTuple):
     """The files that are not replicated as they should be, and the seconds since they were; None: never."""
 
 
-def verdict(folder: DataFolder, now: datetime | None = None) -> Verdict:
+def replica_verdict(folder: DataFolder, now: datetime | None = None) -> Verdict:
     """What the Litestream of this folder says, against the files that there are."""
     try:
         found = {each.path.name: each for each in replicated_files(folder.path)}
@@ -40,7 +40,7 @@ def judged(files: list[str], found: dict[str, ReplicatedFile], now: datetime) ->
     behind = {name: age for name, age in ages.items() if age is None or age > LATE.total_seconds()}
     if not behind:
         most = max((age for age in ages.values() if age is not None), default=0.0)
-        replicated = counted(len(files), "file is replicated", "files are replicated")
+        replicated = count_of(len(files), "file is replicated", "files are replicated")
         return Verdict(True, f"{replicated}, {most:.0f} s ago at the most", {})
     named = ", ".join(
         f"{name} {'is not replicated' if age is None else f'was last replicated {age:.0f} s ago'}"

@@ -15,15 +15,15 @@ from typing import Final, NamedTuple
 from wmsd.base import timestamps
 from wmsd.base.machine.private_files import give_to_owner_of, new_private_folder
 from wmsd.base.machine.scratch_folders import in_use
-from wmsd.data_folder.continue_numbers import leap
+from wmsd.data_folder.continue_numbers import leap_ids
 from wmsd.data_folder.file_swap import Rename, swap
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.litestream import restore
+from wmsd.data_folder.litestream import restore_from_replica
 from wmsd.data_folder.litestream_configuration import COMPANIES, url_of
 from wmsd.data_folder.new_epoch import begin_epoch
 from wmsd.data_folder.numbers import NOTHING_KNOWN
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.file_owner import Owner, check
+from wmsd.db.engine.file_owner import Owner, check_owner
 from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.sqlite import connect, sqlite3
@@ -87,7 +87,7 @@ class Replica:
         try:
             used.enter_context(in_use(self._scratch))
             platform = self._data.platform_file.name
-            restore(self._program, f"{self._url}/{platform}", self._scratch / platform)
+            restore_from_replica(self._program, f"{self._url}/{platform}", self._scratch / platform)
             check_schema(self._scratch / platform, PLATFORM)
             owners, marks = self._known(self._scratch / platform)
             found: list[Taken | NotTaken] = []
@@ -114,7 +114,7 @@ class Replica:
     def _known(self, platform: Path) -> tuple[list[Owner], dict[int, HighWaterMark]]:
         """Whose files there must be, and how far they had come a minute before, at the most."""
         try:
-            leap(platform)
+            leap_ids(platform)
             with closing(pin(platform)) as state:
                 installation, codes, marks = state.read(
                     lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
@@ -127,10 +127,10 @@ class Replica:
         name = f"{COMPANIES}/{owner.company_id}.db"
         target = self._scratch / name
         try:
-            restore(self._program, f"{self._url}/{name}", target)
+            restore_from_replica(self._program, f"{self._url}/{name}", target)
             check_schema(target, COMPANY)
             with closing(connect(target)) as connection:
-                check(connection, target, owner)
+                check_owner(connection, target, owner)
                 last_change, last_event = read_mark(connection)
             begin_epoch(target, "replica", NOTHING_KNOWN)
         except (StorageError, sqlite3.Error) as error:

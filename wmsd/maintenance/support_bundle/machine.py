@@ -15,7 +15,8 @@ from wmsd.base.machine.memory import machine_memory
 from wmsd.host import own_program
 from wmsd.host.systemd import commands as host
 from wmsd.maintenance.doctor.file_systems import file_system_of
-from wmsd.settings import ENVIRONMENT, Settings
+from wmsd.settings.all_settings import Settings
+from wmsd.settings.sources import ENVIRONMENT
 
 NAME: Final = "PRETTY_NAME="
 RELEASE: Final = Path("/etc/os-release")
@@ -31,7 +32,7 @@ def facts(settings: Settings) -> dict[str, Any]:
         "system": _release(),
         "c_library": " ".join(platform.libc_ver()),
         "python": sys.version,
-        "packed_as": own_program.packing(),
+        "packed_as": own_program.packing_form(),
         "processors": os.cpu_count(),
         "load": _or_none(os.getloadavg),
         "up_seconds": _or_none(lambda: int(time.clock_gettime(time.CLOCK_BOOTTIME))),

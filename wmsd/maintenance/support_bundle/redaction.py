@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from wmsd.contract.secret_fields import Secret, SecretFile
 from wmsd.dispatch import masking
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 LEAST_SECRET: Final = 6
 """A shorter text is in so many words that taking it out would leave nothing to read."""

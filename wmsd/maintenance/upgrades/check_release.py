@@ -52,7 +52,9 @@ class Proof(NamedTuple):
     signed_for: str | None = None
 
 
-def check(source: Path, taken: Path, sha256: str, key_file: Path | None, expected_sha256: str | None) -> Proof:
+def check_release(
+    source: Path, taken: Path, sha256: str, key_file: Path | None, expected_sha256: str | None
+) -> Proof:
     """Checks the program `taken`, a copy of `source`, against its signature and sums. `expected_sha256` is
     one that a person has from the maker: no refusal tells the program's own, which would be no proof of anything.
     Raises StorageError.
@@ -137,7 +139,7 @@ def _verified(source: Path, taken: Path, key: minisign.PublicKey, text: bytes) -
     raise StorageError(f"{source} was signed as {comment!r}, which is not a version of wmsd. Nothing was changed.")
 
 
-def described(program: ProgramFile, proof: Proof) -> Described:
+def describe_release(program: ProgramFile, proof: Proof) -> Described:
     """What the new program says of itself. Raises StorageError also when it is not the one that was signed, or not
     newer than this one.
     """

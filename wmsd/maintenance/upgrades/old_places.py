@@ -15,7 +15,8 @@ from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.host.systemd.paths import CONFIG, STATE
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import is_hidden, read_record
-from wmsd.settings import Layer, RelativePath, Settings, default_backups, from_folder, relative_paths
+from wmsd.settings.all_settings import Settings
+from wmsd.settings.paths import Layer, RelativePath, default_backups, from_folder, relative_paths
 
 OLD_BACKUPS: Final = "backups"
 DATA: Final = ("server", "data")
@@ -32,7 +33,7 @@ class Settled(NamedTuple):
     """There are backups of this installation in both places."""
 
 
-def settled(settings: Settings, layers: Sequence[Layer]) -> Settled:
+def use_old_places(settings: Settings, layers: Sequence[Layer]) -> Settled:
     """The settings with the places that are in use."""
     found = Settled(settings, [], [], [])
     for file, each in _of_file(layers):

@@ -20,8 +20,8 @@ from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.file_figures import Figures, read_figures
 from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
 from wmsd.maintenance.backups.progress import Progress, Tell
-from wmsd.maintenance.backups.unpack import compare, unpack
-from wmsd.maintenance.backups.verify import examined, scratch_folder
+from wmsd.maintenance.backups.unpack import unpack_file, unpacked_differences
+from wmsd.maintenance.backups.verify import examination_sentences, scratch_folder
 from wmsd.maintenance.upgrades.kept_copies import COPY_AND_LOG
 
 
@@ -98,8 +98,8 @@ def _try(
 ) -> tuple[float | None, Figures]:
     """How long the file took, or None when it is up to date already, and its figures afterwards."""
     name = file.code or PLATFORM_FILE
-    unpack(archive, file, target)
-    problems += [f"{name}: {difference}." for difference in compare(file, target)]
+    unpack_file(archive, file, target)
+    problems += [f"{name}: {difference}." for difference in unpacked_differences(file, target)]
     kind = migrations.PLATFORM if file.company_id is None else migrations.COMPANY
     took = None
     if file.figures.schema_version < len(kind.scripts()):
@@ -108,7 +108,7 @@ def _try(
         took = time.monotonic() - began
     with closing(pin(target)) as state:
         figures = state.read(read_figures)
-    problems += [f"{name}: {finding}" for finding in examined(manifest, file, target)]
+    problems += [f"{name}: {finding}" for finding in examination_sentences(manifest, file, target)]
     return took, figures
 
 

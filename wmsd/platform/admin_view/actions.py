@@ -19,7 +19,7 @@ from wmsd.platform.admin_view.schema import (
     SettingsShown,
 )
 from wmsd.platform.admin_view.service import OversightService, for_platform_admins
-from wmsd.server.health import health
+from wmsd.server.health import check_health
 from wmsd.tenants.companies import store as companies
 
 CANNOT: Final = "This server cannot start other programs. Use the command line: {}."
@@ -30,7 +30,7 @@ UNDER_WAY: Final = "This is under way already. Wait for its end."
 async def get_house_health(service: OversightService) -> dict[str, Any]:
     """Get each check of health, the open alerts, the figures of the house, and the last examination by doctor."""
     installation, jobs = service.installation, service.jobs
-    _, found = await health(installation, jobs, is_known=True)
+    _, found = await check_health(installation, jobs, is_known=True)
     known = await installation.access.companies()
     failed = house.failed(installation, known) | house.moves(installation, known)
     seen = None if jobs.backups is None else await jobs.backups.seen()

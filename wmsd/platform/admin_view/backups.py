@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from wmsd.base import timestamps
 from wmsd.db.engine.failures import StorageError
 from wmsd.installation.open_installation import Installation
-from wmsd.maintenance.backups.backup_verdict import verdict
+from wmsd.maintenance.backups.backup_verdict import backup_verdict
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
 from wmsd.maintenance.backups.manifest import Keys, SealedTo
@@ -26,7 +26,7 @@ def shown(service: OversightService, own: str) -> dict[str, Any]:
     record = read_record(installation.folder.path)
     folder = BackupFolder(Path(settings.folder))
     archives = folder.archives()[::-1]
-    judged, next_at = verdict(settings, record, now), next_backup(settings, record, now)
+    judged, next_at = backup_verdict(settings, record, now), next_backup(settings, record, now)
     is_running = scheduled is not None and scheduled.is_running
     return {
         "ok": judged.ok,

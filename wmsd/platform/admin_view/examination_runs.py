@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.data_folder.folder import DataFolder
 from wmsd.installation.child_command import STOP_SECONDS, Beside
 from wmsd.platform.admin_view.findings_file import (
@@ -98,7 +98,7 @@ class Examinations:
         if error:
             LOG.error("the examination was broken off: %s", error)
         else:
-            LOG.info("examined %s; in %d something is wrong", counted(kept.files, "file"), kept.wrong)
+            LOG.info("examined %s; in %d something is wrong", count_of(kept.files, "file"), kept.wrong)
 
     def _hear(self, line: dict[str, Any]) -> None:
         try:

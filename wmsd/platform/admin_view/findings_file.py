@@ -90,7 +90,7 @@ class Examination(Part):
         return self.model_copy(update={"installation": diagnosed.installation[:MOST_KEPT]})
 
 
-def examined(report: "Report") -> dict[str, Any]:
+def report_as_json(report: "Report") -> dict[str, Any]:
     """What is told of a file, as Examined reads it."""
     found = [Finding("error", report.error or "")] if report.findings is None else list(findings(report.findings))
     told = [KeptFinding(file=report.name, kind=each.kind, sentence=_cut(each.sentence)) for each in found]
@@ -98,7 +98,7 @@ def examined(report: "Report") -> dict[str, Any]:
     return Examined(findings=told[:MOST_OF_FILE], more=max(0, len(told) - MOST_OF_FILE), rows=rows).model_dump()
 
 
-def diagnosed(found: "Iterable[InstallationFinding]") -> dict[str, Any]:
+def diagnosis_as_json(found: "Iterable[InstallationFinding]") -> dict[str, Any]:
     """What is told of the installation, as Diagnosed reads it."""
     from wmsd.maintenance.doctor.fixes import mend_of  # imported here: a server only reads what was found
 

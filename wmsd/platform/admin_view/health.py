@@ -16,7 +16,7 @@ from wmsd.base.machine.disk import MEBIBYTE, Level, disk_of
 from wmsd.base.machine.memory import resident_memory
 from wmsd.contract.context import Company
 from wmsd.data_folder import clock_watch
-from wmsd.dispatch.freezes import aged
+from wmsd.dispatch.freezes import freeze_sentence
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.last_runs import read_record
 from wmsd.maintenance.backups.scheduled_process import Seen
@@ -24,7 +24,7 @@ from wmsd.platform.admin_view.findings_file import Examination
 from wmsd.platform.admin_view.schema import Progress
 from wmsd.platform.admin_view.service import OversightService
 from wmsd.server.alerts.alerts import LOOK_SECONDS
-from wmsd.server.alerts.kinds import sentence
+from wmsd.server.alerts.kinds import alert_sentence
 from wmsd.server.jobs import Jobs
 
 MOST_NAMED: Final = 5
@@ -42,7 +42,11 @@ def progress_of(told: Mapping[str, Any]) -> dict[str, Any] | None:
 def moves(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
     """Which companies are frozen, and since when: the detail of that check."""
     now = installation.clock.now()
-    frozen = [aged(each.code, each.frozen_at, now) for each in companies.values() if each.frozen_at is not None]
+    frozen = [
+        freeze_sentence(each.code, each.frozen_at, now)
+        for each in companies.values()
+        if each.frozen_at is not None
+    ]
     return {"moves": f"Frozen: {', '.join(frozen[:MOST_NAMED])}."} if frozen else {}
 
 
@@ -99,9 +103,7 @@ def _disk(installation: Installation) -> str | None:
 
 def of_replica(installation: Installation) -> tuple[bool, str]:
     """Whether the replica has everything, and what is said of it. Only where there is one."""
-    from wmsd.maintenance.replica.replica_verdict import (
-        verdict as verdict_of_replica,  # imported here: few have one
-    )
+    from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
 
     judged = verdict_of_replica(installation.folder)
     if not judged.behind:
@@ -132,7 +134,7 @@ def alerts(jobs: Jobs) -> dict[str, Any]:
     shown = [
         {
             **each.model_dump(include={"kind", "subject", "facts", "begun_at", "gone_at"}),
-            "sentence": sentence(each.kind, each.subject, each.facts),
+            "sentence": alert_sentence(each.kind, each.subject, each.facts),
         }
         for each in kept.open
     ]

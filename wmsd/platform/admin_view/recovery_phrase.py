@@ -68,7 +68,7 @@ class NewPhrase(Model):
 
 async def protection_of(installation: Installation, seen: Seen | None) -> Protection:
     """`seen`: what backups there are."""
-    known = await installation.platform.read(key_protection.read)
+    known = await installation.platform.read(key_protection.read_known_keys)
     has_backup = seen is not None and seen.made is not None
     return key_protection.protection(known, installation.settings.backup, has_backup)
 

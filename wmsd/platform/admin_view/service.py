@@ -14,7 +14,7 @@ from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.platform.admin_view.examination_runs import Examinations
 from wmsd.server.jobs import Jobs
-from wmsd.settings import Layer
+from wmsd.settings.paths import Layer
 from wmsd.tenants.companies import store as companies
 
 for_platform_admins = partial(operation, tag="Administration", scope="installation", role="platform-admin")
@@ -46,5 +46,5 @@ class OversightService:
     async def audit(self, caller: Caller, call: FromAddress, action: str, subject: str) -> None:
         actor = replace(caller.actor, address=call.address)
         await self.installation.platform.write(
-            lambda tx: companies.audit(tx, action, subject), actor, is_quiet=True
+            lambda tx: companies.write_audit(tx, action, subject), actor, is_quiet=True
         )

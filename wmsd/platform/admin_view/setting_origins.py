@@ -4,7 +4,8 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from wmsd.settings import ENVIRONMENT, Layer
+from wmsd.settings.paths import Layer
+from wmsd.settings.sources import ENVIRONMENT
 
 BLANKS: Final = " \t"
 FLAG: Final = "--{}"

@@ -10,7 +10,10 @@ from wmsd.contract.secret_fields import Secret
 from wmsd.dispatch import masking
 from wmsd.platform.admin_view.schema import SettingShown
 from wmsd.platform.admin_view.setting_origins import DEFAULT, origin_of
-from wmsd.settings import Layer, ReadEachTime, Settings, sections, toml
+from wmsd.settings.all_settings import Settings, sections
+from wmsd.settings.paths import Layer
+from wmsd.settings.sections.fields import ReadEachTime
+from wmsd.settings.toml_writer import toml
 from wmsd.tenants.sign_on.providers import NOT_SHOWN
 
 

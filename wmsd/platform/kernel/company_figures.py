@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.db.engine.transaction import Transaction
-from wmsd.events.outbox.store import counts as counts_of_events
+from wmsd.events.outbox.store import event_counts as counts_of_events
 from wmsd.warehouse.document_kinds import DOCUMENTS
 
 STATUSES: Final[Mapping[str, tuple[str, ...]]] = {kind.table.name: kind.table.statuses for kind in DOCUMENTS}

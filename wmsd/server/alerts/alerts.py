@@ -25,8 +25,8 @@ from wmsd.server.alerts.alerts_file import (
 )
 from wmsd.server.alerts.channels import Way
 from wmsd.server.alerts.conditions import Looks
-from wmsd.server.alerts.kinds import Severity, sentence, severity
-from wmsd.server.alerts.rules import MOST_WAITING, after_failure, followed, is_due
+from wmsd.server.alerts.kinds import Severity, alert_sentence, severity
+from wmsd.server.alerts.rules import MOST_WAITING, after_failure, is_due, next_alerts
 
 LOG = logging.getLogger("wmsd.alerts")
 LOOK_SECONDS: Final = 15.0
@@ -74,11 +74,11 @@ class Alerts:
             self._kept = self._written = await asyncio.to_thread(read_kept, self._data)
         found = await self._looks.look(self.kept.open, self.kept.rises)
         self.looked_at = self._clock.now()
-        still, changes = followed(self.kept.open, found.troubles, found.unknown, self._clock.now())
+        still, changes = next_alerts(self.kept.open, found.troubles, found.unknown, self._clock.now())
         self._kept = self.kept.model_copy(update={"open": still, "rises": found.rises})
         for alert, is_over in changes:
             level = logging.INFO if is_over else LEVELS[severity(alert.kind)]
-            LOG.log(level, "%s", sentence(alert.kind, alert.subject, alert.facts, is_over))
+            LOG.log(level, "%s", alert_sentence(alert.kind, alert.subject, alert.facts, is_over))
             self._queue(alert, "alert.over" if is_over else "alert.begun")
         await self._write()
         self._wake()

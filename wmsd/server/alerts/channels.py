@@ -25,7 +25,7 @@ from wmsd.installation.open_installation import new_guard
 from wmsd.server.alerts.alerts_file import Notice, WayName
 from wmsd.server.alerts.mail import ToMail
 from wmsd.server.alerts.messages import Outcome, as_bytes
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 LOG = logging.getLogger("wmsd.alerts")
 COMMAND_SECONDS: Final = 30.0

@@ -118,9 +118,7 @@ class Looks:
     async def _of_replica(self, is_told: bool, found: Found) -> None:
         if not self._installation.settings.replica.enabled:
             return
-        from wmsd.maintenance.replica.replica_verdict import (
-            verdict as verdict_of_replica,  # imported here: few have one
-        )
+        from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
 
         judged = await asyncio.to_thread(verdict_of_replica, self._installation.folder)
         now = self._installation.clock.monotonic()

@@ -164,7 +164,7 @@ MORE: Final = "more"
 """The subject of the alert about those of a kind that are not told one by one."""
 
 
-def pattern(kind: AlertKind, subject: str, is_over: bool) -> str:
+def alert_pattern(kind: AlertKind, subject: str, is_over: bool) -> str:
     """The sentence, with places for its facts."""
     if subject == MORE:
         return kind.more_over if is_over else kind.more
@@ -178,13 +178,13 @@ class Empty(dict[str, str]):
         return "?"
 
 
-def sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = False) -> str:
+def alert_sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = False) -> str:
     """In English."""
     kind = BY_NAME.get(name)
-    return name if kind is None else pattern(kind, subject, is_over) % Empty(facts)
+    return name if kind is None else alert_pattern(kind, subject, is_over) % Empty(facts)
 
 
-def remedy(name: str) -> str:
+def alert_remedy(name: str) -> str:
     """What to do. In English."""
     return BY_NAME[name].remedy if name in BY_NAME else ""
 

@@ -22,9 +22,9 @@ from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.http_client.dns_resolver import DnsResolver
 from wmsd.http_client.guard import Guard
 from wmsd.server.alerts.alerts_file import Notice, WayName
-from wmsd.server.alerts.mail_failures import MailRefused, sentence
-from wmsd.server.alerts.messages import Outcome, body
-from wmsd.settings import Alerts
+from wmsd.server.alerts.mail_failures import MailRefused, mail_failure_sentence
+from wmsd.server.alerts.messages import Outcome, alert_body
+from wmsd.settings.sections.alerts import Alerts
 
 if TYPE_CHECKING:  # imported when something is sent: a start does not need it
     from aiosmtplib import SMTP
@@ -62,9 +62,9 @@ class ToMail:
             async with asyncio.timeout(self._seconds):
                 refused = await self._sent(message(notice, self._data, settings, self._code, self._complete))
         except (MailRefused, SMTPException, OSError, ValueError) as error:  # TimeoutError is an OSError
-            return Outcome(sentence(error, settings, self._seconds))
+            return Outcome(mail_failure_sentence(error, settings, self._seconds))
         except asyncio.IncompleteReadError as error:
-            return Outcome(sentence(ConnectionResetError(str(error)), settings, self._seconds))
+            return Outcome(mail_failure_sentence(ConnectionResetError(str(error)), settings, self._seconds))
         said = f"{settings.mail_relay} took it for {', '.join(to for to in settings.mail_to if to not in refused)}"
         if refused:
             said = f"{said}, and refused {', '.join(refused)}"
@@ -193,7 +193,7 @@ def message(
     notice: Notice, data: Path, settings: Alerts, code: str = "", complete: Complete = NOTHING_ADDED
 ) -> EmailMessage:
     """The mail of an alert. What tenants have typed is in its text alone: no header holds anything of it."""
-    told = body(notice, data, complete)["data"]
+    told = alert_body(notice, data, complete)["data"]
     host, is_over = told["host"], notice.event == "alert.over"
     mail = EmailMessage()
     mail["From"] = sender_of(settings)

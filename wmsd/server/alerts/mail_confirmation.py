@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.base import timestamps
 from wmsd.base.machine.json_file import write_kept_json
-from wmsd.settings import Alerts
+from wmsd.settings.sections.alerts import Alerts
 
 FILE: Final = "alerts-mail.json"
 MOST_READ: Final = 65_536
@@ -68,7 +68,7 @@ def note_sent(data: Path, settings: Alerts, code: str, now: datetime) -> None:
     write_kept_json(data / FILE, trial)
 
 
-def confirm(data: Path, settings: Alerts, code: str, now: datetime) -> bool:
+def confirm_mail_code(data: Path, settings: Alerts, code: str, now: datetime) -> bool:
     """Whether the code is that of the last trial by these settings, which are then confirmed. Raises OSError."""
     known = _read(data)
     way = _way(settings)

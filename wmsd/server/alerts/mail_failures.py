@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
-from wmsd.settings import Alerts
+from wmsd.settings.sections.alerts import Alerts
 
 LONGEST_SAID: Final = 200
 AUTHENTICATION_REQUIRED: Final = 530
@@ -43,7 +43,7 @@ class MailRefused(Exception):
     """The message is a sentence for the admin."""
 
 
-def sentence(error: BaseException, settings: Alerts, seconds: float) -> str:
+def mail_failure_sentence(error: BaseException, settings: Alerts, seconds: float) -> str:
     """Never with the password in it."""
     found = _known(error, settings, seconds)
     return found.format(relay=settings.mail_relay, port=settings.mail_port)

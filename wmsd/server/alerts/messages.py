@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 from wmsd import __version__
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.server.alerts.alerts_file import Notice
-from wmsd.server.alerts.kinds import BY_NAME, MORE, remedy, sentence
+from wmsd.server.alerts.kinds import BY_NAME, MORE, alert_remedy, alert_sentence
 
 TEST: Final = "This is a test. Nothing is wrong."
 
 
-def body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict[str, Any]:
+def alert_body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict[str, Any]:
     """In the form of an event of a webhook. `data` is the folder, which tells installations of a machine apart;
     `complete` has the commands that are named work in it.
     """
@@ -30,8 +30,8 @@ def body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict
             "title": "Test" if kind is None else kind.title,
             "sentence": TEST
             if is_test
-            else complete(sentence(notice.kind, notice.subject, notice.facts, is_over)),
-            "remedy": "" if is_over else complete(remedy(notice.kind)),
+            else complete(alert_sentence(notice.kind, notice.subject, notice.facts, is_over)),
+            "remedy": "" if is_over else complete(alert_remedy(notice.kind)),
             "facts": notice.facts,
             "subject": None if notice.subject in ("", MORE) else notice.subject,
             "begun_at": notice.begun_at,
@@ -44,7 +44,7 @@ def body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict
 
 
 def as_bytes(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> bytes:
-    return json.dumps(body(notice, data, complete), ensure_ascii=False).encode()
+    return json.dumps(alert_body(notice, data, complete), ensure_ascii=False).encode()
 
 
 class Outcome(NamedTuple):

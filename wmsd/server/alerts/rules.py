@@ -39,7 +39,7 @@ class Change(NamedTuple):
     is_over: bool
 
 
-def followed(
+def next_alerts(
     known: Sequence[OpenAlert], troubles: Sequence[Trouble], unknown: Collection[str], now: datetime
 ) -> tuple[list[OpenAlert], list[Change]]:
     """The alerts that are open from now on, and what has changed. Kinds that are `unknown` at the moment stay."""

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.lending import Session, Verb, asking
+from wmsd.data_folder.lending import Session, Verb, loan_to_ask
 from wmsd.db.engine.failures import StorageError
 
 if TYPE_CHECKING:  # the command needs nothing of the first, and the server nothing of the second
@@ -15,7 +15,7 @@ FIGURES: Final = "server_figures"
 SECONDS: Final = 5.0
 
 
-def verb(figures: "LiveFigures") -> Verb:
+def figures_verb(figures: "LiveFigures") -> Verb:
     """The server's side."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def figures_of(folder: DataFolder) -> "ServerFigures | None":
 
     from wmsd.server.figures.schema import ServerFigures
 
-    with asking(folder, SECONDS) as loan:
+    with loan_to_ask(folder, SECONDS) as loan:
         if loan is None:
             return None
         try:

@@ -193,9 +193,7 @@ def _backup(seen: Seen, now: datetime) -> BackupFigures:
 def _replica(installation: Installation) -> ReplicaFigures | None:
     if not installation.settings.replica.enabled:
         return None
-    from wmsd.maintenance.replica.replica_verdict import (
-        verdict as verdict_of_replica,  # imported here: few have one
-    )
+    from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
 
     judged = verdict_of_replica(installation.folder)
     ages = [age for age in judged.behind.values() if age is not None]

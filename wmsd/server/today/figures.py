@@ -5,7 +5,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from wmsd.db.engine.transaction import Transaction
-from wmsd.events.outbox.store import counts as counts_of_events
+from wmsd.events.outbox.store import event_counts as counts_of_events
 from wmsd.events.webhooks.figures import failed_tests
 from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.warehouse.document_kinds import DOCUMENTS

@@ -137,7 +137,7 @@ async def begin_session(service: SignInService, body: SignInToPages, call: FromB
     def begin(tx: Transaction) -> str:
         reach = check_unchanged(tx, known).password_reach
         store.note_sign_in(tx, known.id, call.address)
-        companies.audit(tx, "session.begin", known.email)
+        companies.write_audit(tx, "session.begin", known.email)
         return sessions.begin(tx, known.id, call.address, call.agent, reach)
 
     actor = Actor(known.email, known.id, address=call.address)
@@ -215,7 +215,7 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Co
     if errors:
         raise invalid(errors)
     email = new.email.lower()  # as it is stored, so that the audit of a user finds its beginning
-    companies.audit(tx, f"user.create {new.role}", email)
+    companies.write_audit(tx, f"user.create {new.role}", email)
     return store.insert_user(
         tx,
         email=email,
@@ -245,7 +245,7 @@ def create_token(
     user = user_of_email(tx, email)
     granted = grant(user, abilities, whitelist)
     company_ids = [_usable(tx, user, code) for code in dict.fromkeys(company_codes)] or None
-    companies.audit(tx, f"token.create {name}", user.email)
+    companies.write_audit(tx, f"token.create {name}", user.email)
     return tokens.issue(
         tx,
         user_id=user.id,
@@ -284,7 +284,7 @@ def disable_user(tx: Transaction, email: str) -> None:
     store.forget_sign_ins(tx, user.id)
     invitations.end(tx, user.id)
     sessions.end_all(tx, user.id)
-    companies.audit(tx, "user.disable", user.email)
+    companies.write_audit(tx, "user.disable", user.email)
 
 
 def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens: bool = False) -> int:
@@ -295,10 +295,10 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
     store.set_password(tx, user.id, password_hash, Voucher())
     invitations.end(tx, user.id)
     sessions.end_all(tx, user.id)
-    companies.audit(tx, "user.set-password", user.email)
+    companies.write_audit(tx, "user.set-password", user.email)
     ended = 0 if keep_tokens else store.revoke_signed_in(tx, user.id)
     if ended:
-        companies.audit(tx, f"token.revoke {ended} made by signing in", user.email)
+        companies.write_audit(tx, f"token.revoke {ended} made by signing in", user.email)
     return ended
 
 
@@ -307,7 +307,7 @@ def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
     if store.token_and_user(tx, id=token_id) is None:
         raise not_found(f"token as {token_id}")
     revoked = store.revoke_token(tx, token_id)
-    companies.audit(tx, "token.revoke", str(token_id))
+    companies.write_audit(tx, "token.revoke", str(token_id))
     return revoked
 
 
@@ -318,20 +318,20 @@ def note_renewed(tx: Transaction, email: str, name: str) -> None:
 
 def rotate_signing_key(tx: Transaction) -> None:
     store.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
-    companies.audit(tx, "key.rotate", "signing key")
+    companies.write_audit(tx, "key.rotate", "signing key")
 
 
 def rotate_keys(tx: Transaction) -> None:
     """Adds a new signing key, and seals all keys with the newest secret of the key file."""
     rotate_signing_key(tx)
     store.reseal(tx, tx.service(MasterKey))
-    companies.audit(tx, "key.rotate", "key file")
+    companies.write_audit(tx, "key.rotate", "key file")
 
 
 def move_keys(tx: Transaction, new: MasterKey) -> None:
     """Seals all keys with the secret of another key file, or stores them in clear."""
     store.reseal(tx, new)
-    companies.audit(tx, "key.move", "key file")
+    companies.write_audit(tx, "key.move", "key file")
 
 
 def list_tokens(tx: Transaction) -> list[dict[str, Any]]:

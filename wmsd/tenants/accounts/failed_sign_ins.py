@@ -70,8 +70,8 @@ class FailedSignIns:
 
         def write(tx: Transaction) -> None:
             for (action, email), (count, addresses) in told.items():
-                details = companies.differences({}, {"failures": count, "addresses": addresses})
-                companies.audit(tx, action, email, details, Actor(NOBODY, address=addresses[-1]))
+                details = companies.field_differences({}, {"failures": count, "addresses": addresses})
+                companies.write_audit(tx, action, email, details, Actor(NOBODY, address=addresses[-1]))
 
         await self._platform.write(write, is_quiet=True)
         for key, (count, _) in told.items():

@@ -10,7 +10,7 @@ from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, not_found
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.companies.store import audit
+from wmsd.tenants.companies.store import write_audit
 
 PREFIX: Final = "wmsdk_"
 """Lets people, and programs that look for leaked secrets, recognise a platform token."""
@@ -82,7 +82,7 @@ def create(tx: Transaction) -> Made:
         sentence = f"There is a platform token already, made at {since}. `wmsd kernel-token rotate` replaces it."
         raise Problem("VALIDATION_FAILED", sentence)
     made = _make(tx)
-    audit(tx, "kernel-token.create", str(made.id))
+    write_audit(tx, "kernel-token.create", str(made.id))
     return made
 
 
@@ -106,7 +106,7 @@ def rotate(tx: Transaction, at_once: bool) -> Made:
     else:
         tx.execute(EXPIRE, (timestamps.to_text(tx.now + GRACE),))
     made = _make(tx)
-    audit(tx, f"kernel-token.rotate{' at once' if at_once else ''}", str(made.id))
+    write_audit(tx, f"kernel-token.rotate{' at once' if at_once else ''}", str(made.id))
     return made
 
 
@@ -127,7 +127,7 @@ def revoke(tx: Transaction, token_id: int) -> bool:
     if found[0] is not None:
         return False
     tx.execute(REVOKE, (tx.timestamp, token_id))
-    audit(tx, "kernel-token.revoke", str(token_id))
+    write_audit(tx, "kernel-token.revoke", str(token_id))
     return True
 
 

@@ -53,7 +53,7 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
         invitations.end(tx, user.id)
         sessions.end_all(tx, user.id)
         store.revoke_signed_in(tx, user.id)
-        companies.audit(tx, "user.choose-password", user.email)
+        companies.write_audit(tx, "user.choose-password", user.email)
 
     await service.platform.write(choose, Actor(user.email, user.id, address=call.address))
     return {"message": "Your password is set. Sign in with it."}
@@ -106,8 +106,8 @@ async def change_password(
             "sessions_ended": sessions.end_all(tx, user.id, caller.session_id),
             "tokens_ended": store.revoke_signed_in(tx, user.id),
         }
-        details = companies.differences(held._asdict(), holdings.of_user(tx, user.id)._asdict())
-        companies.audit(tx, "user.change-password", user.email, details)
+        details = companies.field_differences(held._asdict(), holdings.of_user(tx, user.id)._asdict())
+        companies.write_audit(tx, "user.change-password", user.email, details)
         return {**ended}
 
     return await service.platform.write(change, replace(caller.actor, address=call.address))

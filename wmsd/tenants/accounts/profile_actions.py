@@ -80,7 +80,7 @@ def end_session(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     assert caller.actor.user_id is not None
     if not sessions.end(tx, id, caller.actor.user_id):
         raise not_found("session")
-    companies.audit(tx, "session.end", caller.actor.name)
+    companies.write_audit(tx, "session.end", caller.actor.name)
     return {"message": "The session is ended."}
 
 
@@ -89,7 +89,7 @@ def end_this_session(tx: Transaction, caller: Caller) -> dict[str, object]:
     """Sign out."""
     if caller.actor.user_id is not None and caller.session_id is not None:
         sessions.end(tx, caller.session_id, caller.actor.user_id)
-        companies.audit(tx, "session.end", caller.actor.name)
+        companies.write_audit(tx, "session.end", caller.actor.name)
     return {"message": "You are signed out."}
 
 
@@ -98,5 +98,5 @@ def end_other_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
     """End all sessions of the user but this one."""
     assert caller.actor.user_id is not None
     ended = sessions.end_all(tx, caller.actor.user_id, caller.session_id)
-    companies.audit(tx, f"session.end {ended} others", caller.actor.name)
+    companies.write_audit(tx, f"session.end {ended} others", caller.actor.name)
     return {"message": f"Sessions that were ended: {ended}."}

@@ -6,24 +6,13 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from wmsd.contract.access import ABILITIES, EVERYTHING, ROLES, Role
-from wmsd.contract.fields import (
-    Email,
-    EmptyIsNull,
-    Id,
-    Input,
-    Model,
-    Name,
-    Recorded,
-    Sealed,
-    Timestamp,
-    choice,
-)
+from wmsd.contract.fields import Email, EmptyIsNull, Id, Input, Model, Name, Recorded, Sealed, Timestamp, choice_of
 from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, QueryDays, QueryFlag, SortedBy
 from wmsd.tenants.accounts.password_strength import LONGEST
 from wmsd.tenants.companies.schema import CompanyShown, Message
 
 Password = Annotated[str, Field(min_length=1, max_length=LONGEST), Sealed]
-Ability = Annotated[str, choice("Ability", [EVERYTHING, *ABILITIES])]
+Ability = Annotated[str, choice_of("Ability", [EVERYTHING, *ABILITIES])]
 AbilityNames = Annotated[list[Ability], Field(min_length=1, max_length=50)]
 
 

@@ -130,7 +130,7 @@ async def finish_session(service: SecondStepService, body: SecondStep, call: Fro
     def begin(tx: Transaction) -> str:
         reach = check_unchanged(tx, user).password_reach
         store.note_sign_in(tx, user.id, call.address)
-        companies.audit(tx, "session.begin", user.email)
+        companies.write_audit(tx, "session.begin", user.email)
         return sessions.begin(tx, user.id, call.address, call.agent, reach)
 
     actor = Actor(user.email, user.id, address=call.address)
@@ -172,7 +172,7 @@ async def confirm_enrolment(
             raise Problem("INVALID_STATUS", "You have a second factor already.")
         if not second_factors.accepts(tx, user.id, service.vault, body.code, may_recover=False):
             raise invalid({"code": ["is not that of the app now; look at its clock"]})
-        companies.audit(tx, "second-factor.on", user.email)
+        companies.write_audit(tx, "second-factor.on", user.email)
         return {"recovery_codes": second_factors.switch_on(tx, user.id)}
 
     return await service.platform.write(confirm, replace(caller.actor, address=call.address))
@@ -225,7 +225,9 @@ async def renew_recovery_codes(
         left = {"recovery_codes": second_factors.codes_left(tx, user.id)}
         codes = second_factors.renew_codes(tx, user.id)
         now = {"recovery_codes": len(codes)}
-        companies.audit(tx, "second-factor.recovery-codes", user.email, companies.differences(left, now))
+        companies.write_audit(
+            tx, "second-factor.recovery-codes", user.email, companies.field_differences(left, now)
+        )
         return {"recovery_codes": codes}
 
     return await service.platform.write(renew, replace(caller.actor, address=call.address), is_quiet=True)
@@ -236,7 +238,7 @@ def remove_second_factor(tx: Transaction, email: str) -> bool:
     user = store.user_by_email(tx, email)
     if user is None:
         raise not_found(f"user as {email}")
-    companies.audit(tx, "second-factor.off", user.email)
+    companies.write_audit(tx, "second-factor.off", user.email)
     return second_factors.remove(tx, user.id)
 
 

@@ -125,7 +125,7 @@ def _end_beyond(tx: Transaction, user_id: int, new: int) -> None:
         uses.displace(hash_)
     user = store.user_by_id(tx, user_id) if beyond else None
     if user is not None:
-        companies.audit(tx, f"session.end {len(beyond)} oldest", user.email)
+        companies.write_audit(tx, f"session.end {len(beyond)} oldest", user.email)
 
 
 class Found(NamedTuple):

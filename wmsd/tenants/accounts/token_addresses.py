@@ -42,7 +42,7 @@ class TokenAddresses:
                 continue
             known = self._read(tx).get(token_id, set())
             if network not in known and len(known) < MOST_ADDRESSES:
-                companies.audit(tx, USE, f"{token_id} {name}", None, Actor(email, address=address))
+                companies.write_audit(tx, USE, f"{token_id} {name}", None, Actor(email, address=address))
                 new[token_id] = {network}
         return new
 

@@ -112,7 +112,7 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
         lifetime=timedelta(days=days),
         signed_in=False,
     )
-    companies.audit(tx, f"token.create {body.name}", user.email)
+    companies.write_audit(tx, f"token.create {body.name}", user.email)
     return {
         **issued._asdict(),
         "abilities": abilities,
@@ -139,5 +139,5 @@ def revoke_token_record(tx: Transaction, caller: Caller, id: int) -> dict[str, o
     """Revoke a token. It is refused from the next request on."""
     _record(tx, caller, id)
     if store.revoke_token(tx, id):
-        companies.audit(tx, "token.revoke", str(id))
+        companies.write_audit(tx, "token.revoke", str(id))
     return {"message": "The token is revoked."}

@@ -113,7 +113,7 @@ def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, obje
     user = _managed(tx, caller, id)
     if user.disabled:
         raise Problem("INVALID_STATUS", "This user is shut out. Let it in again first.")
-    companies.audit(tx, "user.link", user.email)
+    companies.write_audit(tx, "user.link", user.email)
     return _offered(tx, caller, user.id, user.email)
 
 
@@ -151,8 +151,8 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     after = records.user(tx, id)
     assert after is not None
     shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}
-    ended = companies.differences(held._asdict(), holdings.of_user(tx, id)._asdict())
-    companies.audit(tx, "user.change", user.email, companies.differences(before, shown) | ended)
+    ended = companies.field_differences(held._asdict(), holdings.of_user(tx, id)._asdict())
+    companies.write_audit(tx, "user.change", user.email, companies.field_differences(before, shown) | ended)
     return after
 
 
@@ -210,7 +210,7 @@ def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
         if not signs_in:
             message = f"{user.email} is not shut out, but has no password yet. Nothing is changed."
         return {"message": message, "needs_link": needs_link}
-    companies.audit(tx, "user.enable", user.email)
+    companies.write_audit(tx, "user.enable", user.email)
     message = f"{user.email} may come in again."
     if not signs_in:
         message = f"{user.email} is not shut out any more, but has no password yet."
@@ -223,7 +223,7 @@ def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
     user = _managed(tx, caller, id)
     invitations.end(tx, user.id)
     ended, revoked = sessions.end_all(tx, user.id), store.revoke_tokens_of(tx, user.id)
-    companies.audit(tx, f"user.end-access {ended} sessions, {revoked} tokens", user.email)
+    companies.write_audit(tx, f"user.end-access {ended} sessions, {revoked} tokens", user.email)
     return {"message": f"Sessions that were ended: {ended}. Tokens that were revoked: {revoked}."}
 
 
@@ -247,7 +247,7 @@ def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail)
             raise invalid(errors)
         store.set_email(tx, id, email)
         invitations.end(tx, id)
-        companies.audit(tx, "user.change", user.email, {"email": {"before": user.email, "after": email}})
+        companies.write_audit(tx, "user.change", user.email, {"email": {"before": user.email, "after": email}})
     return _record(tx, caller, id)
 
 
@@ -257,7 +257,7 @@ def delete_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     user = _managed(tx, caller, id)
     last_admin.check_not_last(tx, user)
     kept = {"name": user.name, "role": user.role}
-    companies.audit(tx, "user.delete", user.email, companies.differences(kept, dict.fromkeys(kept)))
+    companies.write_audit(tx, "user.delete", user.email, companies.field_differences(kept, dict.fromkeys(kept)))
     store.delete_user(tx, id)
     return {"message": f"{user.email} is deleted."}
 

@@ -17,7 +17,7 @@ TAKEN: Final = "is taken by another company"
 def create_operator(tx: Transaction, new: NewOperator) -> int:
     if _operator(tx, new.code) is not None:
         raise invalid({"code": ["is taken by another operator"]})
-    store.audit(tx, "operator.create", new.code)
+    store.write_audit(tx, "operator.create", new.code)
     return store.insert_operator(tx, new.model_dump())
 
 
@@ -47,9 +47,11 @@ def create_company(
     for module in new.modules:
         store.set_module(tx, company_id, module, True)
     if came is None:
-        store.audit(tx, "company.create", new.code)
+        store.write_audit(tx, "company.create", new.code)
     else:
-        store.audit(tx, came.action, new.code, store.differences({}, {**came.details, "id": company_id}))
+        store.write_audit(
+            tx, came.action, new.code, store.field_differences({}, {**came.details, "id": company_id})
+        )
     create_file(company_id, new.code)
     return company_id
 
@@ -77,7 +79,7 @@ def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors
 def change_company(tx: Transaction, code: str, changes: CompanyChanges) -> None:
     company = company_of_code(tx, code)
     store.change_company(tx, company.id, changes.model_dump())
-    store.audit(tx, "company.change", code)
+    store.write_audit(tx, "company.change", code)
 
 
 def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -> bool:
@@ -87,7 +89,7 @@ def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -
     company = company_of_code(tx, company_code)
     changed = store.set_module(tx, company.id, module, enabled)
     if changed:
-        store.audit(tx, f"module.{'enable' if enabled else 'disable'} {module}", company_code)
+        store.write_audit(tx, f"module.{'enable' if enabled else 'disable'} {module}", company_code)
     return changed
 
 
@@ -106,7 +108,7 @@ def freeze_company(tx: Transaction, code: str) -> Frozen:
     company = company_of_code(tx, code)
     if not store.freeze(tx, company.id):
         return Frozen(company, company.frozen_at or tx.timestamp, True)
-    store.audit(tx, "company.freeze", code)
+    store.write_audit(tx, "company.freeze", code)
     return Frozen(company, tx.timestamp, False)
 
 
@@ -114,7 +116,7 @@ def thaw_company(tx: Transaction, code: str) -> bool:
     """Ends the freeze, and returns whether the company was frozen. Raises Problem (404)."""
     was_frozen = store.thaw(tx, company_of_code(tx, code).id)
     if was_frozen:
-        store.audit(tx, "company.thaw", code)
+        store.write_audit(tx, "company.thaw", code)
     return was_frozen
 
 
@@ -127,7 +129,7 @@ def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
         raise invalid({"reason": [f"must have at most {MOST_REASON} characters"]})
     is_new = store.suspend(tx, company.id, because)
     if is_new:
-        store.audit(tx, "company.suspend", code)
+        store.write_audit(tx, "company.suspend", code)
     return is_new
 
 
@@ -135,7 +137,7 @@ def resume_company(tx: Transaction, code: str) -> bool:
     """Returns whether the company was suspended. Raises Problem (404)."""
     was_suspended = store.resume(tx, company_of_code(tx, code).id)
     if was_suspended:
-        store.audit(tx, "company.resume", code)
+        store.write_audit(tx, "company.resume", code)
     return was_suspended
 
 

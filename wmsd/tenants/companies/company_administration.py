@@ -98,7 +98,7 @@ def change_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
         store.set_module(tx, id, module, module in body.modules)
     after = _company_record(tx, caller, id)
     shown = {name: value for name, value in json.loads(after.json).items() if name != "updated_at"}
-    store.audit(tx, "company.change", before["code"], store.differences(before, shown))
+    store.write_audit(tx, "company.change", before["code"], store.field_differences(before, shown))
     return after
 
 
@@ -110,7 +110,9 @@ def rename_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
         if errors := actions.code_errors(tx, body.code, id):
             raise invalid(errors)
         records.update_company(tx, id, {"code": body.code})
-        store.audit(tx, "company.rename", before, store.differences({"code": before}, {"code": body.code}))
+        store.write_audit(
+            tx, "company.rename", before, store.field_differences({"code": before}, {"code": body.code})
+        )
     return _company_record(tx, caller, id)
 
 
@@ -123,7 +125,9 @@ def name_installation(tx: Transaction, body: InstallationName) -> dict[str, obje
     """Name the installation."""
     before = store.installation_name(tx)
     store.name_installation(tx, body.name)
-    store.audit(tx, "installation.name", body.name, store.differences({"name": before}, {"name": body.name}))
+    store.write_audit(
+        tx, "installation.name", body.name, store.field_differences({"name": before}, {"name": body.name})
+    )
     return {"message": f"This installation is called {body.name}."}
 
 
@@ -165,7 +169,7 @@ def change_operator_record(tx: Transaction, id: int, body: OperatorChanges) -> R
     store.change_operator(tx, id, body.model_dump())
     after = _operator_record(tx, id)
     shown = {name: value for name, value in json.loads(after.json).items() if name != "updated_at"}
-    store.audit(tx, "operator.change", before["code"], store.differences(before, shown))
+    store.write_audit(tx, "operator.change", before["code"], store.field_differences(before, shown))
     return after
 
 

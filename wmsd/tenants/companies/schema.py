@@ -5,12 +5,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from wmsd.contract.access import MODULES
-from wmsd.contract.fields import Code, EmptyIsNull, Id, Input, Model, Name, Recorded, Timestamp, choice
+from wmsd.contract.fields import Code, EmptyIsNull, Id, Input, Model, Name, Recorded, Timestamp, choice_of
 from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, QueryTimestamp, SortedBy
 
 Sandbox = Annotated[bool, Field(description="For trying things out: lower limits, and marked deliveries.")]
 SandboxWebhooks = Annotated[bool, Field(description="Whether its sandbox companies may send webhooks.")]
-Module = Annotated[str, choice("Module", MODULES)]
+Module = Annotated[str, choice_of("Module", MODULES)]
 
 
 class CompanyShown(Model):

@@ -255,7 +255,7 @@ AUDIT: Final = """
 """
 
 
-def audit(
+def write_audit(
     tx: Transaction,
     action: str,
     subject: str,
@@ -293,7 +293,7 @@ def came_from(tx: Transaction, origin: str) -> list[str]:
     return [code for (code,) in tx.rows(CAME_FROM, (origin,))]
 
 
-def differences(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
+def field_differences(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
     """Each field that differs, with its value before and after."""
     return {
         name: {"before": before.get(name), "after": value}

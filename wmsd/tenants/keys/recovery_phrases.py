@@ -5,12 +5,12 @@ from typing import Final, NamedTuple
 
 from wmsd.base.problems import Problem
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.companies.store import audit
+from wmsd.tenants.companies.store import write_audit
 
 DIGITS: Final = 4
 
 
-def fingerprint(recipient: str) -> str:
+def phrase_fingerprint(recipient: str) -> str:
     """What people tell recovery phrases apart by, such as 3f2a-91bc."""
     digest = hashlib.sha256(recipient.encode()).hexdigest()
     return f"{digest[:DIGITS]}-{digest[DIGITS : 2 * DIGITS]}"
@@ -29,7 +29,7 @@ class KnownPhrase(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint(self.recipient)
+        return phrase_fingerprint(self.recipient)
 
 
 PHRASES: Final = "SELECT recipient, created_at, checked_at, replaced_at FROM recovery_phrases ORDER BY id DESC"
@@ -80,7 +80,7 @@ def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
         raise Problem("INVALID_STATUS", f"{there} now. Look which one you want to replace, and try again.")
     tx.execute(REPLACE_UNCHECKED, (tx.timestamp,))
     tx.execute(ADD, (recipient, tx.timestamp))
-    audit(tx, "recovery-phrase.create", fingerprint(recipient))
+    write_audit(tx, "recovery-phrase.create", phrase_fingerprint(recipient))
 
 
 def check(tx: Transaction, recipient: str) -> KnownPhrase:
@@ -89,11 +89,11 @@ def check(tx: Transaction, recipient: str) -> KnownPhrase:
     """
     typed = next((each for each in every(tx) if each.recipient == recipient), None)
     if typed is None or typed.replaced_at is not None:
-        raise Problem("VALIDATION_FAILED", _not_in_use(typed, fingerprint(recipient), in_use(tx)))
+        raise Problem("VALIDATION_FAILED", _not_in_use(typed, phrase_fingerprint(recipient), in_use(tx)))
     tx.execute(CHECK, (tx.timestamp, recipient))
     tx.execute(REPLACE_OTHERS, (tx.timestamp, recipient))
     tx.execute(FORGET_DECLINED)
-    audit(tx, "recovery-phrase.check", typed.fingerprint)
+    write_audit(tx, "recovery-phrase.check", typed.fingerprint)
     return typed._replace(checked_at=tx.timestamp)
 
 
@@ -116,4 +116,4 @@ def decline(tx: Transaction) -> None:
             "INVALID_STATUS", f"The recovery phrase {known.fingerprint} is in use and protects the keys."
         )
     if tx.execute(DECLINE, (tx.timestamp,)).rowcount:
-        audit(tx, "recovery-phrase.decline", "recovery phrase")
+        write_audit(tx, "recovery-phrase.decline", "recovery phrase")

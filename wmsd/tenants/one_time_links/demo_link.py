@@ -43,7 +43,7 @@ async def open_demo(service: SignInService, body: UsedLink, call: FromBrowser) -
         LINK.end(tx)
         user = user_of_email(tx, EMAIL)
         store.note_sign_in(tx, user.id, call.address)
-        companies.audit(tx, "session.begin", user.email)
+        companies.write_audit(tx, "session.begin", user.email)
         return sessions.begin(tx, user.id, call.address, call.agent, None)
 
     return {"secret": await service.platform.write(begin, Actor(EMAIL, address=call.address))}

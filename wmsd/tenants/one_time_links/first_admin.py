@@ -69,7 +69,7 @@ async def make_first_admin(service: SignInService, body: FirstAdmin, call: FromB
         user_id = create_user(tx, new, password_hash)
         LINK.end(tx)
         store.note_sign_in(tx, user_id, call.address)
-        companies.audit(tx, "session.begin", body.email.lower())
+        companies.write_audit(tx, "session.begin", body.email.lower())
         return sessions.begin(tx, user_id, call.address, call.agent, None)
 
     return {"secret": await service.platform.write(make, Actor(body.email.lower(), address=call.address))}

@@ -122,5 +122,5 @@ def _settled(tx: Transaction, chosen: list[Entry], how: How, action: str, ended:
     """Ticks them off, and audits each. `ended`: how many were, where ending them has ticked them off already."""
     done = store.finish(tx, [entry["id"] for entry in chosen], how, tx.actor.name)
     for entry in chosen:
-        companies.audit(tx, f"{action} {entry['kind']} {entry['name']}", entry["subject"])
+        companies.write_audit(tx, f"{action} {entry['kind']} {entry['name']}", entry["subject"])
     return done if ended is None else ended

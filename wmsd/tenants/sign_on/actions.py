@@ -21,7 +21,7 @@ from wmsd.tenants.sign_on.metadata import Metadata
 from wmsd.tenants.sign_on.open_sign_ons import SignOn
 from wmsd.tenants.sign_on.provider_requests import NoAnswer
 from wmsd.tenants.sign_on.providers import Provider
-from wmsd.tenants.sign_on.rules import Decision, Known, Rights, decide, person_of, sentence
+from wmsd.tenants.sign_on.rules import Decision, Known, Rights, decide, person_of, refusal_sentence
 from wmsd.tenants.sign_on.schema import Beginning, BegunSignOn, ComingBack, Providers, SignedOn
 from wmsd.tenants.sign_on.service import Connected, SignOnService
 
@@ -86,18 +86,18 @@ async def finish_sign_on(
     if begun is None:
         raise Problem("UNAUTHORIZED", f"This sign-in was begun by another browser, or is over. {AGAIN}")
     claims = await _claims(service, by, begun, body)
-    decision = await service.platform.read(lambda tx: decided(tx, by.provider, claims))
+    decision = await service.platform.read(lambda tx: decide_sign_on(tx, by.provider, claims))
     user = _let_in(by.provider, decision)
     if user is None or decision.changes:
         comes = Actor(decision.person.called, address=call.address)
         user = await service.platform.write(
-            lambda tx: _settled(tx, by.provider, decided(tx, by.provider, claims)), comes
+            lambda tx: _settled(tx, by.provider, decide_sign_on(tx, by.provider, claims)), comes
         )
     known = user
 
     def begin(tx: Transaction) -> str:
         accounts.note_sign_in(tx, known.id, call.address)
-        companies.audit(tx, f"session.begin by {provider}", known.email)
+        companies.write_audit(tx, f"session.begin by {provider}", known.email)
         if begun.session_id is not None and begun.user_id is not None:
             sessions.end(tx, begun.session_id, begun.user_id)
         return sessions.begin(tx, known.id, call.address, call.agent, None)
@@ -155,7 +155,7 @@ def _complaint(provider: Provider) -> str:
     return f"nobody can sign in through {provider.name}"
 
 
-def decided(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:
+def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:
     """Who comes in with these claims, by what is known now."""
     person = person_of(provider, claims)
     linked_id = store.linked_user(tx, provider.issuer, person.subject)
@@ -177,7 +177,7 @@ def _let_in(provider: Provider, decision: Decision) -> User | None:
             "nobody came in through %s: %s (%s, subject %s)",
             *(provider.name, refusal.because, person.called, person.subject),
         )
-        raise forbidden(sentence(provider, decision))
+        raise forbidden(refusal_sentence(provider, decision))
     return decision.user
 
 
@@ -189,14 +189,14 @@ def _settled(tx: Transaction, provider: Provider, decision: Decision) -> User:
     if not decision.is_linked:
         invitations.end(tx, user.id)
         store.link(tx, provider.issuer, decision.person.subject, user.id)
-        companies.audit(tx, f"user.link {provider.name}", user.email)
+        companies.write_audit(tx, f"user.link {provider.name}", user.email)
     return user
 
 
 def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
     person, rights = decision.person, decision.rights
     assert person.email is not None and rights is not None
-    companies.audit(tx, f"user.create {rights.role} by {provider.name}", person.email)
+    companies.write_audit(tx, f"user.create {rights.role} by {provider.name}", person.email)
     user_id = accounts.insert_user(
         tx,
         email=person.email,
@@ -219,7 +219,7 @@ def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> No
             f"{rights.role}. Make another platform admin first, or change the rules."
         )
     set_rights(tx, user, rights.role, rights.abilities, rights.company_ids)
-    companies.audit(tx, f"user.change {rights.role} by {provider.name}", user.email)
+    companies.write_audit(tx, f"user.change {rights.role} by {provider.name}", user.email)
 
 
 def unlink_user(tx: Transaction, email: str) -> int:
@@ -229,5 +229,5 @@ def unlink_user(tx: Transaction, email: str) -> int:
         raise not_found(f"user as {email}")
     ended = store.unlink(tx, user.id)
     sessions.end_all(tx, user.id)
-    companies.audit(tx, f"user.unlink {ended}", user.email)
+    companies.write_audit(tx, f"user.unlink {ended}", user.email)
     return ended

@@ -10,12 +10,12 @@ from urllib.parse import quote, urlencode
 from wmsd.base.machine.secret_files import read_client_secret
 from wmsd.http_client.lazy_client import LazyClient
 from wmsd.tenants.sign_on import provider_requests as asking
-from wmsd.tenants.sign_on.id_tokens import Expected, head_of, verified
+from wmsd.tenants.sign_on.id_tokens import Expected, head_of, verify_id_token
 from wmsd.tenants.sign_on.metadata import Metadata, Published
 from wmsd.tenants.sign_on.open_sign_ons import SignOn
 from wmsd.tenants.sign_on.provider_requests import NoAnswer
 from wmsd.tenants.sign_on.providers import Provider
-from wmsd.tenants.sign_on.rules import claim, names_read
+from wmsd.tenants.sign_on.rules import claim_value, names_read
 
 
 def authorization_url(provider: Provider, metadata: Metadata, begun: SignOn) -> str:
@@ -43,8 +43,8 @@ async def claims_of(
     token = tokens.get("id_token")
     head = head_of(token)
     expected = Expected(provider.issuer, provider.client_id, begun.nonce)
-    claims = verified(str(token), head, await published.keys(head.kid), expected, now)
-    lacks = any(claim(claims, name) is None for name in names_read(provider))
+    claims = verify_id_token(str(token), head, await published.keys(head.kid), expected, now)
+    lacks = any(claim_value(claims, name) is None for name in names_read(provider))
     if lacks and metadata.userinfo_endpoint is not None and isinstance(tokens.get("access_token"), str):
         return {**await _more(metadata.userinfo_endpoint, client, tokens["access_token"], claims["sub"]), **claims}
     found: Mapping[str, Any] = claims

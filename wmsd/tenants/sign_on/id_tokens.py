@@ -55,7 +55,9 @@ def head_of(token: object) -> Head:
     return Head(algorithm, kid if isinstance(kid, str) else None)
 
 
-def verified(token: str, head: Head, keys: Sequence[dict[str, Any]], expected: Expected, now: datetime) -> Any:
+def verify_id_token(
+    token: str, head: Head, keys: Sequence[dict[str, Any]], expected: Expected, now: datetime
+) -> Any:
     """The claims of the token. Raises BadToken."""
     import jwt
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from wmsd.base.problems import Problem
-from wmsd.base.strict_json import loads
+from wmsd.base.strict_json import parse_json
 from wmsd.http_client.lazy_client import LazyClient
 
 WANTED_BYTES: Final = 128 * 1024
@@ -48,7 +48,7 @@ def _read(url: str, status: int | None, body: bytes, error: str | None, is_cut: 
 
 def _object(url: str, body: bytes) -> dict[str, Any]:
     try:
-        document, errors = loads(body)
+        document, errors = parse_json(body)
     except Problem:
         errors, document = {"": ["is none"]}, {}
     if errors:

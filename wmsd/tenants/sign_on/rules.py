@@ -86,7 +86,7 @@ class Decision(NamedTuple):
         return self.user is None or self.rights is not None or not self.is_linked
 
 
-def claim(claims: Mapping[str, Any], name: str) -> Any:
+def claim_value(claims: Mapping[str, Any], name: str) -> Any:
     """The claim of this name, or what its dots lead to; None when there is none."""
     if name in claims:
         return claims[name]
@@ -103,13 +103,13 @@ def names_read(provider: Provider) -> set[str]:
 
 def person_of(provider: Provider, claims: Mapping[str, Any]) -> Person:
     email, doubt = _email(provider, claims)
-    name = claim(claims, provider.name_claim)
+    name = claim_value(claims, provider.name_claim)
     shown = " ".join(name.split())[:LONGEST_NAME] if isinstance(name, str) and name.isprintable() else ""
     return Person(str(claims.get("sub", "")), email, doubt, shown)
 
 
 def _email(provider: Provider, claims: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    value = claim(claims, provider.email_claim)
+    value = claim_value(claims, provider.email_claim)
     if not isinstance(value, str) or not value:
         return None, f"{provider.called} says no e-mail address (claim {provider.email_claim})"
     if len(value) > LONGEST_EMAIL or not EMAIL.fullmatch(value):
@@ -150,7 +150,7 @@ def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, 
 
 
 def _fits(rule: Rule, claims: Mapping[str, Any]) -> bool:
-    value = claim(claims, rule.claim)
+    value = claim_value(claims, rule.claim)
     return rule.value in value if isinstance(value, list) else rule.value == value
 
 
@@ -202,7 +202,7 @@ def rights_of(user: User) -> Rights:
     return Rights(user.role, user.company_ids, user.abilities)
 
 
-def sentence(provider: Provider, decision: Decision) -> str:
+def refusal_sentence(provider: Provider, decision: Decision) -> str:
     """For the person who is not let in: who it was, why, and what to do."""
     assert decision.refusal is not None
     because, remedy = decision.refusal

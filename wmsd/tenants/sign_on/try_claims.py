@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from wmsd.base.problems import Problem, invalid
-from wmsd.base.strict_json import loads
+from wmsd.base.strict_json import parse_json
 from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.companies import store as companies
-from wmsd.tenants.sign_on.actions import decided
+from wmsd.tenants.sign_on.actions import decide_sign_on
 from wmsd.tenants.sign_on.providers import Provider
 from wmsd.tenants.sign_on.rules import Decision, Rights, rights_of
 from wmsd.tenants.sign_on.schema import Sample, Tried
@@ -37,7 +37,7 @@ async def try_sign_on(service: SignOnService, body: Sample) -> dict[str, object]
 
     def look(tx: Transaction) -> dict[str, object]:
         provider = service.connected(body.provider).provider
-        decision = decided(tx, provider, claims)
+        decision = decide_sign_on(tx, provider, claims)
         return _shown(provider, decision, {company.code: company.id for company in companies.companies(tx)})
 
     return await service.platform.read(look)
@@ -48,7 +48,7 @@ def _claims(text: str) -> Mapping[str, Any]:
     token = TOKEN.fullmatch(text.strip())
     try:
         raw = text.encode() if token is None else base64.urlsafe_b64decode(token[1] + "=" * (-len(token[1]) % 4))
-        claims, errors = loads(raw)
+        claims, errors = parse_json(raw)
     except (Problem, ValueError):
         raise invalid({"claims": ["must be a JSON object, or an ID token"]}) from None
     if errors:

@@ -33,7 +33,7 @@ def create_site(
         name=new.name,
         token_hash=hash_of(token),
     )
-    companies.audit(tx, "site.create", f"{company_code} {warehouse_code}")
+    companies.write_audit(tx, "site.create", f"{company_code} {warehouse_code}")
     return site_id, token
 
 
@@ -45,7 +45,9 @@ def rotate_site(tx: Transaction, company_code: str, warehouse_code: str, at_once
     token = _new_token(tx)
     until = None if at_once else timestamps.to_text(tx.now + KEPT)
     store.rotate(tx, site.id, hash_of(token), until)
-    companies.audit(tx, "site.rotate at once" if at_once else "site.rotate", f"{company_code} {warehouse_code}")
+    companies.write_audit(
+        tx, "site.rotate at once" if at_once else "site.rotate", f"{company_code} {warehouse_code}"
+    )
     return site.id, token
 
 
@@ -55,7 +57,7 @@ def revoke_site(tx: Transaction, company_code: str, warehouse_code: str) -> bool
     """
     site = _site(tx, company_code, warehouse_code)
     revoked = store.revoke(tx, site.id)
-    companies.audit(tx, "site.revoke", f"{company_code} {warehouse_code}")
+    companies.write_audit(tx, "site.revoke", f"{company_code} {warehouse_code}")
     return revoked
 
 

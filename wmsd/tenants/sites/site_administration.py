@@ -71,7 +71,7 @@ def renew_site_bearer(tx: Transaction, id: int, body: NewBearer) -> dict[str, An
     """Give a site a new bearer. It is shown only this once."""
     site = _site(tx, id)
     _, token = actions.rotate_site(tx, _code_of(tx, site), site.warehouse_code, body.at_once)
-    return made(tx, id, token)
+    return new_bearer(tx, id, token)
 
 
 @for_platform_admins(answer="object", returns=Message, writes=True)
@@ -93,7 +93,7 @@ def _code_of(tx: Transaction, site: TransportSite) -> str:
     return companies.codes(tx)[site.company_id]
 
 
-def made(tx: Transaction, site_id: int, token: str) -> dict[str, Any]:
+def new_bearer(tx: Transaction, site_id: int, token: str) -> dict[str, Any]:
     """A new bearer, as MadeBearer shows it."""
     site = _site(tx, site_id)
     company = next(each for each in companies.companies(tx) if each.id == site.company_id)

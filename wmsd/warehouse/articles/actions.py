@@ -10,7 +10,7 @@ from wmsd.contract.list_queries import IdsQuery
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import stored
+from wmsd.db.sql.statements import column_values
 from wmsd.events.outbox.events import record_event
 from wmsd.warehouse.articles import store
 from wmsd.warehouse.articles.rules import Holders, reference_errors, wanted_fields
@@ -118,7 +118,7 @@ def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> Cu
 @writing(creates=True, events=("article.created",), audited="article.create")
 def create_article(tx: Transaction, body: ArticleFields) -> Record:
     """Create an article."""
-    values = stored(body.model_dump())
+    values = column_values(body.model_dump())
     refuse_field_errors(_reference_errors(tx, None, values))
     record = _one(tx, store.insert(tx, values))
     record_event(tx, "article.created", record.id, record.json)
@@ -131,7 +131,7 @@ def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
 
     A field that is not sent takes its default. When nothing differs, nothing is written and no event is sent.
     """
-    return change(tx, id, stored(body.model_dump()))
+    return change(tx, id, column_values(body.model_dump()))
 
 
 @writing(events=("article.updated",), precondition=_one, audited="article.change")
@@ -140,13 +140,13 @@ def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
 
     When nothing differs, nothing is written and no event is sent.
     """
-    return change(tx, id, stored(body.given()))
+    return change(tx, id, column_values(body.given()))
 
 
 @writing(events=("article.updated",), precondition=_of_code, audited="article.change")
 def update_article_by_code(tx: Transaction, code: str, body: ArticleChanges) -> Record:
     """Change some fields of the article with this code."""
-    return change(tx, _of_code(tx, code).id, stored(body.given()))
+    return change(tx, _of_code(tx, code).id, column_values(body.given()))
 
 
 def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Record:

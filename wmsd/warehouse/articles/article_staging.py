@@ -14,7 +14,7 @@ from wmsd.contract.bulk_imports import Progress
 from wmsd.contract.csv_cells import is_nullable
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import updated_at_sql
-from wmsd.db.sql.statements import stored
+from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.articles import store
 from wmsd.warehouse.articles.schema import ArticleFields
 
@@ -46,7 +46,7 @@ GIVEN_TWICE: Final = """
 @cache
 def _defaults() -> dict[str, Any]:
     """What an article has in the file where nothing is given. Made when first used: it builds the model."""
-    return stored(ArticleFields.model_construct(code="", name="").model_dump())
+    return column_values(ArticleFields.model_construct(code="", name="").model_dump())
 
 
 def make(tx: Transaction, schema: str) -> None:

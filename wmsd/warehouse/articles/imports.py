@@ -10,7 +10,7 @@ from wmsd.base.problems import FieldErrors, Problem
 from wmsd.contract.bulk_imports import Import, Outcome, Progress, Row, chunks
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import stored
+from wmsd.db.sql.statements import column_values
 from wmsd.events.outbox.events import record_events
 from wmsd.warehouse.articles import article_staging as staging
 from wmsd.warehouse.articles import store
@@ -46,7 +46,7 @@ class ArticleImport(Import):
         client_code = values.pop("client_code", None)
         errors: FieldErrors = {} if "code" in values else {"code": ["is required"]}
         try:
-            given = stored(ArticleChanges.model_validate(values).given())
+            given = column_values(ArticleChanges.model_validate(values).given())
         except ValidationError as error:
             errors |= field_errors(error)
         if errors:  # other rows are still checked against these

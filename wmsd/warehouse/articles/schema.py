@@ -16,7 +16,7 @@ from wmsd.contract.fields import (
     OptionalText,
     Quantity,
     Recorded,
-    refuse,
+    validation_error,
 )
 from wmsd.contract.list_queries import ChangedAfter, CursorQuery, PageQuery, Query, SortedBy
 from wmsd.warehouse.articles.rules import MOST_WORDS
@@ -24,7 +24,7 @@ from wmsd.warehouse.articles.rules import MOST_WORDS
 
 def _unique(values: list[str]) -> list[str]:
     if len(set(values)) != len(values):
-        raise refuse("must not name one barcode twice")
+        raise validation_error("must not name one barcode twice")
     return values
 
 

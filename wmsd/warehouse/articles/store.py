@@ -9,7 +9,7 @@ from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql import undo_rows as kept_rows
-from wmsd.db.sql.change_sequence import changed, created, each_changed
+from wmsd.db.sql.change_sequence import change_columns, creation_columns, each_changed
 from wmsd.db.sql.lists import Listing, conditions
 from wmsd.db.sql.records import check_shown, record_sql
 from wmsd.db.sql.statements import insert_sql, update_sql
@@ -171,7 +171,7 @@ INSERT: Final = insert_sql("articles", WRITTEN)
 
 
 def insert(tx: Transaction, values: Mapping[str, object]) -> int:
-    return tx.insert(INSERT, {**values, **created(tx)})
+    return tx.insert(INSERT, {**values, **creation_columns(tx)})
 
 
 INSERT_MANY: Final = f"INSERT INTO articles ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))})"
@@ -190,7 +190,7 @@ UPDATE: Final = update_sql("articles", (*COLUMNS, "change_seq", "updated_at"))
 
 
 def update(tx: Transaction, article_id: int, values: Mapping[str, object]) -> None:
-    tx.execute(UPDATE, {**values, "id": article_id, **changed(tx)})
+    tx.execute(UPDATE, {**values, "id": article_id, **change_columns(tx)})
 
 
 def last_id(tx: Transaction) -> int:

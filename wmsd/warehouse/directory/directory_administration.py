@@ -7,7 +7,7 @@ from wmsd.contract.fields import Input
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import stored
+from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.directory import store
 from wmsd.warehouse.directory.schema import (
     Client,
@@ -81,7 +81,7 @@ def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record
 
 
 def _create(tx: Transaction, kind: DirectoryKind, body: Input) -> Record:
-    columns = stored(body.model_dump())
+    columns = column_values(body.model_dump())
     _check_code(tx, kind, str(columns["code"]), None)
     return _one(tx, kind, store.insert(tx, kind, columns))
 
@@ -91,7 +91,7 @@ def _change(tx: Transaction, kind: DirectoryKind, record_id: int, body: Input) -
     current = store.columns(tx, kind, record_id)
     if current is None:
         raise not_found(kind.noun)
-    columns = {**current, **stored(body.given())}
+    columns = {**current, **column_values(body.given())}
     if columns != current:
         _check_code(tx, kind, str(columns["code"]), record_id)
         store.update(tx, kind, record_id, columns)

@@ -9,7 +9,7 @@ from wmsd.base.problems import FieldErrors
 from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import stored
+from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.directory import store
 from wmsd.warehouse.directory.store import DirectoryKind
 
@@ -22,13 +22,13 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
     for row in rows:
         code = str(row.values.get("code", ""))
         current = store.by_code(tx, kind, code)
-        values = nested(row.values)
+        values = nest_address(row.values)
         shown = kind.shown_fields(current) if current else {}
         errors: FieldErrors = {}
         columns: dict[str, Any] = {}
         try:
             checked = kind.fields.model_validate(laid_over(shown, values))
-            columns = stored(checked.model_dump())
+            columns = column_values(checked.model_dump())
         except ValidationError as error:
             errors = field_errors(error)
         before = codes.line_before(code, row.line) if code else None
@@ -39,14 +39,14 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
         elif current is None:
             store.insert(tx, kind, columns)
             outcome.created += 1
-        elif columns == stored(shown):
+        elif columns == column_values(shown):
             outcome.unchanged += 1
         else:
             store.update(tx, kind, current["id"], columns)
             outcome.updated += 1
 
 
-def nested(values: Mapping[str, object]) -> dict[str, Any]:
+def nest_address(values: Mapping[str, object]) -> dict[str, Any]:
     """The values with those of an address together."""
     found: dict[str, Any] = {}
     for name, value in values.items():

@@ -81,7 +81,7 @@ def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> dict
     return {"data": shown, "more": is_cut or len(texts) > MOST_KEPT}
 
 
-def delete(tx: Transaction, table: DocumentTable, document_id: int) -> None:
+def delete_document(tx: Transaction, table: DocumentTable, document_id: int) -> None:
     """Deletes a document and what is noted of it: its id may be given again. Nothing may refer to it."""
     table.delete(tx, document_id)
     tx.execute(FORGET, (table.entity, document_id))

@@ -15,7 +15,7 @@ LOT: Final = "{document}, lot {lot}"
 HELD, FREE = "held", "free"
 
 
-def listed(names: Iterable[str]) -> str:
+def sql_names(names: Iterable[str]) -> str:
     """SQL: these names, with commas between them."""
     return ", ".join(f"'{name}'" for name in sorted(names))
 
@@ -50,11 +50,11 @@ def ledger_check(table: DocumentTable, movements: Iterable[str], statuses: Itera
     the SQL of what one of them posts.
     """
     noun, name, lines = table.noun, table.name, table.line_table
-    expected = f"iif({name}.status IN ({listed(statuses)}), coalesce(line.quantity, 0), 0)"
+    expected = f"iif({name}.status IN ({sql_names(statuses)}), coalesce(line.quantity, 0), 0)"
     differing = f"""
         WITH moved AS (
             SELECT document_line_id AS line_id, sum({amount}) AS quantity FROM stock_movements
-            WHERE kind IN ({listed(movements)}) GROUP BY document_line_id
+            WHERE kind IN ({sql_names(movements)}) GROUP BY document_line_id
         )
         SELECT {name}.code || ', line ' || line.id, {expected}, coalesce(moved.quantity, 0)
         FROM {lines.name} AS line
@@ -71,7 +71,7 @@ def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[C
     """The reservations of documents in these statuses match their lines, also those of serials and lots."""
     noun, name, lines = table.noun, table.name, table.line_table
     their_lines = f"{name} JOIN {lines.name} AS line ON line.{lines.document} = {name}.id"
-    is_open = f"{name}.status IN ({listed(statuses)})"
+    is_open = f"{name}.status IN ({sql_names(statuses)})"
     is_held = f"holder_kind = '{table.entity}'"
     quantities = unequal_sums(
         "document_id, stock_id",

@@ -9,7 +9,7 @@ from wmsd.base.problems import invalid
 from wmsd.contract.field_errors import refuse_field_errors
 from wmsd.contract.fields import Input
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.packaging.packaging_ledger import Document, record
+from wmsd.warehouse.packaging.packaging_ledger import Document, record_movement
 from wmsd.warehouse.packaging.packaging_lines import find_movements
 from wmsd.warehouse.packaging.schema import Direction, PackagingLine
 
@@ -43,4 +43,4 @@ def record_packaging(
     movements, errors = find_movements(tx, packaging, partner_id, direction)
     refuse_field_errors(errors)
     for movement in movements:
-        record(tx, movement, document)
+        record_movement(tx, movement, document)

@@ -34,7 +34,7 @@ class Reading(NamedTuple):
         return self.by_page, self.by_cursor, self.by_ids, self.one
 
 
-def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Reading:
+def reading_operations(table: DocumentTable, tag: str, module: str, ability: str) -> Reading:
     page_query, cursor_query = _query(table, DocumentPageQuery), _query(table, CursorQuery)
     of_documents = partial(operation, tag=tag, module=module, ability=ability)
     declare = partial(of_documents, returns=table.shown)

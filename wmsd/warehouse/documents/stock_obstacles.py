@@ -10,7 +10,7 @@ from wmsd.base.quantity import MAXIMUM, to_text
 from wmsd.contract.field_errors import FieldError
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles.tracking_rules import Obstacle
-from wmsd.warehouse.documents.checks import listed
+from wmsd.warehouse.documents.checks import sql_names
 from wmsd.warehouse.documents.table import DocumentTable
 from wmsd.warehouse.stock import store as stock
 
@@ -30,7 +30,7 @@ def _lines(
     exists = f"""
         SELECT EXISTS (
             SELECT 1 FROM {name} CROSS JOIN {lines.name} AS line ON line.{lines.document} = {name}.id
-            WHERE {name}.status IN ({listed(statuses)}) AND line.article_id = :id AND {condition}
+            WHERE {name}.status IN ({sql_names(statuses)}) AND line.article_id = :id AND {condition}
         )
     """
     return Obstacle(switched, exists, f"open {table.noun}s have {what}")

@@ -13,11 +13,11 @@ from wmsd.contract.fields import Code, Id, Input, Model
 from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query, several_of
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.change_sequence import changed, created, updated_at_sql
+from wmsd.db.sql.change_sequence import change_columns, creation_columns, updated_at_sql
 from wmsd.db.sql.code_series import next_code
 from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, Tally, conditions
 from wmsd.db.sql.records import check_shown, record_sql
-from wmsd.db.sql.statements import insert_sql, stored, update_sql
+from wmsd.db.sql.statements import column_values, insert_sql, update_sql
 from wmsd.warehouse.directory.store import DirectoryKind
 from wmsd.warehouse.documents.document_lines import LineTable
 from wmsd.warehouse.documents.schema import MOST_REACHED, DocumentFilters
@@ -139,11 +139,11 @@ class DocumentTable:
 
     def replacement(self, body: Input) -> dict[str, Any]:
         """The columns of a full replacement: a field that was not sent takes its default."""
-        return stored({name: getattr(body, name) for name in self.fields})
+        return column_values({name: getattr(body, name) for name in self.fields})
 
     def patch(self, body: Input) -> dict[str, Any]:
         """The columns of a patch: only those that were sent."""
-        return stored({name: getattr(body, name) for name in self.fields if name in body.model_fields_set})
+        return column_values({name: getattr(body, name) for name in self.fields if name in body.model_fields_set})
 
     def merged(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         """The current document with the given fields. A code is never taken away."""
@@ -231,7 +231,7 @@ class DocumentTable:
 
     def insert(self, tx: Transaction, values: Mapping[str, object]) -> int:
         """Inserts a document, with the next code of the series unless it has one."""
-        moments = created(tx)
+        moments = creation_columns(tx)
         own = {
             "code": values["code"] or next_code(tx, self.series, self._id_of_code),
             "status": self.initial,
@@ -245,7 +245,7 @@ class DocumentTable:
         return update_sql(self.name, (*self.fields, *CHANGED))
 
     def update(self, tx: Transaction, document_id: int, values: Mapping[str, object]) -> None:
-        tx.execute(self._update, {**values, "id": document_id, **changed(tx)})
+        tx.execute(self._update, {**values, "id": document_id, **change_columns(tx)})
 
     @cached_property
     def _touch(self) -> str:
@@ -253,7 +253,7 @@ class DocumentTable:
 
     def touch(self, tx: Transaction, document_id: int) -> None:
         """Marks the document as changed, when something that it shows changed in another table."""
-        tx.execute(self._touch, {"id": document_id, **changed(tx)})
+        tx.execute(self._touch, {"id": document_id, **change_columns(tx)})
 
     @cached_property
     def _move(self) -> str:

@@ -6,11 +6,11 @@ from functools import partial
 from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.packaging import store
-from wmsd.warehouse.packaging.packaging_ledger import Movement, record
+from wmsd.warehouse.packaging.packaging_ledger import Movement, record_movement
 from wmsd.warehouse.packaging.schema import (
     PackagingBalance,
     PackagingBalanceQuery,
@@ -65,7 +65,7 @@ def check_movement(
     if directory.id_of_code(tx, directory.PARTNERS, str(values.get("partner_code"))) is None:
         unknown["partner_code"] = ["is not a partner of this company"]
     try:
-        fields = check(PackagingMovementFields, values, text_errors)
+        fields = validate_model(PackagingMovementFields, values, text_errors)
     except Problem as problem:
         raise invalid({**unknown, **problem.errors}) from None
     if unknown:
@@ -82,7 +82,7 @@ def record_by_hand(tx: Transaction, fields: PackagingMovementFields) -> int:
     partner_id = directory.id_of_code(tx, directory.PARTNERS, fields.partner_code)
     assert type_id is not None, fields.packaging_type_code
     assert partner_id is not None, fields.partner_code
-    return record(
+    return record_movement(
         tx,
         Movement(
             packaging_type_id=type_id,

@@ -47,7 +47,9 @@ class Movement:
         return self.quantity if self.direction == "OUT" else -self.quantity
 
 
-def record(tx: Transaction, movement: Movement, document: Document | None = None, path: str = "quantity") -> int:
+def record_movement(
+    tx: Transaction, movement: Movement, document: Document | None = None, path: str = "quantity"
+) -> int:
     """Records a movement and answers its id. The caller has checked that type and partner exist and that the code
     is free.
 
@@ -76,7 +78,7 @@ def record(tx: Transaction, movement: Movement, document: Document | None = None
 def take_back_document(tx: Transaction, document: Document) -> list[int]:
     """Reverses everything that the document has moved so far. Answers the ids of the movements."""
     return [
-        record(
+        record_movement(
             tx,
             Movement(packaging_type_id, partner_id, "IN" if quantity > 0 else "OUT", abs(quantity)),
             document,
@@ -107,4 +109,4 @@ def take_back_import(tx: Transaction, made: Made, reason: str) -> None:
     """Raises Problem (422) when a balance would exceed its bounds."""
     for moved in tx.rows(MOVED, (made.after, made.last)):
         type_id, partner_id, direction, quantity = moved
-        record(tx, Movement(type_id, partner_id, direction, quantity, notes=reason))
+        record_movement(tx, Movement(type_id, partner_id, direction, quantity, notes=reason))

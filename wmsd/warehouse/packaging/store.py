@@ -8,7 +8,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import CursorQuery, PageQuery
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.change_sequence import created
+from wmsd.db.sql.change_sequence import creation_columns
 from wmsd.db.sql.code_series import next_code
 from wmsd.db.sql.lists import Listing, conditions
 from wmsd.db.sql.records import record_sql
@@ -183,7 +183,7 @@ def post(tx: Transaction, movement: Mapping[str, Any], change: int) -> int:
     """Inserts a movement into the ledger, and adds the signed `change` to the balance."""
     now = tx.timestamp
     place = {name: movement[name] for name in ("packaging_type_id", "partner_id")}
-    values = {**place, "quantity": change, **created(tx)}
+    values = {**place, "quantity": change, **creation_columns(tx)}
     if not tx.execute(ADD_TO_BALANCE, values).rowcount:
         tx.execute(INSERT_BALANCE, values)
     row = {

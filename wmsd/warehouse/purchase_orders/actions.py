@@ -8,7 +8,7 @@ from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.documents.change_history import delete
+from wmsd.warehouse.documents.change_history import delete_document
 from wmsd.warehouse.documents.dependents import Dependents
 from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
 from wmsd.warehouse.documents.document_references import (
@@ -18,7 +18,7 @@ from wmsd.warehouse.documents.document_references import (
     references_of,
     sent_status,
 )
-from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.documents.transitions import Step
 from wmsd.warehouse.purchase_orders.rules import BY_HAND, INITIAL, Status
 from wmsd.warehouse.purchase_orders.schema import (
@@ -31,7 +31,9 @@ from wmsd.warehouse.purchase_orders.store import ORDER_ITEMS, ORDERS
 
 Columns = dict[str, Any]
 
-READING: Final = reading(ORDERS, tag="Purchase orders", module="inbound", ability="purchase-orders:read")
+READING: Final = reading_operations(
+    ORDERS, tag="Purchase orders", module="inbound", ability="purchase-orders:read"
+)
 writing = partial(
     operation,
     tag="Purchase orders",
@@ -99,7 +101,7 @@ def delete_purchase_order(tx: Transaction, id: int) -> None:
         raise BY_HAND.forbidden(f"This purchase order is {status}. It cannot be deleted.", status)
     if (reception := tx.service(Dependents).find(tx, ORDERS.name, [id])) is not None:
         raise BY_HAND.forbidden(f"Reception {reception} is of this purchase order. It cannot be deleted.", status)
-    delete(tx, ORDERS, id)
+    delete_document(tx, ORDERS, id)
 
 
 def change(

@@ -15,7 +15,7 @@ from wmsd.contract.fields import (
     OptionalLabel,
     OptionalText,
     Quantity,
-    refuse,
+    validation_error,
 )
 from wmsd.warehouse.documents.schema import (
     STATUS_HISTORY,
@@ -84,7 +84,7 @@ class PurchaseOrder(DocumentShown):
 
 def _at_most_everything(pct: int) -> int:
     if pct > 100 * SCALE:
-        raise refuse("must be at most 100")
+        raise validation_error("must be at most 100")
     return pct
 
 

@@ -8,11 +8,11 @@ from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.documents.change_history import delete
+from wmsd.warehouse.documents.change_history import delete_document
 from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
 from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
 from wmsd.warehouse.documents.document_references import check_document, sent_status
-from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.documents.transitions import Step
 from wmsd.warehouse.packaging.packaging_ledger import Document
 from wmsd.warehouse.packaging.schema import PackagingLine
@@ -34,7 +34,7 @@ from wmsd.warehouse.receptions.schema import (
 )
 from wmsd.warehouse.receptions.store import RECEPTION_ITEMS, RECEPTIONS
 
-READING: Final = reading(RECEPTIONS, tag="Receptions", module="inbound", ability="receptions:read")
+READING: Final = reading_operations(RECEPTIONS, tag="Receptions", module="inbound", ability="receptions:read")
 writing = partial(
     operation,
     tag="Receptions",
@@ -124,7 +124,7 @@ def delete_reception(tx: Transaction, id: int) -> None:
     status = RECEPTIONS.columns(tx, id)["status"]
     if status != INITIAL:
         raise TRANSITIONS.forbidden(f"This reception is {status}. It cannot be deleted.", status)
-    delete(tx, RECEPTIONS, id)
+    delete_document(tx, RECEPTIONS, id)
 
 
 def change(

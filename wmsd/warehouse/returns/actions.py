@@ -10,7 +10,7 @@ from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
 from wmsd.warehouse.documents.document_references import not_initial, sent_status
-from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.documents.transitions import Step
 from wmsd.warehouse.returns.return_posting import post_return
 from wmsd.warehouse.returns.return_references import DISPOSITION, check_return, find_lines, sent_references
@@ -18,7 +18,7 @@ from wmsd.warehouse.returns.rules import TRANSITIONS, Effect, Status
 from wmsd.warehouse.returns.schema import Return, ReturnChanges, ReturnFields, ReturnLineFields
 from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS
 
-READING: Final = reading(RETURNS, tag="Returns", module="returns", ability="returns:read")
+READING: Final = reading_operations(RETURNS, tag="Returns", module="returns", ability="returns:read")
 writing = partial(
     operation,
     tag="Returns",
@@ -57,7 +57,7 @@ def replace_return(tx: Transaction, id: int, body: ReturnFields) -> Record:
     only, dispositions and other fields until FINALIZAT or ANULAT. When nothing differs, nothing is written and
     no event is sent.
     """
-    return change(tx, id, RETURNS.replacement(body), body.lines, sent_status(body))
+    return apply_return_change(tx, id, RETURNS.replacement(body), body.lines, sent_status(body))
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=RETURNS.one)
@@ -68,10 +68,10 @@ def update_return(tx: Transaction, id: int, body: ReturnChanges) -> Record:
     are set and nothing else changes. At FINALIZAT each line needs one: RESTOC puts the goods back into stock,
     CARANTINA into quarantine, DISTRUS writes them off.
     """
-    return change(tx, id, RETURNS.patch(body), body.lines, sent_status(body))
+    return apply_return_change(tx, id, RETURNS.patch(body), body.lines, sent_status(body))
 
 
-def change(
+def apply_return_change(
     tx: Transaction,
     return_id: int,
     given: Mapping[str, Any],

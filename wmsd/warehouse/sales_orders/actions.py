@@ -13,11 +13,11 @@ from wmsd.warehouse.documents.document_events import emit_updated, move_and_emit
 from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
 from wmsd.warehouse.documents.document_references import check_document, references_of, sent_status
 from wmsd.warehouse.documents.document_reservations import find_stock
-from wmsd.warehouse.documents.operations import reading
+from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.documents.transitions import Step
 from wmsd.warehouse.packaging.packaging_ledger import Document, take_back_document
 from wmsd.warehouse.packaging.schema import PackagingLine
-from wmsd.warehouse.sales_orders.create import create
+from wmsd.warehouse.sales_orders.create import create_orders
 from wmsd.warehouse.sales_orders.effects import EFFECTS
 from wmsd.warehouse.sales_orders.rules import LOADED, TRANSITIONS, Effect, Status
 from wmsd.warehouse.sales_orders.sales_order_references import find_lines
@@ -33,7 +33,7 @@ from wmsd.warehouse.stock.stock_reservations import Holder, set_reservation
 
 Columns = dict[str, Any]
 
-READING: Final = reading(ORDERS, tag="Sales orders", module="outbound", ability="sales-orders:read")
+READING: Final = reading_operations(ORDERS, tag="Sales orders", module="outbound", ability="sales-orders:read")
 writing = partial(
     operation,
     tag="Sales orders",
@@ -67,7 +67,7 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     Every line is reserved, or the order is refused as a whole with an error on each line that is short. Lines of
     one article and warehouse are summed first.
     """
-    (made,) = create(tx, [body])
+    (made,) = create_orders(tx, [body])
     if isinstance(made, Problem):
         raise made
     return made
@@ -81,7 +81,7 @@ def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Rec
     change in CREAT only, other fields until LIVRAT or ANULAT, `tracking_number` in LIVRAT too; `status` moves the
     order. When nothing differs, nothing is written and no event is sent.
     """
-    return change(tx, id, ORDERS.replacement(body), body.lines, sent_status(body), body.packaging)
+    return apply_order_change(tx, id, ORDERS.replacement(body), body.lines, sent_status(body), body.packaging)
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
@@ -90,7 +90,7 @@ def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Rec
 
     `lines` replaces all lines. When nothing differs, nothing is written and no event is sent.
     """
-    return change(tx, id, ORDERS.patch(body), body.lines, sent_status(body), body.packaging)
+    return apply_order_change(tx, id, ORDERS.patch(body), body.lines, sent_status(body), body.packaging)
 
 
 @writing(events=CHANGED[1:], codes=("INVALID_STATUS",), precondition=ORDERS.one)
@@ -100,10 +100,10 @@ def change_sales_order_status(tx: Transaction, id: int, body: SalesOrderStatusMo
     Moving to the status that it has already does nothing and answers 200: retries are safe. `packaging` goes out
     to the partner with the move to INCARCAT, and comes back when the order is unloaded.
     """
-    return change(tx, id, {}, None, body.status, body.packaging)
+    return apply_order_change(tx, id, {}, None, body.status, body.packaging)
 
 
-def change(
+def apply_order_change(
     tx: Transaction,
     order_id: int,
     given: Mapping[str, Any],

@@ -24,7 +24,7 @@ from wmsd.warehouse.stock.store import Place
 Made = Record | Problem
 
 
-def create(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[Made]:
+def create_orders(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[Made]:
     """The record of each order, or the problem why it is refused. References are looked up together, and lines are
     written together.
     """

@@ -15,7 +15,7 @@ from wmsd.warehouse.sales_orders.rules import TRANSITIONS, Effect
 from wmsd.warehouse.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.warehouse.stock import lots
 from wmsd.warehouse.stock import store as stock
-from wmsd.warehouse.stock.lots import Part, oldest
+from wmsd.warehouse.stock.lots import Part, oldest_parts
 from wmsd.warehouse.stock.stock_ledger import Kind, Movement, net_out, post_all
 from wmsd.warehouse.stock.stock_reservations import (
     Holder,
@@ -53,7 +53,7 @@ def _parts(tx: Transaction, line: store.Load) -> list[Part]:
     if not line.has_lots:
         return [Part(line.quantity)]
     if line.serials is None:
-        return oldest(tx, line.stock_id, line.quantity, line.lot_number)
+        return oldest_parts(tx, line.stock_id, line.quantity, line.lot_number)
     found = lots.serials(tx, line.article_id, json.loads(line.serials))
     return [Part(SCALE, serial.lot_number, serial.serial) for serial in found.values()]
 

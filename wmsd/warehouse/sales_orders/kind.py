@@ -4,7 +4,7 @@ from typing import Final
 
 from wmsd.warehouse.documents.kind import Document, DocumentKind, InFiles, Posting
 from wmsd.warehouse.sales_orders import actions
-from wmsd.warehouse.sales_orders.create import create
+from wmsd.warehouse.sales_orders.create import create_orders
 from wmsd.warehouse.sales_orders.effects import MOVED
 from wmsd.warehouse.sales_orders.rules import HOLDS_STOCK, SHIPPED, TRANSITIONS
 from wmsd.warehouse.sales_orders.schema import SalesOrderLineFields
@@ -29,10 +29,10 @@ SALES_ORDERS: Final = DocumentKind(
         actions.update_sales_order,
         actions.change_sales_order_status,
     ),
-    change=actions.change,
+    change=actions.apply_order_change,
     in_files=InFiles(
         line=SalesOrderLineFields,
-        create=lambda tx, _, bodies: create(tx, bodies),
+        create=lambda tx, _, bodies: create_orders(tx, bodies),
         move=actions.move,
         goes_alone=_goes_alone,
     ),

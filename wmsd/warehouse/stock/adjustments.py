@@ -9,7 +9,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.stock import lots, store
 from wmsd.warehouse.stock.parts import NOTHING, Amounts, Contents, PartKey, Parts, contents_of
-from wmsd.warehouse.stock.rules import Change, Fault, changes, count_total, faults_of, only
+from wmsd.warehouse.stock.rules import Change, Fault, count_total, faults_of, only, part_changes
 from wmsd.warehouse.stock.schema import Adjustment, Quarantining, StockChange
 from wmsd.warehouse.stock.stock_ledger import Kind, Movement, post_all
 
@@ -65,7 +65,7 @@ def change_parts(
     (article,) = articles.references(tx, [article_id], [])
     faults: list[Fault] = []
     after = make(before, faults)
-    made = changes(before.parts, after)
+    made = part_changes(before.parts, after)
     if not faults:
         faults = [*faults_of(before, after, article.tracks_serials), *_elsewhere(tx, article_id, made)]
     columns = {"quantity": column, "quarantined": column, "serial": "serials"}

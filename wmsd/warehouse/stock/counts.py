@@ -13,7 +13,7 @@ from wmsd.warehouse.stock import lots, store
 from wmsd.warehouse.stock import stock_staging as staging
 from wmsd.warehouse.stock.count_staging import StagedCount, StagedPlace
 from wmsd.warehouse.stock.parts import Amounts, Contents, PartKey, contents_of
-from wmsd.warehouse.stock.rules import Change, Counted, Fault, changes, count_parts, faults_of
+from wmsd.warehouse.stock.rules import Change, Counted, Fault, count_parts, faults_of, part_changes
 from wmsd.warehouse.stock.stock_staging import Movement, Record
 from wmsd.warehouse.stock.store import Place
 
@@ -177,7 +177,7 @@ def _planned(
         if after != before.parts or faults:  # most counts match the records
             faults = faults or [*faults_of(before, after, counting.place.tracks_serials)]
             _refuse(counting, before, faults, outcome)
-        yield place, changes(before.parts, after)
+        yield place, part_changes(before.parts, after)
 
 
 def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from wmsd.base.strict_json import dumps
 from wmsd.contract.results import CursorPage
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.lists import fitting
+from wmsd.db.sql.lists import number_that_fits
 from wmsd.db.sql.records import record_sql
 from wmsd.warehouse.stock.schema import StockMovement, StockMovementQuery
 
@@ -111,6 +111,6 @@ def before(tx: Transaction, stock_id: int, query: StockMovementQuery, position: 
         "limit": query.per_page + 1,
     }
     found = tx.rows(BEFORE, given)
-    page = found[: fitting([text for _, text in found[: query.per_page]])]
+    page = found[: number_that_fits([text for _, text in found[: query.per_page]])]
     records, positions = (",".join(texts) for texts in ([text for _, text in page], [str(id) for id, _ in page]))
     return CursorPage(records, page[-1][0] if page else position, len(found) > len(page), positions)

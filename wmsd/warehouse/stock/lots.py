@@ -135,7 +135,7 @@ def lot(tx: Transaction, stock_id: int, lot_number: str) -> tuple[int, int] | No
     return tx.row(LOT, (stock_id, lot_number))
 
 
-def oldest(tx: Transaction, stock_id: int, quantity: int, lot_number: str | None) -> list[Part]:
+def oldest_parts(tx: Transaction, stock_id: int, quantity: int, lot_number: str | None) -> list[Part]:
     """The parts that leave for an order that has reserved them: those of the named lot; without one, the lots from
     the oldest on, then goods without a lot. Of each, the oldest serials go first, then goods without a serial.
     """

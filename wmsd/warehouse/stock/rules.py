@@ -40,7 +40,7 @@ class Counted(NamedTuple):
     quarantined: int | None = None
 
 
-def changes(before: Parts, after: Parts) -> list[Change]:
+def part_changes(before: Parts, after: Parts) -> list[Change]:
     """The parts that differ, in their order."""
     every = [Change(goods, before.get(goods, NOTHING), after.get(goods, NOTHING)) for goods in {**before, **after}]
     return [change for change in every if change.before != change.after]
@@ -99,7 +99,7 @@ def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[
     """The faults that forbid the change, whoever asks for it. For reservations only the most specific are
     reported: those of serials, else of lots, else of the record.
     """
-    for goods, _, there in changes(before.parts, after):
+    for goods, _, there in part_changes(before.parts, after):
         if goods.serial is not None and goods not in before.parts and not tracks_serials:
             yield Fault(goods, "serial", "is given for an article that is not tracked by serials")
         for column, amount in (("quantity", there.quantity), ("quarantined", there.quarantined)):

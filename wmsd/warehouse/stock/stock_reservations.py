@@ -9,7 +9,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.change_sequence import changed
+from wmsd.db.sql.change_sequence import change_columns
 from wmsd.db.sql.records import record_sql
 from wmsd.warehouse.stock import store
 from wmsd.warehouse.stock.schema import StockHolder
@@ -118,7 +118,7 @@ def _set_named(tx: Transaction, holder: Holder, before: Reservation, wanted: Res
     changes = _changes(before.lots, wanted.lots)
     if changes:
         tx.executemany(ADD_TO_LOT, [(change, lot_id) for lot_id, change in changes.items()])
-        tx.executemany(TOUCH_RECORD, [{**changed(tx), "lot_id": lot_id} for lot_id in changes])
+        tx.executemany(TOUCH_RECORD, [{**change_columns(tx), "lot_id": lot_id} for lot_id in changes])
         rows = [(*holder, lot_id, wanted.lots.get(lot_id, 0)) for lot_id in changes]
         tx.executemany(RESERVE_LOT, [row for row in rows if row[-1]])
         tx.executemany(RELEASE_LOT, [row[:-1] for row in rows if not row[-1]])

@@ -8,7 +8,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import PageQuery
 from wmsd.contract.results import CursorPage, Page, Records
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.change_sequence import created, each_changed, updated_at_sql
+from wmsd.db.sql.change_sequence import creation_columns, each_changed, updated_at_sql
 from wmsd.db.sql.lists import FEW_AT_ONCE, MANY_AT_ONCE, Listing, conditions, in_parts
 from wmsd.db.sql.records import record_sql
 from wmsd.warehouse.stock.schema import (
@@ -131,7 +131,7 @@ def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
     found: int | None = tx.value(FIND, (article_id, warehouse_id))
     if found is not None:
         return found
-    return tx.insert(OPEN, {"article_id": article_id, "warehouse_id": warehouse_id, **created(tx)})
+    return tx.insert(OPEN, {"article_id": article_id, "warehouse_id": warehouse_id, **creation_columns(tx)})
 
 
 class Place(NamedTuple):

@@ -12,7 +12,7 @@ from wmsd.db.sql.undo_rows import Made
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.stock import stock_staging as staging
 from wmsd.warehouse.stock.parts import NOTHING, Amounts, Contents, PartKey, contents_of
-from wmsd.warehouse.stock.rules import changes, faults_of
+from wmsd.warehouse.stock.rules import faults_of, part_changes
 from wmsd.warehouse.stock.stock_ledger import post_staged
 from wmsd.warehouse.stock.stock_staging import Movement, Record
 from wmsd.warehouse.stock.store import Place
@@ -94,7 +94,7 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
         after = _without(before, moved[stock_id])
         for fault in faults_of(before, after, known[article_id].tracks_serials):
             counters.wrong.append(f"the stock of {article} in {warehouse} {fault.sentence}")
-        differing = changes(before.parts, after)
+        differing = part_changes(before.parts, after)
         parts = [
             Movement(places[stock_id], part, article_id, *change.difference, *change.goods, reason)
             for part, change in enumerate(differing)

@@ -21,7 +21,7 @@ from wmsd.warehouse.transports.schema import (
     TransportFields,
     TransportStatusMove,
 )
-from wmsd.warehouse.transports.status_moves import move
+from wmsd.warehouse.transports.status_moves import apply_transport_move
 
 READY: Final = ("IN_LUCRU",)
 
@@ -99,5 +99,5 @@ def move_transport(tx: Transaction, site: TransportSite, transport_ecc: str, bod
     current = store.find(tx, site.warehouse_id, transport_ecc)
     if current is None:
         raise not_found("transport")
-    move(tx, site, current, body)
+    apply_transport_move(tx, site, current, body)
     return _one(tx, site, transport_ecc)

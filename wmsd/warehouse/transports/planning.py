@@ -17,7 +17,7 @@ from wmsd.warehouse.transports.transport_packaging import (
     content_sent,
     find_partners,
     find_types,
-    post,
+    post_packaging,
 )
 
 TWICE: Final = "is given twice"
@@ -129,11 +129,11 @@ def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, curre
             f"The transport {body.transport_ecc} is {current.status}. Nothing of it can be changed any more, but "
             "orders that were taken off can be left out."
         )
-        raise Problem("INVALID_STATUS", message, errors=errors, details=details(current.status, None))
+        raise Problem("INVALID_STATUS", message, errors=errors, details=conflict_details(current.status, None))
     movements = [
         (each.packaging_type_id, each.partner_id, each.quantity) for each in back if each.partner_id is not None
     ]
-    post(tx, current.id, movements, "IN", tx.timestamp)
+    post_packaging(tx, current.id, movements, "IN", tx.timestamp)
     store.unpack(tx, [each.id for each in back])
     store.leave_out(tx, current.id, [order.id for order in left])
     if not kept:
@@ -160,7 +160,7 @@ def _forbidden(
         yield "packaging", "is not what went out with the orders that stay"
 
 
-def details(status: Status, requested: Requested | None) -> dict[str, object]:
+def conflict_details(status: Status, requested: Requested | None) -> dict[str, object]:
     """The details of a 409, for programs."""
     allowed = [each for each in moves_from(status) if each != requested]
     return {"current": status, "requested": requested, "allowed": allowed}

@@ -9,9 +9,9 @@ from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.contract.context import TransportSite
 from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.sales_orders.actions import change
+from wmsd.warehouse.sales_orders.actions import apply_order_change
 from wmsd.warehouse.transports import store
-from wmsd.warehouse.transports.planning import details
+from wmsd.warehouse.transports.planning import conflict_details
 from wmsd.warehouse.transports.rules import (
     CLOCKS_DIFFER,
     LOADS,
@@ -28,13 +28,15 @@ from wmsd.warehouse.transports.transport_packaging import (
     content_sent,
     find_partners,
     find_types,
-    post,
+    post_packaging,
 )
 
 NOTHING: Final = "Nothing was moved."
 
 
-def move(tx: Transaction, site: TransportSite, current: Planned, body: TransportStatusMove) -> None:
+def apply_transport_move(
+    tx: Transaction, site: TransportSite, current: Planned, body: TransportStatusMove
+) -> None:
     """Moves the transport. Raises Problem: 409 with each order that forbids it, 422 with the errors of the
     request.
     """
@@ -75,7 +77,7 @@ def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMo
             "INVALID_STATUS",
             "The transport was delivered before, and something else came back. Record the difference by hand.",
             errors={"packaging_returned": ["is not what came back when it was delivered"]},
-            details=details(current.status, body.status),
+            details=conflict_details(current.status, body.status),
         )
 
 
@@ -87,7 +89,7 @@ def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportSta
     if not current.orders:
         message = f"The transport has no orders. {NOTHING}"
     orders = [{"code": order.code, "status": order.status} for order in current.orders]
-    shown = {**details(current.status, body.status), "orders": orders}
+    shown = {**conflict_details(current.status, body.status), "orders": orders}
     raise Problem("INVALID_STATUS", message, errors=errors, details=shown)
 
 
@@ -108,7 +110,7 @@ def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
     for number, order in enumerate(current.orders):
         try:
             for status in ORDER_MOVES[effect][order.status]:
-                change(tx, order.id, {}, status=status)
+                apply_order_change(tx, order.id, {}, status=status)
         except Problem as problem:
             problems[number] = problem
     if problems:
@@ -133,7 +135,7 @@ def _send_out(tx: Transaction, current: Planned, moment: str) -> None:
         (each, partner_id) for each, partner_id in zip(current.packaging, partners, strict=True) if partner_id
     ]
     movements = [(each.packaging_type_id, partner_id, each.quantity) for each, partner_id in posted]
-    post(tx, current.id, movements, "OUT", moment)
+    post_packaging(tx, current.id, movements, "OUT", moment)
     store.note_posted(tx, [(partner_id, each.id) for each, partner_id in posted])
 
 
@@ -145,7 +147,7 @@ def _take_in(tx: Transaction, current: Planned, body: TransportStatusMove, momen
     refuse_field_errors(field_errors)
     found = [(entry, partner_id) for entry, partner_id in zip(entries, partners, strict=True) if partner_id]
     movements = [(types[entry.packaging_type_code], partner_id, entry.quantity) for entry, partner_id in found]
-    post(tx, current.id, movements, "IN", moment)
+    post_packaging(tx, current.id, movements, "IN", moment)
     for entry, partner_id in found:
         store.pack(
             tx,

@@ -7,7 +7,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.change_sequence import changed, created
+from wmsd.db.sql.change_sequence import change_columns, creation_columns
 from wmsd.db.sql.lists import FEW_AT_ONCE, Listing
 from wmsd.db.sql.records import record_sql
 from wmsd.db.sql.statements import insert_sql, update_sql
@@ -187,13 +187,13 @@ def insert(tx: Transaction, warehouse_id: int, transport_ecc: str, vehicle: str 
         "status": INITIAL,
         "vehicle": vehicle,
         "driver": driver,
-        **created(tx),
+        **creation_columns(tx),
     }
     return tx.insert(INSERT, row)
 
 
 def replan(tx: Transaction, transport_id: int, vehicle: str | None, driver: str | None) -> None:
-    tx.execute(REPLAN, {"vehicle": vehicle, "driver": driver, "id": transport_id, **changed(tx)})
+    tx.execute(REPLAN, {"vehicle": vehicle, "driver": driver, "id": transport_id, **change_columns(tx)})
 
 
 def load(tx: Transaction, transport_id: int, loaded_at: str) -> None:
@@ -212,7 +212,7 @@ def plan_again(tx: Transaction, transport_id: int) -> None:
 
 
 def touch(tx: Transaction, transport_id: int) -> None:
-    tx.execute(TOUCH, {"id": transport_id, **changed(tx)})
+    tx.execute(TOUCH, {"id": transport_id, **change_columns(tx)})
 
 
 CLEAR_ORDERS: Final = "DELETE FROM transport_orders WHERE transport_id = ?"

@@ -6,7 +6,7 @@ from typing import Final
 from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.packaging import store as packaging
-from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, check_balances, record
+from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, check_balances, record_movement
 from wmsd.warehouse.packaging.schema import Direction
 from wmsd.warehouse.transports.schema import PackagingEntry
 from wmsd.warehouse.transports.store import Order, Packed
@@ -50,7 +50,7 @@ def find_partners(
     return found
 
 
-def post(
+def post_packaging(
     tx: Transaction,
     transport_id: int,
     movements: Sequence[tuple[int, int, int]],
@@ -69,7 +69,7 @@ def post(
         check_balances(tx, [(f"{path}.{number}.quantity", each) for number, each in enumerate(made)])
     )
     for movement in made:
-        record(tx, movement, Document(ENTITY, transport_id))
+        record_movement(tx, movement, Document(ENTITY, transport_id))
 
 
 def content_sent(entries: Sequence[PackagingEntry]) -> list[tuple[str, int, str]]:

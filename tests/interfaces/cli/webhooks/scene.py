@@ -10,12 +10,12 @@ from tests.support.borrowing import borrowed
 from tests.support.command import Tenant
 from tests.support.forked import LONGEST, Done
 from tests.support.mailbox import ALLOWED, Mailbox
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.data_folder.folder import DataFolder
 from wmsd.events.webhooks import actions
 from wmsd.events.webhooks.schema import SubscriptionFields
 from wmsd.installation.open_installation import Installation, open_installation
-from wmsd.settings import load
+from wmsd.settings.sources import load_settings
 
 SECRET = "a secret that nobody guesses, ever"
 
@@ -73,7 +73,9 @@ def company_id(tenant: Tenant) -> int:
 def subscribe(tenant: Tenant, url: str, **fields: Any) -> Webhook:
     """A subscription as the API makes it."""
     company = company_id(tenant)
-    body = check(SubscriptionFields, {"name": "Shop", "url": url, "events": ["*"], "secret": SECRET, **fields})
+    body = validate_model(
+        SubscriptionFields, {"name": "Shop", "url": url, "events": ["*"], "secret": SECRET, **fields}
+    )
 
     async def work(installation: Installation) -> int:
         database = await installation.files.get(company)
@@ -83,7 +85,7 @@ def subscribe(tenant: Tenant, url: str, **fields: Any) -> Webhook:
     async def opened() -> int:
         folder = DataFolder(tenant.home.data)
         folder.open()
-        async with open_installation(load(environment=ALLOWED), folder) as installation:
+        async with open_installation(load_settings(environment=ALLOWED), folder) as installation:
             return await work(installation)
 
     file = tenant.home.data / "companies" / f"{company}.db"

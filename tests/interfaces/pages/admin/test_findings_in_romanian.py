@@ -29,8 +29,9 @@ from wmsd.maintenance.doctor import findings as diagnose
 from wmsd.maintenance.doctor import folder_files as folder
 from wmsd.maintenance.doctor.findings import KINDS
 from wmsd.maintenance.file_checks.company_checks import CHECKS
-from wmsd.platform.admin_view.findings_file import Diagnosed, diagnosed
-from wmsd.settings import Server, SettingsError
+from wmsd.platform.admin_view.findings_file import Diagnosed, diagnosis_as_json
+from wmsd.settings.sections.fields import SettingsError
+from wmsd.settings.sections.server import Server
 
 CATALOGUE = pofile(str(CATALOGUES / "ro-doctor.po"))
 TRANSLATIONS = {each.msgid: each.msgstr for each in CATALOGUE}
@@ -46,7 +47,7 @@ def _romanian() -> Iterator[None]:
 
 def kept(found: Finding) -> Mapping[str, object]:
     """As the page gets it."""
-    (each,) = diagnosed([found])["installation"]
+    (each,) = diagnosis_as_json([found])["installation"]
     return Diagnosed.model_validate({"installation": [each]}).model_dump()["installation"][0]  # type: ignore[no-any-return]  # of any shape
 
 

@@ -20,7 +20,7 @@ from wmsd.interfaces.pages.kit.text.language import ERROR
 from wmsd.interfaces.pages.webhooks import signature_recipes as recipes
 from wmsd.maintenance.file_checks.company_checks import CHECKS
 from wmsd.server import job_names as job_words
-from wmsd.settings import sections
+from wmsd.settings.all_settings import sections
 
 SAME: set[str] = {"UTF-8", "UTF-16", *(each.title for each in recipes.LANGUAGES)}
 """Names that every language has."""

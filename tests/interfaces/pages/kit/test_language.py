@@ -11,7 +11,7 @@ from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.interfaces.pages.kit.text.language import formats, of_browser, told
+from wmsd.interfaces.pages.kit.text.language import formats, of_browser, translate_error
 from wmsd.interfaces.pages.kit.text.words import figure, moment
 
 
@@ -91,8 +91,8 @@ def test_numbers_and_dates_are_written_as_the_language_does() -> None:
 def test_an_error_with_a_value_is_told_in_romanian() -> None:
     token = language.current.set("ro")
     try:
-        assert told("must have at most 40 characters") == "trebuie să aibă cel mult 40 caractere"
-        assert told("nobody has translated this") == "nobody has translated this"
-        assert told("x" * 100_000) == "x" * 100_000
+        assert translate_error("must have at most 40 characters") == "trebuie să aibă cel mult 40 caractere"
+        assert translate_error("nobody has translated this") == "nobody has translated this"
+        assert translate_error("x" * 100_000) == "x" * 100_000
     finally:
         language.current.reset(token)

@@ -13,7 +13,7 @@ from tests.interfaces.pages.records.test_browse import signed_in
 from tests.support.shop import Shop
 from wmsd.base.decimal_marks import two_meanings
 from wmsd.interfaces.pages.kit.text import language, words
-from wmsd.interfaces.pages.kit.text.numbers import read_number, shown
+from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
 
 ASKED = "may mean two numbers: write 1234, or 1.2340"
 ASKED_IN_ROMANIAN = "poate însemna două numere: scrieți 1234 sau 1,2340"
@@ -88,7 +88,7 @@ def test_what_is_no_number_or_two_is_told(name: str, text: str) -> None:
 def test_what_a_page_prints_is_taken(number: Decimal, name: str) -> None:
     language.current.set(name)
     plain = number.normalize()
-    assert read_number(shown(Decimal(f"{plain:f}"))) == number
+    assert read_number(number_in_form(Decimal(f"{plain:f}"))) == number
     printed = words.figure(Decimal(f"{plain:f}"))
     assert two_meanings(printed) or read_number(printed) == number
 

@@ -23,7 +23,7 @@ from wmsd.contract.access import ABILITIES, MODULES, ROLES
 from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.pages.kit import menu as rail
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.settings import sections
+from wmsd.settings.all_settings import sections
 from wmsd.tenants.accounts.schema import LANGUAGES
 from wmsd.tenants.companies import store
 

@@ -18,7 +18,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.undo_rows import REFERRING
 from wmsd.imports.undo import NOUNS
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.interfaces.pages.kit.text.language import CATALOGUES, ERROR, LONGEST_TOLD, Pattern, told
+from wmsd.interfaces.pages.kit.text.language import CATALOGUES, ERROR, LONGEST_TOLD, Pattern, translate_error
 from wmsd.warehouse.contributions import OBSTACLES
 
 CATALOGUE = pofile(str(CATALOGUES / "ro-errors.po"))
@@ -57,7 +57,7 @@ def test_whatever_values_a_sentence_has_they_come_back(sentence: str, values: li
     try:
         pieces = sentence.split(PLACE)
         said = pieces[0] + "".join(value + piece for value, piece in zip(values, pieces[1:], strict=False))
-        seen = told(said)
+        seen = translate_error(said)
         assert all(value in seen for value in values[: len(pieces) - 1])
     finally:
         language.current.reset(before)
@@ -66,7 +66,7 @@ def test_whatever_values_a_sentence_has_they_come_back(sentence: str, values: li
 def test_values_that_are_spelled_as_places_stand_in_every_sentence() -> None:
     """Such a sentence is spelled as its entry in the catalogue."""
     for sentence in WITH_VALUES:
-        assert told(sentence).count(PLACE) == sentence.count(PLACE), sentence
+        assert translate_error(sentence).count(PLACE) == sentence.count(PLACE), sentence
 
 
 def test_a_crafted_sentence_is_searched_once_for_each_piece() -> None:
@@ -84,7 +84,7 @@ def test_a_crafted_sentence_is_searched_once_for_each_piece() -> None:
     assert pattern.values_in(Counted("is " + " a " * 100_000 + "!")) is not None
     assert Counted.searched == 4
     long = "is " + "x" * LONGEST_TOLD
-    assert told(long) == long
+    assert translate_error(long) == long
 
 
 def test_the_order_of_values_may_differ() -> None:
@@ -96,7 +96,7 @@ def _all_told(answer: Answer) -> list[str]:
         answer.body["message"],
         *(each for found in answer.body.get("errors", {}).values() for each in found),
     ]
-    return [told(each) for each in sentences]
+    return [translate_error(each) for each in sentences]
 
 
 async def test_what_operations_refuse_is_told_in_romanian(shop: Shop) -> None:
@@ -150,13 +150,13 @@ async def test_what_operations_refuse_is_told_in_romanian(shop: Shop) -> None:
     ],
 )
 def test_common_refusals(english: str, romanian: str) -> None:
-    assert told(english) == romanian
+    assert translate_error(english) == romanian
 
 
 def test_what_forbids_to_track_an_article_otherwise_is_told() -> None:
     for obstacle in OBSTACLES.every:
         sentence = f"cannot be switched {obstacle.switched}: {obstacle.sentence.format(count=3)}"
-        seen = told(sentence)
+        seen = translate_error(sentence)
         assert seen.startswith("nu poate fi "), sentence
         assert not re.search(r"\b(open|have|stock|units)\b", seen), seen
 
@@ -168,8 +168,10 @@ async def test_what_uses_imported_records_already_is_told(shop: Shop) -> None:
         referring = partial(Transaction.rows, sql=REFERRING, parameters=(table,))
         for child, _ in await database.read(referring):
             words = child.replace("_", " ")
-            seen = told(f"{noun[0].upper()}{noun[1:]} X is used already: {words}. Nothing was changed.")
+            seen = translate_error(f"{noun[0].upper()}{noun[1:]} X is used already: {words}. Nothing was changed.")
             assert "X este deja folosit: " in seen
             assert f": {words}." not in seen
-        assert " X a fost modificat " in told(f"{noun[0].upper()}{noun[1:]} X was changed since.")
-    assert told("The module stock was off for the company.") == "Modulul stock era oprit pentru companie."
+        assert " X a fost modificat " in translate_error(f"{noun[0].upper()}{noun[1:]} X was changed since.")
+    assert (
+        translate_error("The module stock was off for the company.") == "Modulul stock era oprit pentru companie."
+    )

@@ -200,7 +200,7 @@ async def test_the_steps_say_how_somebody_is_told_that_something_is_wrong(tmp_pa
         assert "nobody has tried whether an e-mail comes there" in text_of((await visitor.get("/start")).text)
         mail_trial.note_sent(data, alerts, "123456", now)
         assert "An e-mail with a code went to admin@example.com" in text_of((await visitor.get("/start")).text)
-        assert mail_trial.confirm(data, alerts, "123456", now)
+        assert mail_trial.confirm_mail_code(data, alerts, "123456", now)
         seen = await visitor.get("/start")
         assert step in steps_done(seen)
         assert "Alerts go to admin@example.com by e-mail, confirmed" in text_of(seen.text)

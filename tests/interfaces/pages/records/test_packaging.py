@@ -13,7 +13,7 @@ from tests.interfaces.pages.records.test_browse import EMAIL, NOTHING, first_cel
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
-from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record
+from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record_movement
 
 PLACE = "/companies/1"
 MOVEMENTS = f"{PLACE}/packaging-movements"
@@ -30,7 +30,7 @@ async def visitor(shop: Shop) -> Visitor:
     answer = await world.send("PATCH", f"/api/v2/sales-orders/{order.id}/status", loaded)
     assert answer.status == 200, answer.raw
     moved = Movement(packaging_type_id=1, partner_id=2, direction="OUT", quantity=2_000_000)
-    await (await world.database()).write(lambda tx: record(tx, moved, Document("transport", 7)))
+    await (await world.database()).write(lambda tx: record_movement(tx, moved, Document("transport", 7)))
     header = "packaging_type_code,partner_code,direction,quantity,notes\n"
     await world.import_csv("packaging-movements", f"{header}CRATE,P1,OUT,1,<b>by hand</b>\n")
     return await signed_in(world)

@@ -16,7 +16,7 @@ from tests.support.shop import Shop
 from tests.support.world import World, open_world
 from wmsd.base.problems import Problem, unavailable
 from wmsd.platform.admin_view.service import Started
-from wmsd.settings import Layer
+from wmsd.settings.paths import Layer
 
 PATH = "/admin/companies/1"
 UNLIMITED = "1 000 000 000"

@@ -12,7 +12,7 @@ from tests.support.dock import LOT, SERIAL, Dock
 from tests.support.goods import LOTTED, Store
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.warehouse.stock import store as stock
 from wmsd.warehouse.stock.adjustments import adjust, quarantine
 from wmsd.warehouse.stock.schema import Adjustment, Quarantining
@@ -114,9 +114,9 @@ async def test_returns_adjustments_and_quarantine_in_words(visitor: Visitor, doc
     made = await world.send("POST", "/api/returns", body)
     for status in ("RECEPTIONAT", "FINALIZAT"):
         await world.send("PATCH", f"/api/returns/{made.id}", {"status": status})
-    broken = check(Adjustment, {"reason": "broken", "by": Decimal("-2.5")})
+    broken = validate_model(Adjustment, {"reason": "broken", "by": Decimal("-2.5")})
     await database.write(lambda tx: adjust(tx, 1, 1, broken))
-    suspect = check(Quarantining, {"reason": "suspect", "quantity": 1})
+    suspect = validate_model(Quarantining, {"reason": "suspect", "quantity": 1})
     await database.write(lambda tx: quarantine(tx, 1, 1, suspect))
     seen = await why(visitor)
     assert sum_of(seen) == "20.5 = 20 counted on 20 November, + 3 came back, \N{MINUS SIGN} 2.5 adjusted."
@@ -318,7 +318,7 @@ async def test_partners_that_a_person_may_not_read_are_left_out(shop: Shop) -> N
 
 
 async def test_script_in_reasons_and_names_is_text(visitor: Visitor, dock: Dock) -> None:
-    reason = check(Adjustment, {"reason": SCRIPT, "by": 1})
+    reason = validate_model(Adjustment, {"reason": SCRIPT, "by": 1})
     await (await dock.world.database()).write(lambda tx: adjust(tx, 1, 1, reason))
     await dock.world.call("PUT", "/api/articles/1", {"code": "A", "name": SCRIPT}, events=["article.updated"])
     for path in ("stock/1", "stock/1/movements"):

@@ -11,7 +11,7 @@ from wmsd.events.webhooks.rules import WAITS
 from wmsd.events.webhooks.schema import TEST_EVENT
 
 
-def milliseconds(tx: Transaction) -> int:
+def now_in_milliseconds(tx: Transaction) -> int:
     """The transaction's time in milliseconds since 1970."""
     return timestamps.microseconds(tx.now) // 1000
 
@@ -67,7 +67,7 @@ class Outlook(NamedTuple):
 
 def outlooks(tx: Transaction) -> list[Outlook]:
     """The outlook of every subscription."""
-    rows = tx.rows(OUTLOOKS, {"now": milliseconds(tx)})
+    rows = tx.rows(OUTLOOKS, {"now": now_in_milliseconds(tx)})
     return [Outlook(Target(*target), is_due, next_due) for *target, is_due, next_due in rows]
 
 
@@ -121,7 +121,7 @@ def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int,
     """
     given = {
         "subscription_id": subscription_id,
-        "now": milliseconds(tx),
+        "now": now_in_milliseconds(tx),
         "taken": dumps(taken),
         "limit": limit,
     }
@@ -149,7 +149,7 @@ def queue_test(tx: Transaction, subscription_id: int) -> Due:
     body = {"event": TEST_EVENT, "timestamp": tx.timestamp, "data": {"webhook_id": subscription_id}}
     event = {"id": tx.ids.unique(), "event": TEST_EVENT, "timestamp": tx.timestamp, "body": dumps(body)}
     given = {"id": subscription_id, "event": dumps(event), "name": TEST_EVENT, "now": tx.timestamp}
-    delivery_id = tx.insert(QUEUE_TEST, {**given, "due_at": milliseconds(tx) + A_MINUTE})
+    delivery_id = tx.insert(QUEUE_TEST, {**given, "due_at": now_in_milliseconds(tx) + A_MINUTE})
     row = tx.row(ONE, (delivery_id,))
     assert row is not None
     return Due(*row)
@@ -194,13 +194,14 @@ def skip_all(tx: Transaction, because: str) -> int:
 
 def skip(tx: Transaction, delivery_ids: Sequence[int], because: str) -> None:
     tx.execute(SKIP, {"because": because, "ids": dumps(delivery_ids)})
-    release(tx, delivery_ids)
+    release_next(tx, delivery_ids)
 
 
-def release(tx: Transaction, done: Sequence[int]) -> set[int]:
+def release_next(tx: Transaction, done: Sequence[int]) -> set[int]:
     """Makes the deliveries due that were held behind these, which are done. Returns their subscriptions."""
     return {
-        subscription_id for (subscription_id,) in tx.rows(RELEASE, {"ids": dumps(done), "now": milliseconds(tx)})
+        subscription_id
+        for (subscription_id,) in tx.rows(RELEASE, {"ids": dumps(done), "now": now_in_milliseconds(tx)})
     }
 
 
@@ -214,4 +215,4 @@ CLAMP: Final = f"""
 
 def clamp(tx: Transaction) -> int:
     """Shortens waits that are longer than their back-off, because the clock was set back. Returns how many."""
-    return tx.execute(CLAMP, {"now": milliseconds(tx)}).rowcount
+    return tx.execute(CLAMP, {"now": now_in_milliseconds(tx)}).rowcount

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from wmsd.base.strict_json import dumps
-from wmsd.events.webhooks.signing import AUTHENTICATION, telling
+from wmsd.events.webhooks.signing import AUTHENTICATION, delivery_headers
 
 MASK: Final = "***"
 KEPT_OF_ANSWER: Final = 1024
@@ -36,7 +36,7 @@ def _masked(auth_type: str, value: str) -> str:
 
 def sent(kept: Mapping[str, str], event_id: str, event: str, attempt: int, sequence: int) -> dict[str, str]:
     """All headers that were sent."""
-    return {**telling(event_id, event, attempt, sequence), **kept}
+    return {**delivery_headers(event_id, event, attempt, sequence), **kept}
 
 
 def of_answer(headers: Mapping[str, str]) -> str | None:

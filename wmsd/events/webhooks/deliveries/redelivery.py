@@ -9,7 +9,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.outbox.deliveries import ATTEMPTS
 from wmsd.events.webhooks.deliveries import filters as matching
-from wmsd.events.webhooks.deliveries.due_store import milliseconds
+from wmsd.events.webhooks.deliveries.due_store import now_in_milliseconds
 from wmsd.events.webhooks.deliveries.filters import Record, Wanted
 from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES
 
@@ -26,7 +26,7 @@ SEND_NOW: Final = """
 
 def send_now(tx: Transaction, delivery_id: int) -> None:
     """Makes it due now in any status. It does not wait for others."""
-    tx.execute(SEND_NOW, {"id": delivery_id, "attempts": ATTEMPTS, "now": milliseconds(tx)})
+    tx.execute(SEND_NOW, {"id": delivery_id, "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def count(tx: Transaction, chosen: Range, most: float = math.inf, most_looks: fl
 def send_range(tx: Transaction, chosen: Range, after: int) -> Sent:
     """Queues some of the range, those after the delivery `after`; those of one entity keep their order."""
     found = matching.oldest(tx, chosen.wanted, after, AT_ONCE)
-    given = {"ids": dumps(found.ids), "attempts": ATTEMPTS, "now": milliseconds(tx)}
+    given = {"ids": dumps(found.ids), "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)}
     tx.execute(HOLD, given)
     tx.execute(RELEASE_FIRST, given)
     return Sent(found.last or after, len(found.ids), found.is_more)

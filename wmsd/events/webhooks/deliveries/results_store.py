@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
-from wmsd.events.webhooks.deliveries.due_store import milliseconds, release
-from wmsd.events.webhooks.rules import GONE, SWITCHED_OFF_AFTER, Verdict, failing_milliseconds, verdict
+from wmsd.events.webhooks.deliveries.due_store import now_in_milliseconds, release_next
+from wmsd.events.webhooks.rules import GONE, SWITCHED_OFF_AFTER, Verdict, failing_milliseconds, verdict_of_attempt
 from wmsd.events.webhooks.store import switch_off
 
 
@@ -68,10 +68,10 @@ def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
     Returns the subscriptions that have more to send because of that.
     """
     judged = _judged(tx, results)
-    now = milliseconds(tx)
+    now = now_in_milliseconds(tx)
     tx.execute(NOTE_ATTEMPTS, (dumps([_attempt(each) for each in judged]),))
     tx.execute(NOTE_VERDICTS, (dumps([_verdict(each, now) for each in judged]),))
-    released = release(tx, [each.result.delivery_id for each in judged if each.verdict.wait is None])
+    released = release_next(tx, [each.result.delivery_id for each in judged if each.verdict.wait is None])
     for each in _telling(judged):
         _note_health(tx, each.result, _shown(each))
     return released
@@ -86,7 +86,7 @@ def _judged(tx: Transaction, results: Sequence[Result]) -> list[Judged]:
 
 def _judge(result: Result, status: str, attempts: int, attempts_left: int) -> Judged:
     left = max(attempts_left - 1, 0)
-    became = verdict(result.is_success, left)
+    became = verdict_of_attempt(result.is_success, left)
     if status == "skipped" and not result.is_success:
         became = Verdict("skipped")  # it was skipped while under way
     return Judged(result, became, attempts + 1, left)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from wmsd.contract.fields import Id, Input, Model, Timestamp, choice, not_among, refuse
+from wmsd.contract.fields import Id, Input, Model, Timestamp, choice_of, not_among, validation_error
 from wmsd.contract.list_queries import CursorQuery, QueryTimestamp, several_of
 from wmsd.events.outbox.events import EVENTS
 from wmsd.events.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT, DeliveryStatus
@@ -28,7 +28,7 @@ def _known(name: str) -> str:
     return name
 
 
-EventName = Annotated[str, AfterValidator(_known), choice("EventName", EVENTS)]
+EventName = Annotated[str, AfterValidator(_known), choice_of("EventName", EVENTS)]
 
 
 def records_of(value: object) -> tuple[tuple[str, int], ...]:
@@ -37,12 +37,12 @@ def records_of(value: object) -> tuple[tuple[str, int], ...]:
         return tuple(value)  # type: ignore[arg-type]  # read before
     given = value.split(",")
     if len(given) > MOST_RECORDS:
-        raise refuse(f"must name at most {MOST_RECORDS} records")
+        raise validation_error(f"must name at most {MOST_RECORDS} records")
     found: list[tuple[str, int]] = []
     for each in given:
         match = _RECORD.fullmatch(each.strip())
         if match is None:
-            raise refuse("must be an id such as 12, or a record such as sales_order:12")
+            raise validation_error("must be an id such as 12, or a record such as sales_order:12")
         if match[1] is not None and match[1] not in ENTITIES:
             raise not_among(match[1], ", ".join(ENTITIES))
         found += [(entity, int(match[2])) for entity in ([match[1]] if match[1] else ENTITIES)]

@@ -5,7 +5,7 @@ from typing import Final
 from wmsd.base.strict_json import dumps
 from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.lists import fitting
+from wmsd.db.sql.lists import number_that_fits
 from wmsd.db.sql.records import record_sql
 from wmsd.events.webhooks.deliveries import filters as matching
 from wmsd.events.webhooks.deliveries.due_store import EPOCH_OF, SENT_BODY, SEQUENCE_GAP
@@ -79,7 +79,7 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
     """
     found = matching.newest(tx, wanted(subscription_id, query), position, query.per_page)
     texts = [text for (text,) in tx.rows(FOUND, (dumps(found.ids),))]
-    shown = fitting(texts)
+    shown = number_that_fits(texts)
     ids = found.ids[:shown]
     is_cut = shown < len(texts)
     end = ids[-1] if is_cut else found.last or position

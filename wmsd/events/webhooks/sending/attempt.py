@@ -12,7 +12,7 @@ from wmsd.events.webhooks.deliveries import headers as shown_headers
 from wmsd.events.webhooks.deliveries.due_store import Due, Target
 from wmsd.events.webhooks.deliveries.results_store import Result
 from wmsd.events.webhooks.sending.routes import Request, Ways
-from wmsd.events.webhooks.signing import headers, telling
+from wmsd.events.webhooks.signing import delivery_headers, headers
 from wmsd.http_client.answer import Answer
 
 
@@ -29,7 +29,7 @@ class Receiver:
     previous_secret_expires_at: str | None
 
 
-def opened(target: Target, vault: Vault) -> Receiver:
+def open_receiver(target: Target, vault: Vault) -> Receiver:
     return Receiver(
         subscription_id=target.subscription_id,
         url=target.url,
@@ -65,7 +65,7 @@ async def attempt(ways: Ways, clock: Clock, receiver: Receiver, due: Due, is_san
         body=body,
         is_sandbox=is_sandbox,
     )
-    known = telling(due.event_id, due.event, due.attempts + 1, due.sequence)
+    known = delivery_headers(due.event_id, due.event, due.attempts + 1, due.sequence)
     request = Request(receiver.subscription_id, due.id, receiver.url, sent, body)
     answer = await ways.to(receiver.url).send(request)
     return Result(

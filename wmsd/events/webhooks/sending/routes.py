@@ -46,11 +46,9 @@ class Inside:
     clock: Clock
 
     async def send(self, request: Request) -> Answer:
-        from wmsd.events.webhooks.test_receivers.receiver import (
-            receive,  # imported here, because a start does not need it
-        )
+        from wmsd.events.webhooks.test_receivers.receiver import receive_delivery
 
-        return await receive(
+        return await receive_delivery(
             await self.database(),
             self.clock,
             request.subscription_id,

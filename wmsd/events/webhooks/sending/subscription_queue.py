@@ -17,7 +17,7 @@ from wmsd.events.webhooks.deliveries import due_store as deliveries
 from wmsd.events.webhooks.deliveries.due_store import Due, DueNow, Target
 from wmsd.events.webhooks.deliveries.results_store import Result
 from wmsd.events.webhooks.rules import GONE
-from wmsd.events.webhooks.sending.attempt import Receiver, opened
+from wmsd.events.webhooks.sending.attempt import Receiver, open_receiver
 from wmsd.events.webhooks.sending.due_scanner import Scan
 from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION, Lane
 
@@ -62,7 +62,7 @@ class SubscriptionQueue:
     """How often it was dropped: a page that was read before is not sent."""
 
     def __post_init__(self) -> None:
-        self.receiver = opened(self.target, self.vault)
+        self.receiver = open_receiver(self.target, self.vault)
         self.lane = Lane(False, self.company_id, self.receiver.host)
 
     @property
@@ -78,7 +78,7 @@ class SubscriptionQueue:
     def aim(self, target: Target) -> None:
         """From here on all is sent to it, also what is ready."""
         if target != self.target:
-            self.receiver, self.target = opened(target, self.vault), target
+            self.receiver, self.target = open_receiver(target, self.vault), target
             self.lane = self.lane._replace(host=self.receiver.host)
 
     # --- what is due --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from wmsd.events.webhooks.deliveries import due_store as deliveries
 from wmsd.events.webhooks.deliveries import results_store as results
 from wmsd.events.webhooks.deliveries import store as log
 from wmsd.events.webhooks.deliveries.due_store import Due
-from wmsd.events.webhooks.sending.attempt import Receiver, attempt, opened
+from wmsd.events.webhooks.sending.attempt import Receiver, attempt, open_receiver
 from wmsd.events.webhooks.sending.routes import ways_of
 from wmsd.http_client.lazy_client import LazyClient
 
@@ -56,10 +56,12 @@ async def try_test(
         target = deliveries.target(tx, subscription_id)
         if target is None:
             return None
-        receiver = opened(target, vault)
+        receiver = open_receiver(target, vault)
         if receiver.credentials is None:
             missing_credentials.note(tx, subscription_id, target.url, target.credentials)
-            receiver = opened(deliveries.target(tx, subscription_id) or target, vault)  # maybe a test receiver
+            receiver = open_receiver(
+                deliveries.target(tx, subscription_id) or target, vault
+            )  # maybe a test receiver
         due = None if receiver.credentials is None else deliveries.queue_test(tx, subscription_id)
         return receiver, due
 

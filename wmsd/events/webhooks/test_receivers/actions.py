@@ -8,10 +8,10 @@ from wmsd.base.vault import Vault
 from wmsd.contract.context import Company
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import stored
+from wmsd.db.sql.statements import column_values
 from wmsd.events.webhooks import receiver_rules as rules
 from wmsd.events.webhooks import store as subscriptions
-from wmsd.events.webhooks.actions import check_room, reading, rotate, writing
+from wmsd.events.webhooks.actions import check_room, reading, rotate_secret, writing
 from wmsd.events.webhooks.rules import off_because
 from wmsd.events.webhooks.schema import Subscription
 from wmsd.events.webhooks.test_receivers import store
@@ -33,7 +33,7 @@ def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) 
         "credentials": tx.service(Vault).seal(dumps({"secret": rules.new_secret()})),
         "has_short_secret": False,
     }
-    id = subscriptions.insert(tx, stored(values))
+    id = subscriptions.insert(tx, column_values(values))
     store.make(tx, id, body.answers)
     record = subscriptions.one(tx, id, company)
     assert record is not None
@@ -71,5 +71,5 @@ def rotate_webhook_receiver_secret(tx: Transaction, id: int, company: Company) -
     before = get_webhook_receiver.action(tx, id, company)["secret"]
     if before is None:
         raise Problem("VALIDATION_FAILED", "The present secret cannot be read here. Make a new test receiver.")
-    rotate(tx, id, before, rules.new_secret())
+    rotate_secret(tx, id, before, rules.new_secret())
     return get_webhook_receiver.action(tx, id, company)  # type: ignore[no-any-return]

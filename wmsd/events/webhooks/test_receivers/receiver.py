@@ -12,7 +12,7 @@ from wmsd.events.webhooks.test_receivers import store
 from wmsd.http_client.answer import Answer
 
 
-async def receive(
+async def receive_delivery(
     database: Database,
     clock: Clock,
     subscription_id: int,

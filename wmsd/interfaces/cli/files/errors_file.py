@@ -26,7 +26,7 @@ def refuse_the_same(path: Path, file: IO[bytes]) -> None:
         fail(REFUSED)
 
 
-def begin(path: Path) -> None:
+def begin_errors_file(path: Path) -> None:
     """Leaves no errors of an earlier run, as this one may end before it knows its own; and a file that cannot be
     written is told before anything is done. Raises OSError.
     """

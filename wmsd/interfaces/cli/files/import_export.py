@@ -14,27 +14,27 @@ from typing import IO, Any, Final, NoReturn
 import click
 
 from wmsd.base.decimal_marks import MARKS
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.contract.bulk_imports import ImportRefused, Outcome
 from wmsd.contract.context import PROGRAM, Actor
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.staging import Staging
 from wmsd.db.sql.statistics import refresh_statistics
 from wmsd.imports.csv_rows import NO_ROWS, Form, Unreadable
 from wmsd.imports.disk_room import Room, staging_folder
-from wmsd.imports.errors import Told, asked, of_file
+from wmsd.imports.errors import Told, cells_to_ask, of_file
 from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.imports.file_kinds import KINDS, MODULE_OF, export_csv, import_beside
-from wmsd.imports.preview import counts_of, errors_anyway, evidence_of, form_in_words, preview, told
+from wmsd.imports.preview import counts_of, errors_anyway, errors_for_people, evidence_of, form_in_words, preview
 from wmsd.imports.store import Recording, TakenInAlready
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.files import import_undo, previews
-from wmsd.interfaces.cli.files.errors_file import begin, refuse_the_same, write_whole
+from wmsd.interfaces.cli.files.errors_file import begin_errors_file, refuse_the_same, write_whole
 from wmsd.interfaces.cli.files.import_progress import ShownProgress, progress_of
 from wmsd.interfaces.cli.kit.audit_notes import audit_import
-from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database, database_to_change
 from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 from wmsd.interfaces.cli.records import stock_changes
@@ -74,7 +74,7 @@ Options = dict[str, Any]
 @click.option("--most-growth", type=int, hidden=True, help="Bytes by which the company's file may grow.")
 @click.option("--tell-progress", is_flag=True, hidden=True, help="Tell it in lines, for the server.")
 @json_option
-@installed
+@with_installation
 def import_command(
     command_line: CommandLine, /, kind: str, file: IO[bytes], code: str, as_json: bool, **given: Any
 ) -> None:
@@ -100,7 +100,7 @@ def import_command(
     options = _options(kind, complete=given["complete"] or None, reason=given["reason"])
     if given["errors"] is not None:
         refuse_the_same(given["errors"], file)
-        begin(given["errors"])
+        begin_errors_file(given["errors"])
     folder = None if given["scratch"] is None else staging_folder(given["scratch"])
     changes_nothing = given["dry_run"] or given["is_preview"]
     if command_line.folder.is_made and not changes_nothing:
@@ -223,7 +223,7 @@ def _import(
         staging.write(refresh_statistics)
     except ImportRefused as refused:
         progress.end()
-        wrong = told(staging, KINDS[kind], source, guessed.form, refused.outcome.errors)
+        wrong = errors_for_people(staging, KINDS[kind], source, guessed.form, refused.outcome.errors)
         if given["errors"] is not None:
             write_whole(wrong.first, given["errors"], wrong.more)
         _refuse(wrong, as_json, given["errors"])
@@ -250,7 +250,7 @@ def _errors_anyway(
 
 
 def _ask(question: str, guessed: Guess, errors: Told, errors_file: Path | None) -> NoReturn:
-    waiting = asked(guessed)
+    waiting = cells_to_ask(guessed)
     if errors_file is not None:
         write_whole([*waiting, *errors.first], errors_file, errors.more)
     first, second = previews.likely_first(guessed.evidence, guessed.form.decimal)
@@ -288,7 +288,7 @@ def _options(kind: str, **given: object) -> dict[str, object]:
             kinds = [other for other in KINDS if name in KINDS[other].options]
             raise click.UsageError(f"--{name} goes with {', '.join(kinds)} only.")
     if "reason" in options:
-        check(Reason, {"reason": options["reason"]})
+        validate_model(Reason, {"reason": options["reason"]})
     return options
 
 
@@ -317,7 +317,7 @@ def _refuse_file(_: click.Context, __: click.Parameter, files: tuple[str, ...]) 
 @click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
 @click.argument("files", nargs=-1, metavar="> FILE.csv", is_eager=True, expose_value=False, callback=_refuse_file)
 @click.option("--company", "code", required=True, metavar="CODE", help="The company.")
-@installed
+@with_installation
 def export_command(command_line: CommandLine, kind: str, code: str) -> None:
     """Write all records of one KIND as CSV on standard output.
 
@@ -334,4 +334,4 @@ def export_command(command_line: CommandLine, kind: str, code: str) -> None:
         spool.seek(0)
         shutil.copyfileobj(spool, sys.stdout)
     sys.stdout.flush()
-    note(f"{counted(count, 'row')}.")
+    note(f"{count_of(count, 'row')}.")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.contract.context import PROGRAM, Actor
 from wmsd.db.engine.staging import Staging
 from wmsd.imports import store as record
@@ -14,7 +14,7 @@ from wmsd.imports.schema import ImportQuery
 from wmsd.imports.undo import CannotBeUndone, undo_last
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.audit_notes import audit_import
-from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database, database_to_change
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.tenants.companies import actions as companies
@@ -38,7 +38,7 @@ company_option = click.option("--company", "code", required=True, metavar="CODE"
 @click.option("--number", type=int, hidden=True, help="The import that must be the last one.")
 @yes_option
 @json_option
-@installed
+@with_installation
 def undo(
     command_line: CommandLine, code: str, by: str | None, number: int | None, yes: bool, as_json: bool
 ) -> None:
@@ -90,7 +90,7 @@ def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int 
         return number
     confirm(
         f"Take import {last['id']} of {code} back: {last['kind']} from {last['file_name']}, "
-        f"{counted(last['created'], 'record')} created and {last['updated']} changed?"
+        f"{count_of(last['created'], 'record')} created and {last['updated']} changed?"
     )
     return int(last["id"])
 
@@ -98,7 +98,7 @@ def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int 
 @click.command("list")
 @company_option
 @json_option
-@installed
+@with_installation
 def show_list(command_line: CommandLine, code: str, as_json: bool) -> None:
     """List the last imports, the newest first."""
     query = ImportQuery(sort="-id", per_page=MOST_LISTED)

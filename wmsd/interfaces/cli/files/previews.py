@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from wmsd.base.decimal_marks import MARKS, Mark
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.contract.bulk_imports import Alike
 from wmsd.imports.csv_rows import NO_ROWS, Form, Unreadable
 from wmsd.imports.encoding_samples import Sample
 from wmsd.imports.encodings import WrongEncoding
-from wmsd.imports.errors import Told, Wrong, shortened
+from wmsd.imports.errors import Told, Wrong, short_cell
 from wmsd.imports.file_kinds import DryRun
 from wmsd.imports.preview import Preview, form_in_words, in_all
 from wmsd.interfaces.cli.kit.command_line import fail, note, say
@@ -89,7 +89,7 @@ def beside_question(asked: Sequence[Wrong], errors: Told, errors_file: Path | No
     sentences = ["These errors do not depend on it:", *first_of(errors, errors_file)] if errors.in_all else []
     if errors_file is not None:
         cells = "the cell that is" if len(asked) == 1 else f"the first {len(asked)} cells that are"
-        all_of = f" and {counted(len(errors.first), 'error')}" if errors.in_all else ""
+        all_of = f" and {count_of(len(errors.first), 'error')}" if errors.in_all else ""
         sentences.append(f"{errors_file} has {cells} asked about{all_of}.")
     return sentences
 
@@ -127,7 +127,7 @@ def _in_words(row: dict[str, Any]) -> dict[str, Any]:
     for each in row["cells"]:
         name, before, after = each["column"], each["before"], each["after"]
         if row["what"] == "new" and after:
-            cells.append(f"{name}: {shortened(after)}")
+            cells.append(f"{name}: {short_cell(after)}")
         elif before is not None and before != after:
-            cells.append(f"{name}: {shortened(before) or '-'} → {shortened(after) or '-'}")
+            cells.append(f"{name}: {short_cell(before) or '-'} → {short_cell(after) or '-'}")
     return {"row": row["row"], "what": row["what"], "cells": ", ".join(cells) or "-"}

@@ -31,7 +31,7 @@ def audit(
     who = None if actor is PROGRAM else actor
 
     async def write(installation: Installation) -> None:
-        await installation.platform.write(lambda tx: companies.audit(tx, action, subject, details), who)
+        await installation.platform.write(lambda tx: companies.write_audit(tx, action, subject, details), who)
 
     try:
         run(write)

@@ -26,12 +26,12 @@ OPTIONS: Final = {"data": "--data", "config_file": "--config"}
 """The options that say which installation is meant, by the names of their parameters."""
 
 
-def suggested(text: str) -> str:
+def complete_commands(text: str) -> str:
     """The text with complete commands, for the command that runs now."""
-    return completing()(text)
+    return command_completer()(text)
 
 
-def completing() -> Complete:
+def command_completer() -> Complete:
     """What completes the commands of a text as this command needs it. Later it may be called on any thread."""
     return _by(_given(click.get_current_context(silent=True)))
 

@@ -22,16 +22,20 @@ from wmsd.base.problems import Problem
 from wmsd.data_folder.clock_watch import order_as_server
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import beside_a_server
-from wmsd.data_folder.messages import check_folder, refuse_others, where_instead
-from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError, as_storage_error
+from wmsd.data_folder.messages import as_storage_error, check_folder, refuse_others, where_instead
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
 from wmsd.db.files.company_file import Borrow
 from wmsd.installation.open_installation import Installation, open_installation
-from wmsd.interfaces.cli.kit.command_hints import suggested
+from wmsd.interfaces.cli.kit.command_hints import complete_commands
 from wmsd.interfaces.cli.kit.operations import at_the_command_line
-from wmsd.log.output import escaped
+from wmsd.log.output import escape_controls
 from wmsd.maintenance.backups.newest_backup import BackupsIn, brings_data_back
-from wmsd.maintenance.upgrades.old_places import settled
-from wmsd.settings import Layer, Settings, SettingsError, layers_of, salvaged, settings_of
+from wmsd.maintenance.upgrades.old_places import use_old_places
+from wmsd.settings.all_settings import Settings
+from wmsd.settings.partial_settings import read_partial_settings
+from wmsd.settings.paths import Layer
+from wmsd.settings.sections.fields import SettingsError
+from wmsd.settings.sources import layers_of, settings_of
 from wmsd.tenants.accounts import last_admin
 from wmsd.tenants.companies.unknown_codes import SEPARATORS
 
@@ -170,7 +174,7 @@ class CommandLine:
         note(f"Data folder: {self.folder.path.resolve()}")
 
 
-def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callable[P, Result]:
+def with_installation(command: Callable[Concatenate[CommandLine, P], Result]) -> Callable[P, Result]:
     """Adds --config and --data to a command, passes it its installation, and prints one line for each error."""
     return _installed(command, _by_settings)
 
@@ -188,7 +192,7 @@ Flags = Mapping[tuple[str, str], str]
 def _by_settings(file: Path | None, flags: Flags) -> CommandLine:
     """Raises SettingsError."""
     layers = layers_of(file, flags)
-    settings, told, two_of_data, two_of_backups = settled(settings_of(layers), layers)
+    settings, told, two_of_data, two_of_backups = use_old_places(settings_of(layers), layers)
     if two_of_data:
         raise SettingsError("\n".join(two_of_data))
     folder = DataFolder(Path(settings.server.data))
@@ -196,8 +200,8 @@ def _by_settings(file: Path | None, flags: Flags) -> CommandLine:
 
 
 def _by_what_can_be_read(file: Path | None, flags: Flags) -> CommandLine:
-    readable, layers, wrong = salvaged(file, flags)
-    settings, told, *two = settled(readable, layers)
+    readable, layers, wrong = read_partial_settings(file, flags)
+    settings, told, *two = use_old_places(readable, layers)
     wrong += [sentence for sentences in two for sentence in sentences]
     for sentence in wrong:
         note(f"Mistake in the settings: {sentence}")
@@ -298,7 +302,9 @@ def fail(sentences: Iterable[str]) -> NoReturn:
     with suppress(OSError):  # the exit status tells it too
         for sentence in sentences:
             click.secho(
-                f"wmsd: {escaped(suggested(sentence))}", err=True, fg="red" if sys.stderr.isatty() else None
+                f"wmsd: {escape_controls(complete_commands(sentence))}",
+                err=True,
+                fg="red" if sys.stderr.isatty() else None,
             )
     sys.exit(1)
 
@@ -308,16 +314,16 @@ def note(text: str, is_for_here: bool = True) -> None:
     fails where they cannot be written. `is_for_here`: commands in them are about the installation of this one.
     """
     with suppress(OSError):
-        say_text(suggested(text) if is_for_here else text, err=True)
+        say_text(complete_commands(text) if is_for_here else text, err=True)
 
 
 def say_text(text: str, err: bool = False) -> None:
     """Prints lines for people. What others have named in them cannot steer the terminal."""
-    click.echo("\n".join(map(escaped, text.split("\n"))), err=err)
+    click.echo("\n".join(map(escape_controls, text.split("\n"))), err=err)
 
 
 @contextmanager
-def asked(otherwise: str) -> Iterator[None]:
+def answer_needed_from(otherwise: str) -> Iterator[None]:
     """For questions: says what to do where nobody answers. `otherwise`: the option that answers it."""
     try:
         yield
@@ -359,7 +365,7 @@ def _table(rows: list[dict[str, Any]], empty: str) -> None:
 
 def shown_cell(value: Any) -> str:
     """The value on one line, without control characters."""
-    return escaped(_in_words(value))
+    return escape_controls(_in_words(value))
 
 
 def _in_words(value: Any) -> str:

@@ -74,7 +74,7 @@ class Undone(Exception):
     """Ends a dry run, so that nothing that it did is kept."""
 
 
-async def write(
+async def write_company(
     installation: Installation,
     code: str,
     action: Callable[[Transaction], Result],

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 
 def risks(settings: Settings, platform_file: Path) -> Iterator[str]:

@@ -16,7 +16,7 @@ LEAST_SECONDS: Final = 0.25
 
 
 @contextmanager
-def shown(label: str) -> Iterator[Tell]:
+def progress_bar(label: str) -> Iterator[Tell]:
     """Shows nothing where no terminal is."""
     if not sys.stderr.isatty():
         yield silent

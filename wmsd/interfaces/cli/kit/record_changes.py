@@ -10,25 +10,25 @@ from wmsd.base.problems import FieldErrors, Problem
 from wmsd.contract.fields import Input, Recorded
 from wmsd.contract.operation import Operation
 from wmsd.contract.results import Record
-from wmsd.contract.validation import check, well_formed
+from wmsd.contract.validation import validate_model, well_formed
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.decoding import may_have_more, with_references
-from wmsd.dispatch.record_audit import Entry, acted
-from wmsd.dispatch.record_audit import write as write_audit
+from wmsd.dispatch.record_audit import Entry, act_and_audit
+from wmsd.dispatch.record_audit import write_audit_entry as write_audit
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.interfaces.cli.kit.company_data import database_to_change
 from wmsd.interfaces.cli.kit.field_options import NAMED_BY_CODE, given_values
 from wmsd.interfaces.cli.kit.record_kind import RecordCommands, Row, named_by_options, with_codes
-from wmsd.tenants.companies.store import differences
+from wmsd.tenants.companies.store import field_differences
 from wmsd.warehouse.directory import store as directory
-from wmsd.warehouse.directory.imports import laid_over, nested
+from wmsd.warehouse.directory.imports import laid_over, nest_address
 from wmsd.warehouse.similar_codes import code_meant
 
 Values = Mapping[str, object]
 
 
-def create(
+def create_record(
     command_line: CommandLine, /, *, kind: RecordCommands, record_code: str, code: str, as_json: bool, **given: Any
 ) -> None:
     values, errors = given_values(kind.fields, given)
@@ -36,7 +36,7 @@ def create(
 
     def write(tx: Transaction) -> tuple[Record, Entry | None]:
         body = _body(tx, kind.create, values, errors, {})
-        return acted(tx, kind.create, code, {"body": body})
+        return act_and_audit(tx, kind.create, code, {"body": body})
 
     with named_by_options(kind.fields, {"code": "CODE"}):
         record = _written(command_line, code, write)
@@ -44,7 +44,7 @@ def create(
     say(made if as_json else {"id": made["id"], "code": made["code"], "name": made["name"]}, as_json)
 
 
-def change(
+def change_record(
     command_line: CommandLine, /, *, kind: RecordCommands, named: str, code: str, as_json: bool, **given: Any
 ) -> None:
     values, errors = given_values(kind.changes, given)
@@ -56,7 +56,7 @@ def change(
         record_id = kind.find(tx, named, code)
         before = json.loads(kind.get.action(tx, record_id).json)
         body = _body(tx, kind.change, values, errors, {"id": record_id}, before)
-        record, entry = acted(tx, kind.change, code, {"id": record_id, "body": body})
+        record, entry = act_and_audit(tx, kind.change, code, {"id": record_id, "body": body})
         after = json.loads(record.json)
         shown[:] = [before, after] if as_json else [with_codes(tx, before), with_codes(tx, after)]
         return record, entry
@@ -65,7 +65,7 @@ def change(
         _written(command_line, code, write)
     before, after = shown
     changed: dict[str, Any] = {
-        name: each for name, each in differences(before, after).items() if name not in Recorded.READ_ONLY
+        name: each for name, each in field_differences(before, after).items() if name not in Recorded.READ_ONLY
     }
     if as_json:
         say({"id": after["id"], "code": after["code"], "changed": changed}, True)
@@ -99,11 +99,11 @@ def _body(
 ) -> Input:
     """The body of the operation. Raises Problem with every error at once, those of references too, as the API."""
     values, errors = _with_ids(tx, given, unread)
-    sent = laid_over(current or {}, nested(values))
-    body = {name: sent[name] for name in nested(values)}
+    sent = laid_over(current or {}, nest_address(values))
+    body = {name: sent[name] for name in nest_address(values)}
     assert operation.body is not None
     try:
-        return check(operation.body, body, errors)
+        return validate_model(operation.body, body, errors)
     except Problem as problem:
         if operation.references is None or not may_have_more(problem):
             raise

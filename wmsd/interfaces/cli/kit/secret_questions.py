@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import click
 
-from wmsd.interfaces.cli.kit.command_line import asked, note
+from wmsd.interfaces.cli.kit.command_line import answer_needed_from, note
 from wmsd.maintenance.backups.manifest import Manifest
 from wmsd.maintenance.keys.passphrases import NotOpened
 
@@ -29,5 +29,5 @@ def ask_for_secret(manifest: Manifest, what: str, otherwise: str, open_with: Cal
 
 def _typed(name: str, is_hidden: bool) -> str:
     """A phrase of twelve words is typed in sight: nobody types it right otherwise."""
-    with asked("--passphrase-file FILE"):
+    with answer_needed_from("--passphrase-file FILE"):
         return str(click.prompt(name, default="", show_default=False, hide_input=is_hidden, err=True)).strip()

@@ -4,8 +4,8 @@ import shlex
 from pathlib import Path
 from typing import Any, Final
 
-from wmsd.base.byte_sizes import size
-from wmsd.base.plurals import counted, first_few
+from wmsd.base.byte_sizes import size_text
+from wmsd.base.plurals import count_of, first_few
 from wmsd.db.engine.failures import StorageError
 from wmsd.interfaces.cli.kit.command_line import note
 from wmsd.maintenance.backups.archive import read_manifest
@@ -27,10 +27,10 @@ def row_of(path: Path, own: str | None) -> dict[str, Any]:
     codes = [file.code for file in manifest.files if file.code]
     lacks = [each.code for each in manifest.left_out]
     told = {"lacks": lacks, "company": company, "installation": whose, "codes": codes, "error": None}
-    return {"backup": path.name, **described(path, manifest), **told}
+    return {"backup": path.name, **describe_backup(path, manifest), **told}
 
 
-def columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str, Any]]:
+def backup_columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str, Any]]:
     """The rows as a table shows them. Where no data say whose a backup is, its companies do."""
     hidden = {
         "error",
@@ -49,12 +49,12 @@ def note_companies(folder: BackupFolder, rows: list[dict[str, Any]]) -> None:
         note("The archives of one company are no backups: `wmsd company import FILE` brings a company back.")
     inside = folder.of_companies()
     if number := len(inside.companies()):
-        archives = counted(number, "archive of a deleted company", "archives of deleted companies")
+        archives = count_of(number, "archive of a deleted company", "archives of deleted companies")
         path = shlex.quote(str(inside.path.absolute()))
         note(f"{path} has {archives}: wmsd backup list --folder {path}")
 
 
-def described(path: Path, manifest: Manifest) -> dict[str, Any]:
+def describe_backup(path: Path, manifest: Manifest) -> dict[str, Any]:
     """The columns `DESCRIBED`."""
     companies = sum(file.company_id is not None for file in manifest.files)
     values = (
@@ -62,8 +62,8 @@ def described(path: Path, manifest: Manifest) -> dict[str, Any]:
         manifest.seconds,
         manifest.wmsd,
         companies,
-        size(manifest.bytes),
-        size(path.stat().st_size),
+        size_text(manifest.bytes),
+        size_text(path.stat().st_size),
         manifest.keys,
     )
     return dict(zip(DESCRIBED, values, strict=True))

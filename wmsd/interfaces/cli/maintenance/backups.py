@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import click
 
-from wmsd.base.byte_sizes import size
-from wmsd.base.plurals import counted
+from wmsd.base.byte_sizes import size_text
+from wmsd.base.plurals import count_of
 from wmsd.data_folder.lending import beside_a_server
 from wmsd.data_folder.make_place import new_place
 from wmsd.data_folder.new_epoch import Missing
@@ -21,16 +21,16 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
     fail,
-    installed,
     json_option,
     note,
     say,
     say_text,
+    with_installation,
 )
-from wmsd.interfaces.cli.kit.progress_bar import shown, to_server
+from wmsd.interfaces.cli.kit.progress_bar import progress_bar, to_server
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.interfaces.cli.kit.secret_questions import ask_for_secret
-from wmsd.interfaces.cli.maintenance.backup_list import columns, described, note_companies, row_of
+from wmsd.interfaces.cli.maintenance.backup_list import backup_columns, describe_backup, note_companies, row_of
 from wmsd.interfaces.cli.maintenance.backup_options import (
     passphrase_of,
     passphrase_option,
@@ -42,14 +42,14 @@ from wmsd.interfaces.cli.maintenance.restore_report import (
     INTEGRATORS,
     KEYS_SHOWN,
     question,
+    restore_sentences,
     sentence_of_replaced,
     sentences_of_missing,
     sentences_of_unread,
-    told,
 )
 from wmsd.interfaces.cli.server.new_folder import refuse_strangers
 from wmsd.maintenance.backups.archive import read_manifest
-from wmsd.maintenance.backups.backup_verdict import REMEDY, verdict
+from wmsd.maintenance.backups.backup_verdict import REMEDY, backup_verdict
 from wmsd.maintenance.backups.create import Creation, Made
 from wmsd.maintenance.backups.encryption import said_of
 from wmsd.maintenance.backups.folder import BackupFolder
@@ -66,7 +66,7 @@ from wmsd.maintenance.backups.progress import Tell, silent
 from wmsd.maintenance.backups.restore import Restore
 from wmsd.maintenance.backups.schedule import local_now
 from wmsd.maintenance.backups.scheduled_run import Scheduled, proven_now, with_last_proof
-from wmsd.maintenance.backups.server_side import ToPut, put
+from wmsd.maintenance.backups.server_side import ToPut, put_company_file
 from wmsd.maintenance.backups.verify import Proof, prove
 from wmsd.maintenance.platform_restore.restore_platform import PlatformRestore
 
@@ -94,7 +94,7 @@ def backup_command() -> None:
 @folder_option
 @passphrase_option
 @json_option
-@installed
+@with_installation
 def create(
     command_line: CommandLine,
     name: Path | None,
@@ -115,7 +115,7 @@ def create(
     command_line.find()
     folder = _folder_of(command_line, name) if name is not None else _folder(command_line, folder_name)
     passphrase = passphrase_of(command_line, passphrase_file)
-    with beside_a_server(command_line.folder) as loan, shown("Copying") as tell:
+    with beside_a_server(command_line.folder) as loan, progress_bar("Copying") as tell:
         source = source_of(command_line, loan)
         made = Creation(command_line.folder, source, folder, passphrase, tell).make(
             None if name is None else name.name
@@ -126,7 +126,7 @@ def create(
 
 
 def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_json: bool) -> None:
-    say({"backup": str(made.path), **described(made.path, made.manifest)}, as_json)
+    say({"backup": str(made.path), **describe_backup(made.path, made.manifest)}, as_json)
     note(f"The keys of the installation are {said_of(made.manifest)}.")
     for each in made.manifest.left_out:
         note(f"{each.code} is not in it: {each.reason}")
@@ -140,7 +140,7 @@ def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_j
 @backup_command.command("list")
 @folder_option
 @json_option
-@installed
+@with_installation
 def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) -> None:
     """List the backups in the folder, the oldest first.
 
@@ -153,7 +153,7 @@ def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) ->
     own = installation_of(command_line.folder)
     rows = [row_of(path, own) for path in (*folder.archives(), *folder.companies())]
     nothing = f"There is no backup in {folder.path}.{_elsewhere(command_line, folder)}"
-    say(rows if as_json else columns(rows, own), as_json, empty=nothing)
+    say(rows if as_json else backup_columns(rows, own), as_json, empty=nothing)
     note_companies(folder, rows)
     if wrong := [row["error"] for row in rows if row["error"]]:
         fail(wrong)
@@ -164,7 +164,7 @@ def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) ->
 @folder_option
 @passphrase_option
 @json_option
-@installed
+@with_installation
 def verify(
     command_line: CommandLine,
     name: Path | None,
@@ -184,7 +184,7 @@ def verify(
     path = name or _newest(folder, own, _elsewhere(command_line, folder))
     passphrase = secret_for(command_line, read_manifest(path), passphrase_file)
     scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
-    with shown("Proving") as tell:
+    with progress_bar("Proving") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
     if own == proof.manifest.installation:
         _note_proof(command_line, path, proof)
@@ -216,7 +216,7 @@ def _tell_proof(command_line: CommandLine, path: Path, proof: Proof, as_json: bo
         phrases = [each.model_dump() for each in proof.manifest.phrases]
         say({**result, "company": company, **told, "phrases": phrases}, as_json)
     else:
-        files = f"{counted(len(proof.manifest.files), 'file')}, {size(proof.manifest.bytes)}"
+        files = f"{count_of(len(proof.manifest.files), 'file')}, {size_text(proof.manifest.bytes)}"
         say_text(f"{path} {_verdict(proof, company)}: {files}, examined in {seconds} s.")
         note(_keys_proven(proof))
         if company is not None and not proof.problems:
@@ -249,7 +249,7 @@ def _verdict(proof: Proof, company: str | None) -> str:
 @click.option("--now", "is_now", is_flag=True, help="With --run: make a backup and prove it, due or not.")
 @click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
 @json_option
-@installed
+@with_installation
 def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress: bool, as_json: bool) -> None:
     """Show when backups are made and what came of the last one, or do what is due.
 
@@ -263,7 +263,7 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
     elif is_now:
         raise click.UsageError("--now goes with --run.")
     record = read_record(command_line.folder.path)
-    found = verdict(settings, record, local_now())
+    found = backup_verdict(settings, record, local_now())
     made, proven = made_there(settings, record), proven_there(settings, record)
     folder = BackupFolder(Path(settings.folder))
     say(
@@ -318,7 +318,7 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 @yes_option
 @passphrase_option
 @json_option
-@installed
+@with_installation
 def restore(
     command_line: CommandLine,
     archive: Path,
@@ -371,9 +371,9 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
         work.check_everything()
         if asks and work.puts_aside:
             confirm(question(work, folder.path))
-        with shown("Restoring") as work.tell:
+        with progress_bar("Restoring") as work.tell:
             done = work.everything()
-    for sentence in told(done, folder.path, Path(command_line.settings.backup.folder)):
+    for sentence in restore_sentences(done, folder.path, Path(command_line.settings.backup.folder)):
         note(sentence)
     return {
         "restored": str(work.archive),
@@ -396,8 +396,8 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
         file = work.company_file(code)
         if asks and (command_line.folder.path / file.path).exists():
             confirm(question(work, command_line.folder.path, file))
-        with shown("Restoring") as work.tell, work.company_unpacked(file) as unpacked:
-            missing = put(
+        with progress_bar("Restoring") as work.tell, work.company_unpacked(file) as unpacked:
+            missing = put_company_file(
                 command_line.folder,
                 loan,
                 ToPut(file.company_id or 0, file.path, unpacked, work.replaced, work.manifest.began_at),

@@ -6,7 +6,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock_trust import Known
 from wmsd.data_folder import clock_watch
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 
 
 @click.group()
@@ -21,7 +21,7 @@ def clock_command() -> None:
 
 @clock_command.command("show")
 @json_option
-@installed
+@with_installation
 def show_clock(command_line: CommandLine, as_json: bool) -> None:
     """Show what the server last found out about the clock."""
 
@@ -47,7 +47,7 @@ def show_clock(command_line: CommandLine, as_json: bool) -> None:
 
 
 @clock_command.command("confirm", short_help="Confirm that the clock is right.")
-@installed
+@with_installation
 def confirm_clock(command_line: CommandLine) -> None:
     """Confirm that the clock is right. From now on the server deletes old data again."""
 

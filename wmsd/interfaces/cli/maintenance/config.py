@@ -11,14 +11,14 @@ from wmsd.interfaces.cli.kit.command_line import (
     DEFAULT_CONFIG,
     CommandLine,
     fail,
-    installed,
     json_option,
     note,
+    with_installation,
 )
-from wmsd.interfaces.cli.maintenance.findings import tell, verdict
+from wmsd.interfaces.cli.maintenance.findings import print_findings, verdict_of_findings
 from wmsd.maintenance.doctor.findings import BEFORE_START, diagnose
 from wmsd.maintenance.doctor.situation import Situation
-from wmsd.settings import as_toml, example
+from wmsd.settings.toml_writer import as_toml, example
 
 
 @click.group()
@@ -31,7 +31,7 @@ def config_command() -> None:
 
 @config_command.command("show")
 @json_option
-@installed
+@with_installation
 def show(command_line: CommandLine, as_json: bool) -> None:
     """Show the settings in force."""
     _say_file(command_line)
@@ -40,7 +40,7 @@ def show(command_line: CommandLine, as_json: bool) -> None:
 
 
 @config_command.command("check")
-@installed
+@with_installation
 def check(command_line: CommandLine) -> None:
     """Check the settings, and the address, files, folders and programs that they name. Nothing is written or sent.
 
@@ -49,10 +49,10 @@ def check(command_line: CommandLine) -> None:
     """
     _say_file(command_line)
     found = diagnose(_situation(command_line), groups=BEFORE_START)
-    tell(found, note)
+    print_findings(found, note)
     if any(each.is_wrong for each in found):
-        fail([f"The server cannot do all that the settings say: {verdict(found)}."])
-    note(f"The settings can be used: {verdict(found)}." if found else "The settings are good.")
+        fail([f"The server cannot do all that the settings say: {verdict_of_findings(found)}."])
+    note(f"The settings can be used: {verdict_of_findings(found)}." if found else "The settings are good.")
 
 
 @config_command.command("init")

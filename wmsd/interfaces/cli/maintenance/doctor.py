@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from wmsd.base.byte_sizes import size
-from wmsd.base.plurals import counted
+from wmsd.base.byte_sizes import size_text
+from wmsd.base.plurals import count_of
 from wmsd.contract.findings import Finding
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.platform_loss import restoring_platform
-from wmsd.data_folder.read_only_view import looking
+from wmsd.data_folder.read_only_view import read_only_view
 from wmsd.db.engine.sqlite import bytes_on_disk
 from wmsd.interfaces.cli.kit.audit_notes import audit_fixes
 from wmsd.interfaces.cli.kit.command_line import (
@@ -30,13 +30,18 @@ from wmsd.interfaces.cli.kit.command_line import (
 )
 from wmsd.interfaces.cli.kit.progress_bar import say_line
 from wmsd.interfaces.cli.maintenance.findings import as_json as finding_as_json
-from wmsd.interfaces.cli.maintenance.findings import diagnosed, find_data, mended, verdict
-from wmsd.interfaces.cli.maintenance.findings import tell as tell_diagnosis
+from wmsd.interfaces.cli.maintenance.findings import (
+    diagnose_installation,
+    find_data,
+    fix_findings,
+    verdict_of_findings,
+)
+from wmsd.interfaces.cli.maintenance.findings import print_findings as tell_diagnosis
 from wmsd.maintenance.backups.newest_backup import BackupsIn, newest_with
 from wmsd.maintenance.doctor.examine import Examination, Report
 from wmsd.maintenance.file_checks.company_checks import Findings
-from wmsd.platform.admin_view.findings_file import diagnosed as kept
-from wmsd.platform.admin_view.findings_file import examined
+from wmsd.platform.admin_view.findings_file import diagnosis_as_json as kept
+from wmsd.platform.admin_view.findings_file import report_as_json
 
 MOST_PLACES: Final = 3
 LOW_PRIORITY: Final = 10
@@ -76,7 +81,7 @@ def doctor_command(
         raise click.UsageError("--fix is for the whole installation: leave out --company.")
     began = time.perf_counter()
     find_data(command_line)
-    with looking(command_line.folder) as borrow:
+    with read_only_view(command_line.folder) as borrow:
         examination = Examination(command_line.folder, borrow)
         examination.companies()
         if has_progress:
@@ -84,10 +89,10 @@ def doctor_command(
             return
         fixed: list[dict[str, Any]] = []
         if is_fix:
-            fixed = mended(diagnosed(command_line, examination, measured=False), is_dry_run)
+            fixed = fix_findings(diagnose_installation(command_line, examination, measured=False), is_dry_run)
             examination.companies()
         reports = _examine(examination, codes)
-        found = [] if codes else diagnosed(command_line, examination)
+        found = [] if codes else diagnose_installation(command_line, examination)
     audit_fixes(command_line, fixed)
     sums = Counted.of(reports, time.perf_counter() - began)
     if as_json:
@@ -99,7 +104,7 @@ def doctor_command(
                 tell(report)
         if not codes:
             tell_diagnosis(found, is_dry_run=is_dry_run)
-            note(f"Installation: {verdict(found, all(report.is_right for report in reports))}.")
+            note(f"Installation: {verdict_of_findings(found, all(report.is_right for report in reports))}.")
         note(sums.sentence)
     sys.exit(_status(reports, found))
 
@@ -124,8 +129,8 @@ class Counted(NamedTuple):
     @property
     def sentence(self) -> str:
         return (
-            f"Examined {counted(self.files, 'file')}, {self.companies} of companies: "
-            f"{counted(self.rows, 'row')} and {size(self.bytes)}, in {self.seconds} s."
+            f"Examined {count_of(self.files, 'file')}, {self.companies} of companies: "
+            f"{count_of(self.rows, 'row')} and {size_text(self.bytes)}, in {self.seconds} s."
         )
 
 
@@ -177,11 +182,11 @@ def _for_server(command_line: CommandLine, examination: Examination) -> None:
     )
     of = len(companies) + 1
     say_line({"name": PLATFORM_FILE, "done": 0, "all": of})
-    say_line({"examined": examined(examination.platform())})
+    say_line({"examined": report_as_json(examination.platform())})
     for done, (company_id, code) in enumerate(companies, start=1):
         say_line({"name": code or f"company {company_id}", "done": done, "all": of})
-        say_line({"examined": examined(examination.company(company_id, code))})
-    say_line(kept(diagnosed(command_line, examination)))
+        say_line({"examined": report_as_json(examination.company(company_id, code))})
+    say_line(kept(diagnose_installation(command_line, examination)))
 
 
 def _progress(chosen: list[tuple[int, str | None]]) -> Any:
@@ -231,8 +236,8 @@ def _tell_verdict(command_line: CommandLine, report: Report) -> None:
 
 def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
     not_right = [
-        counted(len(found.differences), "difference") if found.differences else "",
-        f"{counted(len(found.unproved), 'check')} could not be made" if found.unproved else "",
+        count_of(len(found.differences), "difference") if found.differences else "",
+        f"{count_of(len(found.unproved), 'check')} could not be made" if found.unproved else "",
     ]
     if found.damages:
         places = [damage.place for damage in found.damages]
@@ -243,7 +248,7 @@ def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
     if found.are_none:
         not_right = ["everything is right"]
     rate = round(found.rows / found.seconds) if found.seconds else 0
-    rows = f"{counted(found.rows, 'row')}, {rate} a second" if found.rows else ""
+    rows = f"{count_of(found.rows, 'row')}, {rate} a second" if found.rows else ""
     return "; ".join(filter(None, [*not_right, rows])) + "."
 
 

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.contract.findings import Finding
 from wmsd.data_folder.messages import where_instead
 from wmsd.db.engine.failures import StorageError
 from wmsd.host import own_program
-from wmsd.interfaces.cli.kit.command_hints import suggested
+from wmsd.interfaces.cli.kit.command_hints import complete_commands
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say_text
 from wmsd.maintenance.backups.newest_backup import newest_with
 from wmsd.maintenance.doctor.examine import Examination
@@ -42,7 +42,9 @@ def situation_of(command_line: CommandLine, examination: Examination) -> Situati
     )
 
 
-def diagnosed(command_line: CommandLine, examination: Examination, measured: bool = True) -> list[Finding]:
+def diagnose_installation(
+    command_line: CommandLine, examination: Examination, measured: bool = True
+) -> list[Finding]:
     return diagnose(situation_of(command_line, examination), measured)
 
 
@@ -64,7 +66,7 @@ def find_data(command_line: CommandLine) -> None:
         command_line.say_folder()
 
 
-def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
+def fix_findings(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
     """Mends what it may, and says each before and after. `tell` says what a dry run would."""
     done: list[dict[str, Any]] = []
     for finding in found:
@@ -81,25 +83,27 @@ def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
     return done
 
 
-def tell(found: Sequence[Finding], say: Callable[[str], None] = say_text, is_dry_run: bool = False) -> None:
+def print_findings(
+    found: Sequence[Finding], say: Callable[[str], None] = say_text, is_dry_run: bool = False
+) -> None:
     """A dry run says of what it would mend only that."""
     for finding in found:
         sentence = mend_of(finding)
-        say(f"{TITLES[finding.kind.severity]}: {suggested(finding.sentence)}")
+        say(f"{TITLES[finding.kind.severity]}: {complete_commands(finding.sentence)}")
         if sentence is not None and is_dry_run:
             say(f"  Would be fixed: {sentence}")
             continue
-        say(f"  {suggested(finding.remedy)}")
+        say(f"  {complete_commands(finding.remedy)}")
         if sentence is not None:
-            say(suggested(f"  wmsd doctor --fix does it: {sentence}"))
+            say(complete_commands(f"  wmsd doctor --fix does it: {sentence}"))
 
 
-def verdict(found: Sequence[Finding], are_files_right: bool = True) -> str:
+def verdict_of_findings(found: Sequence[Finding], are_files_right: bool = True) -> str:
     wrong = sum(finding.is_wrong for finding in found)
     warnings = len(found) - wrong
     told = [
         f"{wrong} wrong" if wrong else "",
-        counted(warnings, "warning") if warnings else "",
+        count_of(warnings, "warning") if warnings else "",
     ]
     return ", ".join(filter(None, told)) or (GOOD if are_files_right else NOTHING_ELSE)
 
@@ -109,7 +113,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "check": finding.kind.name,
         "severity": finding.kind.severity,
         "file": None if finding.path is None else str(finding.path),
-        "sentence": suggested(finding.sentence),
-        "remedy": suggested(finding.remedy),
+        "sentence": complete_commands(finding.sentence),
+        "remedy": complete_commands(finding.remedy),
         "fix": mend_of(finding),
     }

@@ -7,9 +7,9 @@ import click
 
 from wmsd.contract.fields import MAX_ID
 from wmsd.contract.operation import Operation
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.operations import act, told_by_options
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.server.missing_credentials import LostCredentials
@@ -49,7 +49,7 @@ def recovery_command() -> None:
 @recovery_command.command("list")
 @click.option("--done", "with_done", is_flag=True, help="Also what is settled, the newest first.")
 @json_option
-@installed
+@with_installation
 def list_entries(command_line: CommandLine, with_done: bool, as_json: bool) -> None:
     """List what must be made anew, and whose access must be confirmed or ended."""
 
@@ -95,19 +95,19 @@ def _done_row(entry: dict[str, Any]) -> dict[str, Any]:
 @recovery_command.command("dismiss")
 @chosen_entries
 @every("All that is lost.")
-@installed
+@with_installation
 def dismiss(command_line: CommandLine, ids: tuple[int, ...], is_every: bool) -> None:
     """Say that what is lost is not needed any more: a token, credentials or a second factor."""
-    _settle(command_line, actions.dismiss_lost, check(RecoveryChoice, _choice(ids, is_every)))
+    _settle(command_line, actions.dismiss_lost, validate_model(RecoveryChoice, _choice(ids, is_every)))
 
 
 @recovery_command.command("confirm")
 @chosen_entries
 @every("All access in the list.")
-@installed
+@with_installation
 def confirm_entries(command_line: CommandLine, ids: tuple[int, ...], is_every: bool) -> None:
     """Say that these users, sites or platform tokens may come in."""
-    _settle(command_line, actions.confirm_access, check(RecoveryChoice, _choice(ids, is_every)))
+    _settle(command_line, actions.confirm_access, validate_model(RecoveryChoice, _choice(ids, is_every)))
 
 
 @recovery_command.command("end")
@@ -117,7 +117,7 @@ def confirm_entries(command_line: CommandLine, ids: tuple[int, ...], is_every: b
     "--keep-users", is_flag=True, help="Only revoke tokens and end sessions: these users may sign in again."
 )
 @yes_option
-@installed
+@with_installation
 def end(command_line: CommandLine, ids: tuple[int, ...], is_every: bool, keep_users: bool, yes: bool) -> None:
     """End the access of these users, sites or platform tokens.
 
@@ -126,7 +126,7 @@ def end(command_line: CommandLine, ids: tuple[int, ...], is_every: bool, keep_us
     choice = {**_choice(ids, is_every), "keep_users": keep_users}
     if is_every and not yes:
         confirm(END_ALL)
-    _settle(command_line, actions.end_access, check(EndedAccess, choice))
+    _settle(command_line, actions.end_access, validate_model(EndedAccess, choice))
 
 
 def _choice(ids: Sequence[int], is_every: bool) -> dict[str, Any]:

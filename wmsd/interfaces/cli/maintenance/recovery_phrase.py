@@ -11,12 +11,12 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
-    asked,
+    answer_needed_from,
     end_line,
-    installed,
     json_option,
     note,
     say,
+    with_installation,
 )
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.maintenance.backups.last_runs import read_record
@@ -53,7 +53,7 @@ def recovery_phrase_command() -> None:
 
 @recovery_phrase_command.command("create")
 @json_option
-@installed
+@with_installation
 def create(command_line: CommandLine, as_json: bool) -> None:
     """Create the recovery phrase, show it once, and check that it was written down.
 
@@ -73,7 +73,7 @@ def create(command_line: CommandLine, as_json: bool) -> None:
 @recovery_phrase_command.command("replace")
 @yes_option
 @json_option
-@installed
+@with_installation
 def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
     """Create another recovery phrase in place of the one in use.
 
@@ -96,7 +96,7 @@ def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
 
 @recovery_phrase_command.command("check")
 @file_option
-@installed
+@with_installation
 def check(command_line: CommandLine, passphrase_file: Path | None) -> None:
     """Type the recovery phrase again, to prove that it was written down right.
 
@@ -106,7 +106,7 @@ def check(command_line: CommandLine, passphrase_file: Path | None) -> None:
         _tell_checked(command_line, Phrase(passphrase_in(passphrase_file)), is_first=True)
         return
     command_line.find()
-    with asked("--passphrase-file FILE"):
+    with answer_needed_from("--passphrase-file FILE"):
         typed = click.prompt("Recovery phrase", err=True)
     end_line()
     _tell_checked(command_line, Phrase(typed))
@@ -114,7 +114,7 @@ def check(command_line: CommandLine, passphrase_file: Path | None) -> None:
 
 @recovery_phrase_command.command("decline")
 @yes_option
-@installed
+@with_installation
 def decline(command_line: CommandLine, yes: bool) -> None:
     """Go on without a recovery phrase.
 
@@ -123,7 +123,7 @@ def decline(command_line: CommandLine, yes: bool) -> None:
     """
 
     async def look(installation: Installation) -> Protection:
-        known = await installation.platform.read(key_protection.read)
+        known = await installation.platform.read(key_protection.read_known_keys)
         made = read_record(command_line.folder.path).made
         return key_protection.protection(known, command_line.settings.backup, made is not None)
 
@@ -143,7 +143,7 @@ def decline(command_line: CommandLine, yes: bool) -> None:
 
 @recovery_phrase_command.command("list")
 @json_option
-@installed
+@with_installation
 def list_phrases(command_line: CommandLine, as_json: bool) -> None:
     """List all recovery phrases by their fingerprints. The words are not kept."""
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import click
 
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.data_folder.litestream import found_program
 from wmsd.data_folder.litestream_configuration import configuration
 from wmsd.data_folder.new_epoch import LEAST_LEAP
-from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.interfaces.cli.maintenance.restore_report import sentence_of_access
 from wmsd.interfaces.cli.server.new_folder import refuse_strangers
-from wmsd.maintenance.replica.replica_verdict import verdict
+from wmsd.maintenance.replica.replica_verdict import replica_verdict
 from wmsd.maintenance.replica.restore_replica import Replica, TakenOver
 
 
@@ -27,7 +27,7 @@ def replica_command() -> None:
 
 @replica_command.command("config")
 @click.argument("address", metavar="REPLICA")
-@installed
+@with_installation
 def config(command_line: CommandLine, address: str) -> None:
     """Write the settings of a Litestream that copies this data folder to REPLICA.
 
@@ -43,11 +43,11 @@ def config(command_line: CommandLine, address: str) -> None:
 
 @replica_command.command("status")
 @json_option
-@installed
+@with_installation
 def status(command_line: CommandLine, as_json: bool) -> None:
     """Show whether the replica has everything, and exit with 1 when it has not."""
     command_line.find()
-    found = verdict(command_line.folder)
+    found = replica_verdict(command_line.folder)
     say({"ok": found.ok, "replica": found.sentence, "behind": list(found.behind)}, as_json)
     wrong = [] if found.ok else [found.sentence.rstrip(".") + "."]
     if not command_line.settings.replica.enabled:
@@ -60,7 +60,7 @@ def status(command_line: CommandLine, as_json: bool) -> None:
 @click.argument("address", metavar="REPLICA")
 @click.option("--litestream", "program", metavar="FILE", type=click.Path(path_type=Path), help="Its program.")
 @json_option
-@installed
+@with_installation
 def restore(command_line: CommandLine, address: str, program: Path | None, as_json: bool) -> None:
     """Take everything from REPLICA into an empty data folder, to serve from there.
 
@@ -98,7 +98,7 @@ def _tell(done: TakenOver, as_json: bool) -> None:
         say(rows, as_json, empty="There was no company.")
     for each in done.taken:
         if each.known_missing:
-            events = counted(each.known_missing, "event")
+            events = count_of(each.known_missing, "event")
             note(f"{each.code} lacks at least {events} after {each.last_event}.")
     for left in done.failed:
         note(f"{left.code} was not taken: {left.reason}")

@@ -9,7 +9,7 @@ from wmsd.data_folder.make_place import new_place
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.operations import at_the_command_line
-from wmsd.interfaces.cli.kit.progress_bar import shown
+from wmsd.interfaces.cli.kit.progress_bar import progress_bar
 from wmsd.interfaces.cli.kit.questions import confirm
 from wmsd.interfaces.cli.maintenance.restore_report import (
     KEYS,
@@ -38,7 +38,7 @@ def restore_platform(
         work.check_platform()
         if asks and work.puts_platform_aside:
             confirm(_question(work, folder.path))
-        with shown("Restoring") as work.tell:
+        with progress_bar("Restoring") as work.tell:
             done = work.platform_alone(backups, at_the_command_line())
     for sentence in _sentences(command_line, work, done, backups):
         note(sentence)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from wmsd.base.plurals import counted, first_few
+from wmsd.base.plurals import count_of, first_few
 from wmsd.data_folder.continue_numbers import ShutOut
 from wmsd.data_folder.new_epoch import Missing
 from wmsd.data_folder.platform_loss import UNKNOWN
@@ -44,7 +44,7 @@ def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str
     """`file`: of the company that alone is restored."""
     files = work.manifest.files if file is None else [file]
     later = work.written_after(files).items()
-    events = _some([f"{counted(number, 'event')} of {code}" for code, number in later])
+    events = _some([f"{count_of(number, 'event')} of {code}" for code, number in later])
     what = f"everything ({_some(each.code for each in files if each.code)})" if file is None else file.code
     return (
         f"This puts {what} in {data} back to {work.manifest.began_at}. What was written after that goes"
@@ -68,7 +68,7 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(first_few(names, MOST_NAMED))
 
 
-def told(done: Restored, data: Path, backups: Path) -> list[str]:
+def restore_sentences(done: Restored, data: Path, backups: Path) -> list[str]:
     """`backups`: the folder where another one may have what this one lacks."""
     sentences = [*sentences_of_missing(done.missing), INTEGRATORS]
     if done.not_in_backup:
@@ -95,7 +95,7 @@ def sentence_of_access(moment: str) -> str:
 
 def sentences_of_shut_out(found: ShutOut) -> list[str]:
     sentences = [
-        f"{counted(number, what)} that {was} revoked or disabled after the backup {stays} so."
+        f"{count_of(number, what)} that {was} revoked or disabled after the backup {stays} so."
         for what, number in found.counts.items()
         for was, stays in [("was", "stays") if number == 1 else ("were", "stay")]
     ]
@@ -106,7 +106,8 @@ def sentences_of_shut_out(found: ShutOut) -> list[str]:
     ]
     if (more := len(found.deleted) - MOST_NAMED) > 0:
         sentences.append(
-            f"{counted(more, 'more user')} that came back after a deletion and are disabled: see `wmsd user list`."
+            f"{count_of(more, 'more user')} that came back after a deletion and are disabled: "
+            "see `wmsd user list`."
         )
     if found.gone:
         users = "This user was" if len(found.gone) == 1 else "These users were"

@@ -13,7 +13,7 @@ import click
 
 from wmsd import __version__
 from wmsd.base.machine.regular_files import reason_of
-from wmsd.data_folder.read_only_view import looking
+from wmsd.data_folder.read_only_view import read_only_view
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.host.systemd import journal
@@ -25,10 +25,10 @@ from wmsd.interfaces.cli.kit.command_line import (
     say,
 )
 from wmsd.interfaces.cli.maintenance.findings import as_json as finding_as_json
-from wmsd.interfaces.cli.maintenance.findings import diagnosed
+from wmsd.interfaces.cli.maintenance.findings import diagnose_installation
 from wmsd.interfaces.cli.server.status import status_as_json
 from wmsd.log.files import LogFiles
-from wmsd.log.output import escaped
+from wmsd.log.output import escape_controls
 from wmsd.maintenance.backups.last_runs import read_record
 from wmsd.maintenance.doctor.examine import Examination, Report
 from wmsd.maintenance.support_bundle import bundle, data_files, machine
@@ -127,7 +127,7 @@ class Collecting:
 
     def codes(self) -> dict[int, str] | None:
         """None where they cannot be read."""
-        with suppress(StorageError, OSError, sqlite3.Error), looking(self._folder) as borrow:
+        with suppress(StorageError, OSError, sqlite3.Error), read_only_view(self._folder) as borrow:
             self._codes = Examination(self._folder, borrow).companies()
         return self._codes
 
@@ -169,10 +169,10 @@ class Collecting:
         return status_as_json(self._command_line)
 
     def _doctor(self) -> dict[str, Any]:
-        with looking(self._folder) as borrow:
+        with read_only_view(self._folder) as borrow:
             examination = Examination(self._folder, borrow)
             known = examination.companies()
-            found = diagnosed(self._command_line, examination, measured=not self._quick)
+            found = diagnose_installation(self._command_line, examination, measured=not self._quick)
             reports = []
             if not self._quick:
                 ids = list(known) if known is not None else examination.files()
@@ -194,7 +194,7 @@ class Collecting:
             )
         else:
             return NO_LOG
-        return "".join(f"{escaped(line)}\n" for line in lines if line is not None)
+        return "".join(f"{escape_controls(line)}\n" for line in lines if line is not None)
 
     def _schemas(self) -> dict[str, Any]:
         return data_files.schemas(self._folder.platform_file, self._folder.companies)

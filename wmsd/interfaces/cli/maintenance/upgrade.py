@@ -14,15 +14,15 @@ from wmsd.base import timestamps
 from wmsd.data_folder.folder import Serving
 from wmsd.data_folder.lending import Loan, beside_a_server
 from wmsd.db.engine.failures import StorageError
-from wmsd.host.own_program import packing
+from wmsd.host.own_program import packing_form
 from wmsd.host.program_file import ProgramFile, check_runs, own_program
-from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note, say
-from wmsd.interfaces.cli.kit.progress_bar import shown
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
+from wmsd.interfaces.cli.kit.progress_bar import progress_bar
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, source_of
-from wmsd.interfaces.cli.server.ask_health import GOOD, health, url_of
+from wmsd.interfaces.cli.server.ask_health import GOOD, ask_health, url_of
 from wmsd.maintenance.backups.create import Creation, Made
 from wmsd.maintenance.backups.folder import BackupFolder
-from wmsd.maintenance.upgrades.check_release import Described, check, described
+from wmsd.maintenance.upgrades.check_release import Described, check_release, describe_release
 from wmsd.maintenance.upgrades.journal import Upgrade, write_upgrade
 from wmsd.maintenance.upgrades.kept_copies import KeptCopies
 from wmsd.maintenance.upgrades.rehearse import Rehearsal, rehearse
@@ -40,7 +40,7 @@ TIMES_REHEARSED: Final = 10
 @click.option("--only-rehearse", is_flag=True, help="Rehearse it, and change nothing.")
 @click.option("--rehearse", "is_rehearsal", is_flag=True, hidden=True, help="FILE is a backup.")
 @json_option
-@installed
+@with_installation
 def upgrade_command(
     command_line: CommandLine,
     file: Path,
@@ -64,7 +64,7 @@ def upgrade_command(
     command_line.find()
     server = command_line.folder.server()
     program = _program(server)
-    was_healthy = server is not None and health(server, server.has_tls(command_line.settings.server)) in GOOD
+    was_healthy = server is not None and ask_health(server, server.has_tls(command_line.settings.server)) in GOOD
     try:
         found = _checked(file, program, key_file, sha256)
         _ask_for_settings(command_line, program, server)
@@ -91,13 +91,13 @@ def upgrade_command(
 
 def _rehearse(command_line: CommandLine, archive: Path) -> None:
     """The new program's part: it says in JSON what it has found."""
-    with shown("Rehearsing") as tell:
+    with progress_bar("Rehearsing") as tell:
         click.echo(rehearse(archive, command_line.folder.path, tell).model_dump_json())
 
 
 def _program(server: Serving | None) -> ProgramFile:
     own = own_program()
-    if packing() == "folder":
+    if packing_form() == "folder":
         raise StorageError(
             "This wmsd is a package of the system: install the newer package instead. When it starts, it keeps a "
             "copy of each file that it brings up to date."
@@ -120,8 +120,8 @@ def _program(server: Serving | None) -> ProgramFile:
 
 def _checked(file: Path, program: ProgramFile, key_file: Path | None, sha256: str | None) -> Described:
     taken = program.take(file)
-    proof = check(file, program.new, taken, key_file, None if sha256 is None else sha256.strip().lower())
-    found = described(program, proof)
+    proof = check_release(file, program.new, taken, key_file, None if sha256 is None else sha256.strip().lower())
+    found = describe_release(program, proof)
     note(f"{file} is wmsd {found.version}: {proof.sentence}.")
     return found
 
@@ -149,7 +149,7 @@ def _ask_for_settings(command_line: CommandLine, program: ProgramFile, server: S
 def _backup(command_line: CommandLine, loan: Loan | None) -> Made:
     folder = BackupFolder(Path(command_line.settings.backup.folder))
     passphrase = passphrase_of(command_line, None)
-    with shown("Copying") as tell:
+    with progress_bar("Copying") as tell:
         made = Creation(command_line.folder, source_of(command_line, loan), folder, passphrase, tell).make()
     note(f"A backup of everything is {made.path}.")
     for each in made.manifest.left_out:
@@ -215,7 +215,7 @@ def _health_after(command_line: CommandLine, was_healthy: bool) -> Callable[[Ser
 
     def look(serving: Serving) -> str | None:
         has_tls = serving.has_tls(command_line.settings.server)
-        found = health(serving, has_tls)
+        found = ask_health(serving, has_tls)
         if not was_healthy or found in GOOD:
             return None
         return f"Its health check at {url_of(serving, has_tls)} says: {found}."

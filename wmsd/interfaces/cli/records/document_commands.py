@@ -14,10 +14,10 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.contract import csv_cells as cells
 from wmsd.contract.results import Record
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import (
     Options,
     company_database,
@@ -104,7 +104,7 @@ def document_command(kind: DocumentKind, move: Move | None = None) -> click.Grou
     group = click.Group(help=f"List, show and move {noun}s.")
 
     def add(name: str, does: str, action: Callable[..., None], *options: Callable[[Any], Any]) -> None:
-        command = options_of(*options, json_option)(installed(partial(action, kind=kind)))
+        command = options_of(*options, json_option)(with_installation(partial(action, kind=kind)))
         group.command(name, help=does)(command)
 
     document = click.argument("document", metavar=argument)
@@ -179,7 +179,7 @@ def _list(
         for name, given in filters.items():
             if given is not None:
                 query[f"{name}_id"] = _reference(kind.table.references[name]).id_of(tx, given, code)
-        found = kind.table.page(tx, check(kind.reading.page_query, query))
+        found = kind.table.page(tx, validate_model(kind.reading.page_query, query))
         records = _with_codes(tx, kind, json.loads(f"[{found.records}]"))
         return [{name: _cell(record[name]) for name in kind.listed} for record in records], found.total
 
@@ -291,7 +291,7 @@ def _read(given: tuple[str, ...]) -> list[PackagingLine] | None:
     """The lines of packaging. Raises Problem (422) with the errors of all of them."""
     errors: FieldErrors = {}
     lines = [_line(text, f"packaging.{number}", errors) for number, text in enumerate(given)]
-    return check(WithPackaging, {"packaging": lines}, errors).packaging
+    return validate_model(WithPackaging, {"packaging": lines}, errors).packaging
 
 
 def _line(text: str, path: str, errors: FieldErrors) -> dict[str, object]:

@@ -10,10 +10,10 @@ from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.contract import csv_cells as cells
 from wmsd.contract.list_queries import PageQuery
 from wmsd.contract.results import Page
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import (
     company_database,
     company_option,
@@ -63,7 +63,7 @@ def packaging_command() -> None:
 @packaging_command.command("types")
 @company_option
 @json_option
-@installed
+@with_installation
 def list_packaging_types(command_line: CommandLine, code: str, as_json: bool) -> None:
     """List a company's packaging types. `wmsd import packaging-types` makes and renames them."""
 
@@ -79,7 +79,7 @@ def list_packaging_types(command_line: CommandLine, code: str, as_json: bool) ->
 
 @packaging_command.command("balances")
 @listing_options
-@installed
+@with_installation
 def list_packaging_balances(command_line: CommandLine, /, **options: Any) -> None:
     """List how much packaging each partner and the company owe each other.
 
@@ -92,7 +92,7 @@ def list_packaging_balances(command_line: CommandLine, /, **options: Any) -> Non
 @packaging_command.command("movements")
 @moment_option("--since", "Only movements that occurred then or later")
 @listing_options
-@installed
+@with_installation
 def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> None:
     """List the packaging that went out and came in, in the order in which it was recorded."""
     _list(
@@ -116,7 +116,7 @@ def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> No
 @click.option("--occurred-at", metavar="TIME", help="When, such as 2026-11-20T08:00:00Z.  [default: now]")
 @click.option("--notes", metavar="TEXT", help="A remark to keep with it.")
 @json_option
-@installed
+@with_installation
 def record_packaging(
     command_line: CommandLine,
     code: str,
@@ -193,7 +193,7 @@ def _list(
             query["packaging_type_id"] = _known(
                 tx, "packaging type", "packaging_types", type_code, store.type_id_of_code(tx, type_code)
             )
-        found = page_of(tx, check(model, query))
+        found = page_of(tx, validate_model(model, query))
         partners = directory.codes_by_id(tx, directory.PARTNERS)
         return [row_of(record, partners) for record in json.loads(f"[{found.records}]")], found.total
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import click
 
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say, shown_cell
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, say, shown_cell, with_installation
 from wmsd.interfaces.cli.kit.company_data import (
     company_database,
     company_option,
@@ -23,7 +23,7 @@ from wmsd.interfaces.cli.kit.company_data import (
     say_page,
 )
 from wmsd.interfaces.cli.kit.field_options import given_values
-from wmsd.interfaces.cli.kit.record_changes import change, create
+from wmsd.interfaces.cli.kit.record_changes import change_record, create_record
 from wmsd.interfaces.cli.kit.record_kind import SORT, RecordCommands, Row, named_by_options, with_codes
 
 NARROWEST: Final = 80
@@ -59,7 +59,7 @@ def record_command(kind: RecordCommands) -> click.Group:
     group = click.Group(help=f"List, show, make and change {noun}s.")
 
     def add(name: str, does: str, action: Callable[..., None], *options: Callable[[Any], Any]) -> None:
-        command = options_of(*options, json_option)(installed(partial(action, kind=kind)))
+        command = options_of(*options, json_option)(with_installation(partial(action, kind=kind)))
         group.command(name, help=does)(command)
 
     named = click.argument("named", metavar=noun.upper())
@@ -81,7 +81,7 @@ def record_command(kind: RecordCommands) -> click.Group:
     add(
         "create",
         f"Make {article} {noun} with the code CODE. A field that is not given has its default.",
-        create,
+        create_record,
         click.argument("record_code", metavar="CODE"),
         company_option,
         *(each.decorator() for each in kind.fields if each.path != "code"),
@@ -90,7 +90,7 @@ def record_command(kind: RecordCommands) -> click.Group:
         "change",
         f"Change the {noun} with the code {noun.upper()}, or an id such as id:7, and show what was before and "
         'after. A field that is not given stays as it is; an empty text, such as "", clears an optional field.',
-        change,
+        change_record,
         named,
         company_option,
         *(each.decorator() for each in kind.changes),
@@ -112,7 +112,7 @@ def _list(
     filters, _ = given_values(kind.filters, given)
     assert kind.list.query is not None
     with named_by_options(kind.filters):
-        query: Any = check(kind.list.query, {**filters, "page": page, "per_page": per_page})
+        query: Any = validate_model(kind.list.query, {**filters, "page": page, "per_page": per_page})
 
     def read(tx: Transaction) -> tuple[list[Row], int]:
         found = kind.list.action(tx, query)

@@ -7,10 +7,10 @@ import click
 
 from wmsd.base.problems import Problem, invalid
 from wmsd.contract.results import Record
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.cli.records.document_commands import Move, document_command
-from wmsd.warehouse.returns.actions import change
+from wmsd.warehouse.returns.actions import apply_return_change
 from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.returns.rules import DISPOSITIONS, Disposition, Status
 from wmsd.warehouse.returns.schema import ReturnLineFields
@@ -32,13 +32,13 @@ def _move(tx: Transaction, return_id: int, status: Status, disposition: Disposit
         raise invalid({"--disposition": [f"goes with the move to {FINAL}: give it with that status"]})
     lines = json.loads(TABLE.one(tx, return_id).json)["lines"]
     undecided = [line["id"] for line in lines if line["disposition"] is None]
-    sent = [check(ReturnLineFields, {"id": line_id, "disposition": disposition}) for line_id in undecided]
-    return change(tx, return_id, {}, sent or None, status)
+    sent = [validate_model(ReturnLineFields, {"id": line_id, "disposition": disposition}) for line_id in undecided]
+    return apply_return_change(tx, return_id, {}, sent or None, status)
 
 
 def _without(tx: Transaction, return_id: int, status: Status) -> Record:
     try:
-        return change(tx, return_id, {}, None, status)
+        return apply_return_change(tx, return_id, {}, None, status)
     except Problem as problem:
         undecided = [path for path in problem.errors if path.endswith(".disposition")]
         if not undecided:

@@ -8,9 +8,9 @@ from wmsd.base.problems import Problem
 from wmsd.base.quantity import to_text
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database, company_option
-from wmsd.interfaces.cli.records.stock_changes import number
+from wmsd.interfaces.cli.records.stock_changes import json_number
 from wmsd.interfaces.cli.records.stock_list import place_ids, stock_command
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.similar_codes import code_meant
@@ -36,7 +36,7 @@ POSTING: Final = [kind for kind in DOCUMENTS if kind.movements]
     "--limit", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="At most so many movements."
 )
 @json_option
-@installed
+@with_installation
 def show_ledger(
     command_line: CommandLine,
     code: str,
@@ -96,7 +96,7 @@ def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
 
 
 def _row(tx: Transaction, movement: dict[str, Any], as_json: bool) -> dict[str, Any]:
-    shown = number if as_json else to_text
+    shown = json_number if as_json else to_text
     return {
         "id": movement["id"],
         "when": movement["occurred_at"],

@@ -16,8 +16,8 @@ Rows = list[dict[str, Any]]
 
 def as_json(changed: Sequence[Changed], after: str) -> dict[str, Any]:
     """All changes and their sums. `after` is the name of the column with the new quantity."""
-    rows = [_row(each, after, number) for each in changed]
-    return {"changes": rows, "sums": _sums(changed, after, number)}
+    rows = [_row(each, after, json_number) for each in changed]
+    return {"changes": rows, "sums": _sums(changed, after, json_number)}
 
 
 def show(changed: Sequence[Changed], after: str) -> None:
@@ -49,6 +49,6 @@ def _sums(changed: Sequence[Changed], after: str, shown: Callable[[int], Any]) -
     }
 
 
-def number(millionths: int) -> Any:
+def json_number(millionths: int) -> Any:
     """A quantity as a JSON number."""
     return json.loads(to_text(millionths))

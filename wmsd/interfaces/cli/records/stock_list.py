@@ -11,13 +11,13 @@ import click
 from wmsd.base.decimal_marks import read_typed
 from wmsd.base.problems import Problem, invalid
 from wmsd.base.quantity import to_text
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
-from wmsd.interfaces.cli.kit.company_data import company_database, company_option, write
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
+from wmsd.interfaces.cli.kit.company_data import company_database, company_option, write_company
 from wmsd.interfaces.cli.records import stock_changes
-from wmsd.interfaces.cli.records.stock_changes import number
+from wmsd.interfaces.cli.records.stock_changes import json_number
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.similar_codes import no_such
@@ -70,7 +70,7 @@ def stock_command() -> None:
     "--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="Records on a page."
 )
 @json_option
-@installed
+@with_installation
 def list_stock(
     command_line: CommandLine,
     code: str,
@@ -89,7 +89,7 @@ def list_stock(
 
     def read(tx: Transaction) -> tuple[list[dict[str, Any]], int, int]:
         query = {"page": page, "per_page": per_page, **place_ids(tx, article, warehouse)}
-        found = store.page(tx, check(StockQuery, query))
+        found = store.page(tx, validate_model(StockQuery, query))
         text = f"[{found.records}]"
         records: list[dict[str, Any]] = (
             json.loads(text) if as_json else json.loads(text, parse_int=str, parse_float=str)
@@ -112,7 +112,7 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parts(tx: Transaction, records: list[dict[str, Any]], as_json: bool) -> Iterator[dict[str, Any]]:
-    shown = number if as_json else to_text
+    shown = json_number if as_json else to_text
     found = contents_of(tx, [int(record["id"]) for record in records])
     for record in records:
         for goods, there in found[int(record["id"])].parts.items():
@@ -160,7 +160,7 @@ def changing(command: Command) -> Command:
 @click.option("--by", type=Number(), metavar="+N|-N", help="How much more there is, or less.")
 @click.option("--to", type=Number(), metavar="N", help="How much there is now.")
 @changing
-@installed
+@with_installation
 def adjust_stock(command_line: CommandLine, /, by: Decimal | None, to: Decimal | None, **given: Any) -> None:
     """Correct how much there is of an article in a warehouse.
 
@@ -187,7 +187,7 @@ def quarantining(command: Command) -> Command:
 
 @stock_command.command("quarantine")
 @quarantining
-@installed
+@with_installation
 def quarantine_stock(
     command_line: CommandLine, /, quantity: Decimal | None, everything: bool, **given: Any
 ) -> None:
@@ -203,7 +203,7 @@ def quarantine_stock(
 
 @stock_command.command("release")
 @quarantining
-@installed
+@with_installation
 def release_stock(command_line: CommandLine, /, quantity: Decimal | None, everything: bool, **given: Any) -> None:
     """Release goods from quarantine: they may be sold again."""
     _quarantine(command_line, adjusting.release, quantity, everything, given)
@@ -234,12 +234,12 @@ def _change(
         ids = place_ids(tx, article, warehouse)
         given = {**values, **others, "serials": list(others["serials"])}
         try:
-            made = action(tx, ids["article_id"], ids["warehouse_id"], check(model, given))
+            made = action(tx, ids["article_id"], ids["warehouse_id"], validate_model(model, given))
         except Problem as problem:
             raise _as_options(problem) from None
         return [Changed(article, warehouse, each) for each in made]
 
-    made = command_line.run(partial(write, code=code, action=change, dry_run=dry_run))
+    made = command_line.run(partial(write_company, code=code, action=change, dry_run=dry_run))
     if as_json:
         say({"dry_run": dry_run, **stock_changes.as_json(made, "after")}, as_json)
     elif made:

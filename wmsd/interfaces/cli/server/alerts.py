@@ -8,13 +8,13 @@ import click
 from wmsd.base import timestamps
 from wmsd.base.clock import SystemClock
 from wmsd.base.ids import RandomIds
-from wmsd.interfaces.cli.kit.command_hints import completing, suggested
-from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note, say
-from wmsd.log.output import escaped
+from wmsd.interfaces.cli.kit.command_hints import command_completer, complete_commands
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
+from wmsd.log.output import escape_controls
 from wmsd.server.alerts.alerts_file import Kept, Notice, OpenAlert, as_of, read_kept
 from wmsd.server.alerts.channels import Way, ways_of
-from wmsd.server.alerts.kinds import BY_NAME, remedy, sentence
-from wmsd.server.alerts.mail_confirmation import MailState, confirm, new_code, note_sent, state_of
+from wmsd.server.alerts.kinds import BY_NAME, alert_remedy, alert_sentence
+from wmsd.server.alerts.mail_confirmation import MailState, confirm_mail_code, new_code, note_sent, state_of
 from wmsd.server.alerts.messages import Outcome
 
 NONE_SET = (
@@ -41,7 +41,7 @@ def alerts_command(context: click.Context, as_json: bool) -> None:
 
 @alerts_command.command("list")
 @json_option
-@installed
+@with_installation
 def list_alerts(command_line: CommandLine, as_json: bool) -> None:
     """List the alerts that are open, as the server knew them last.
 
@@ -57,14 +57,17 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
             "since": each.begun_at,
             "alert": _title(each.kind),
             "says": f"{_sentence(each)}{_gone(each)}",
-            "what to do": suggested(remedy(each.kind)),
+            "what to do": complete_commands(alert_remedy(each.kind)),
         }
         for each in kept.open
     ]
     say(rows, as_json, "Nothing needs a person.")
     for name, failure in kept.failures.items():
         waiting = len(kept.waiting_of(name))
-        note(f"alerts.{name} has not taken alerts since {failure.since}; {waiting} wait: {escaped(failure.error)}")
+        note(
+            f"alerts.{name} has not taken alerts since {failure.since}; {waiting} wait: "
+            f"{escape_controls(failure.error)}"
+        )
     if command_line.folder.server() is None:
         note(f"No server runs: this is what the last one knew{as_of(command_line.folder.path)}.")
     if not ways_of(command_line.settings, command_line.folder.path, SystemClock()):
@@ -75,7 +78,7 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
 
 @alerts_command.command("test", short_help="Send a test alert now.")
 @json_option
-@installed
+@with_installation
 def test_alerts(command_line: CommandLine, as_json: bool) -> None:
     """Send a test alert now, by every way that is set, and say what came back.
 
@@ -85,7 +88,7 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
     command_line.say_folder()
     clock, code = SystemClock(), new_code()
     folder = command_line.folder.path
-    ways = ways_of(command_line.settings, folder, clock, code if folder.is_dir() else "", completing())
+    ways = ways_of(command_line.settings, folder, clock, code if folder.is_dir() else "", command_completer())
     if not ways:
         fail([NONE_SET])
     at = timestamps.to_text(clock.now())
@@ -94,7 +97,11 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
     )
     outcomes = asyncio.run(_sent(ways, test))
     rows: list[dict[str, Any]] = [
-        {"way": f"alerts.{name}", "taken": outcome.error is None, "answer": escaped(outcome.error or outcome.said)}
+        {
+            "way": f"alerts.{name}",
+            "taken": outcome.error is None,
+            "answer": escape_controls(outcome.error or outcome.said),
+        }
         for name, outcome in outcomes.items()
     ]
     say(rows, as_json)
@@ -112,7 +119,7 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
 
 @alerts_command.command("confirm", short_help="Confirm that the e-mail of a test came.")
 @click.argument("code", metavar="CODE")
-@installed
+@with_installation
 def confirm_mail(command_line: CommandLine, code: str) -> None:
     """Confirm that the e-mail of `wmsd alerts test` came, by the code that is in it.
 
@@ -122,11 +129,11 @@ def confirm_mail(command_line: CommandLine, code: str) -> None:
     settings, folder = command_line.settings.alerts, command_line.folder.path
     if not settings.mail_to:
         fail(["No e-mail is set: name addresses in alerts.mail_to, and a relay in alerts.mail_relay."])
-    if not confirm(folder, settings, code, SystemClock().now()):
+    if not confirm_mail_code(folder, settings, code, SystemClock().now()):
         fail(
             [
-                f"{escaped(code)} is not the code of the last test by these settings. wmsd alerts test sends "
-                "another e-mail."
+                f"{escape_controls(code)} is not the code of the last test by these settings. wmsd alerts test "
+                "sends another e-mail."
             ]
         )
     note(f"Confirmed: alerts come to {', '.join(settings.mail_to)}.")
@@ -148,7 +155,11 @@ async def _sent(ways: list[Way], test: Notice) -> dict[str, Outcome]:
 def _as_json(kept: Kept) -> dict[str, Any]:
     return {
         "open": [
-            {**each.model_dump(), "sentence": _sentence(each), "remedy": suggested(remedy(each.kind))}
+            {
+                **each.model_dump(),
+                "sentence": _sentence(each),
+                "remedy": complete_commands(alert_remedy(each.kind)),
+            }
             for each in kept.open
         ],
         "waiting": {name: len(each) for name, each in kept.waiting.items()},
@@ -169,4 +180,4 @@ def _title(kind: str) -> str:
 
 
 def _sentence(alert: OpenAlert) -> str:
-    return escaped(suggested(sentence(alert.kind, alert.subject, alert.facts)))
+    return escape_controls(complete_commands(alert_sentence(alert.kind, alert.subject, alert.facts)))

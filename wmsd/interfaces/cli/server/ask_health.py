@@ -15,7 +15,7 @@ SILENT: Final = "does not answer"
 GOOD: Final = ("ok", "degraded")
 
 
-def health(server: Serving, has_tls: bool) -> str:
+def ask_health(server: Serving, has_tls: bool) -> str:
     """`ok`, `degraded`, `unavailable` or `does not answer`. One that is not good is asked again for a while."""
     until = time.monotonic() + SECONDS
     while (found := _ask(server, has_tls)) not in GOOD and time.monotonic() < until:

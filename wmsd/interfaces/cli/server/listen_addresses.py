@@ -12,10 +12,10 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.host.listen_sockets import place_of, try_listening
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listener import bounded_by_files, listening
+from wmsd.interfaces.http.listener import bounded_by_files, open_listener
 from wmsd.interfaces.http.metrics import listening_for_scrapes
 from wmsd.interfaces.service import LIVE_FIGURES
-from wmsd.settings import Settings
+from wmsd.settings.all_settings import Settings
 
 SERVICE: Final = "server.listen (--listen)"
 METRICS: Final = "metrics.listen"
@@ -31,7 +31,7 @@ async def listening_as_set(
     proxies = networks(server.trusted_proxies)
     async with AsyncExitStack() as stack:
         with _told_where(server.listen):
-            there = listening(app, *place_of(server.listen), bounds=bounds, tls=tls, proxies=proxies)
+            there = open_listener(app, *place_of(server.listen), bounds=bounds, tls=tls, proxies=proxies)
             at = await stack.enter_async_context(there)
         yield at
 

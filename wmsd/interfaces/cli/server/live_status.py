@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from wmsd.base.byte_sizes import size
+from wmsd.base.byte_sizes import size_text
 from wmsd.data_folder.clock_verdict import REMEDY
-from wmsd.dispatch.freezes import LONG, age, aged
+from wmsd.dispatch.freezes import LONG, age, freeze_sentence
 from wmsd.server.figures.schema import ServerFigures
 
 SLOW_LOOP_SECONDS: Final = 1.0
@@ -28,9 +28,10 @@ def shown(figures: ServerFigures) -> dict[str, Any]:
         "open companies": figures.companies.open,
         "deliveries": f"{waiting.waiting} wait{_oldest(waiting.oldest_seconds)}, {waiting.given_up} given up"
         f"{_without_credentials(waiting.without_credentials)}",
-        "logs": f"write-ahead logs (-wal) of open files: {size(logs.bytes)}, "
-        f"the largest {size(logs.largest_bytes)}" + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
-        "memory": size(figures.process.memory_bytes),
+        "logs": f"write-ahead logs (-wal) of open files: {size_text(logs.bytes)}, "
+        f"the largest {size_text(logs.largest_bytes)}"
+        + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
+        "memory": size_text(figures.process.memory_bytes),
         "open files": f"{figures.process.open_files} of {figures.process.most_open_files}",
         "most work": _most_work(figures),
         "signed in": f"{figures.sessions}, {figures.event_streams} with a live page",
@@ -57,7 +58,9 @@ def companies(figures: ServerFigures) -> dict[str, Any]:
 def frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
     """The companies that are being moved, with the age of their freeze. `known`: where no server runs."""
     found, now = _frozen(figures, known), datetime.now(UTC)
-    return {"frozen": _named([aged(code, since, now) for code, since in found.items()])} if found else {}
+    return (
+        {"frozen": _named([freeze_sentence(code, since, now) for code, since in found.items()])} if found else {}
+    )
 
 
 def suspended(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
@@ -114,7 +117,7 @@ def line(figures: ServerFigures | None, troubles: list[str]) -> str:
     return (
         f"{_now()}  requests {minute.requests}/{minute.seconds:.0f}s{_times(figures)}  "
         f"open {figures.companies.open}/{figures.companies.known}  waiting {figures.deliveries.waiting}  "
-        f"largest log {size(figures.logs.largest_bytes)}  memory {size(memory)}  "
+        f"largest log {size_text(figures.logs.largest_bytes)}  memory {size_text(memory)}  "
         f"loop {_milliseconds(figures.loop.lag_seconds)}{_troubles(troubles)}"
     )
 

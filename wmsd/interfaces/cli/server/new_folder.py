@@ -18,7 +18,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.doctor.usable_folder import check_new
-from wmsd.settings import INSIDE, default_backups
+from wmsd.settings.paths import INSIDE, default_backups
 
 SHOWN: Final = 3
 """Names of what was found."""

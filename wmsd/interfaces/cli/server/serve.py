@@ -18,23 +18,23 @@ import uvloop
 from wmsd.base.clock import SystemClock
 from wmsd.base.machine.memory import keep_little
 from wmsd.base.machine.shortages import is_shortage
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.base.repeated_failures import Complaints
 from wmsd.data_folder.lending import Lending, Session, Verb, listener
 from wmsd.data_folder.platform_facts import INSTALLATION
-from wmsd.data_folder.platform_facts import verb as installation_verb
+from wmsd.data_folder.platform_facts import platform_facts_verb as installation_verb
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import bound_caches
 from wmsd.db.files.open_files import FileBounds
 from wmsd.host import own_program
-from wmsd.host.one_file.startup import settle
+from wmsd.host.one_file.startup import settle_temporary_folder
 from wmsd.host.systemd.notify import ServiceManager, environment_of_next
 from wmsd.host.tls.certificate_files import check_files
 from wmsd.host.tls.served_certificate import ServedTls
 from wmsd.host.watchdog import Watchdog
 from wmsd.installation.open_installation import Installation, open_installation
-from wmsd.interfaces.cli.kit.command_hints import completing, completing_anywhere
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, note
+from wmsd.interfaces.cli.kit.command_hints import command_completer, completing_anywhere
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note, with_installation
 from wmsd.interfaces.cli.kit.commands_page import COMMANDS
 from wmsd.interfaces.cli.kit.exposure_warnings import risks
 from wmsd.interfaces.cli.kit.shown_address import shown_address
@@ -57,7 +57,7 @@ from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.maintenance.backups.server_side import Holder
 from wmsd.maintenance.company_moves.freeze import Freezer
 from wmsd.maintenance.keys.key_protection import VERB as KEY_PROTECTION
-from wmsd.maintenance.keys.key_protection import verb as key_protection_verb
+from wmsd.maintenance.keys.key_protection import key_protection_verb
 from wmsd.maintenance.upgrades import first_start as trials
 from wmsd.maintenance.upgrades.first_start import Trial
 from wmsd.maintenance.upgrades.kept_copies import KeptCopies
@@ -65,8 +65,9 @@ from wmsd.maintenance.upgrades.switch_program import START_AGAIN
 from wmsd.platform.admin_view.examination_runs import Examinations
 from wmsd.platform.admin_view.service import Started
 from wmsd.platform.settings_audit import audit_settings
-from wmsd.server.figures.ask import FIGURES, verb
-from wmsd.settings import MEGABYTE, as_set
+from wmsd.server.figures.ask import FIGURES, figures_verb
+from wmsd.settings.sections.fields import MEGABYTE
+from wmsd.settings.sources import as_set
 from wmsd.tenants.one_time_links import first_admin
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ collection; all objects are collected seldom, because it looks through each that
 )
 @click.option("--demo", "with_demo", is_flag=True, help="Also make a demo company, and a token for it.")
 @create_option
-@installed
+@with_installation
 def serve_command(
     command_line: CommandLine, listen: str | None, tls: str | None, with_demo: bool, create: bool
 ) -> None:
@@ -106,7 +107,7 @@ def serve_command(
     command_line.say_path()
     command_line.folder.check_seen()  # before the log, which may lie beside it
     log = command_line.settings.log
-    complete = completing()
+    complete = command_completer()
     logs.configure(log, complete)
     for sentence in command_line.old_places:
         LOG.warning("%s", sentence)
@@ -212,7 +213,7 @@ async def _serve(
                         **verbs,
                         **Freezer(installation, jobs.sender.is_at_rest, jobs.sender.committed).verbs,
                         START_AGAIN: _ending(stop, start_again),
-                        FIGURES: verb(app[LIVE_FIGURES]),
+                        FIGURES: figures_verb(app[LIVE_FIGURES]),
                         INSTALLATION: installation_verb(installation.platform),
                         KEY_PROTECTION: key_protection_verb(installation.platform),
                     },
@@ -302,7 +303,7 @@ async def _go_on(app: web.Application) -> None:
             raise
         LOG.warning("the pages cannot be loaded now, and are when somebody asks for one: %s", error)
     gc.freeze()
-    await settle()
+    await settle_temporary_folder()
 
 
 async def _prepare(installation: Installation, company_ids: Collection[int]) -> None:
@@ -312,7 +313,7 @@ async def _prepare(installation: Installation, company_ids: Collection[int]) -> 
     failed = len(installation.files.failed)
     LOG.info(
         "%s up to date after %.1f s; %d cannot be used",
-        counted(len(company_ids) - failed, "company's file is", "companies' files are"),
+        count_of(len(company_ids) - failed, "company's file is", "companies' files are"),
         time.monotonic() - began,
         failed,
     )

@@ -15,9 +15,9 @@ from wmsd.host.systemd import uninstall as removing
 from wmsd.host.systemd.commands import ServiceError
 from wmsd.host.systemd.paths import BEGUN_BY_HAND, CONFIG, NAME, PROGRAM
 from wmsd.host.systemd.settings_file import read_config, settings_from
-from wmsd.host.systemd.status import verdict
+from wmsd.host.systemd.status import service_verdict
 from wmsd.interfaces.cli.kit.command_line import fail, json_option, note, say
-from wmsd.settings import SettingsError
+from wmsd.settings.sections.fields import SettingsError
 
 P = ParamSpec("P")
 
@@ -136,7 +136,7 @@ def status(as_json: bool) -> None:
 
     Whether all is well inside says `wmsd status`.
     """
-    found = verdict()
+    found = service_verdict()
     shown = {"service": " ".join(found.sentences), **found.facts}
     say({"ok": found.ok, **shown} if as_json else shown, as_json)
     if not found.ok:
@@ -146,7 +146,7 @@ def status(as_json: bool) -> None:
 def _program(named: Path | None) -> Path:
     if named is not None:
         return named.absolute()
-    packing = own_program.packing()
+    packing = own_program.packing_form()
     if packing == "file":
         return Path(sys.executable).resolve()
     if packing == "folder":

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
 from wmsd.log.output import HumanFormatter
-from wmsd.settings import Log, SettingsError
+from wmsd.settings.sections.fields import SettingsError
+from wmsd.settings.sections.log import Log
 
 LOG = logging.getLogger("wmsd.serve")
 

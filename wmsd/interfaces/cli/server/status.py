@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 import click
 
 from wmsd import __version__
-from wmsd.base.byte_sizes import size
+from wmsd.base.byte_sizes import size_text
 from wmsd.base.machine.disk import Disk, Level, disk_of
-from wmsd.base.plurals import counted, first_few
+from wmsd.base.plurals import count_of, first_few
 from wmsd.data_folder.clock_verdict import REMEDY as CLOCK_REMEDY
 from wmsd.data_folder.folder import DataFolder, Serving
 from wmsd.data_folder.platform_facts import (
@@ -25,10 +25,10 @@ from wmsd.data_folder.platform_facts import (
     suspended_of,
 )
 from wmsd.data_folder.platform_loss import restoring_platform
-from wmsd.interfaces.cli.kit.command_hints import suggested
-from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, say
+from wmsd.interfaces.cli.kit.command_hints import complete_commands
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, say, with_installation
 from wmsd.interfaces.cli.server import live_status
-from wmsd.maintenance.backups.backup_verdict import REMEDY, verdict
+from wmsd.maintenance.backups.backup_verdict import REMEDY, backup_verdict
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, proven_there, read_record
 from wmsd.maintenance.backups.newest_backup import BackupsIn
@@ -36,7 +36,7 @@ from wmsd.maintenance.backups.other_server import REMEDY as OTHER_REMEDY
 from wmsd.maintenance.backups.other_server import SAYS, told_other
 from wmsd.maintenance.backups.schedule import local_now
 from wmsd.maintenance.keys.key_protection import known_keys, protection
-from wmsd.maintenance.replica.replica_verdict import verdict as verdict_of_replica
+from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
 from wmsd.maintenance.upgrades.journal import read_upgrade
 from wmsd.platform.admin_view.findings_file import read_examination
 from wmsd.server.alerts.alerts_file import as_of, read_kept
@@ -62,7 +62,7 @@ class Status(NamedTuple):
 @click.command("status")
 @click.option("--watch", "is_watching", is_flag=True, help="Show it again every 2 s, until Ctrl-C.")
 @json_option
-@installed
+@with_installation
 def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) -> None:
     """Show whether all is well, in a few lines: server, requests, files, disk, backups.
 
@@ -96,7 +96,7 @@ def _status(command_line: CommandLine) -> Status:
     figures = None if server is None else figures_of(folder)
     silent = _silent(folder, server) if figures is None else None
     record = read_record(folder.path)
-    backups = verdict(command_line.settings.backup, record, local_now())
+    backups = backup_verdict(command_line.settings.backup, record, local_now())
     disk = disk_of(folder.path)
     files = [folder.platform_file, *folder.companies.glob("*.db")]
     known = companies_of(folder) if server is None else {}
@@ -109,8 +109,8 @@ def _status(command_line: CommandLine) -> Status:
         "companies": len(known) or len(files) - 1,
         **live_status.frozen(figures, frozen),
         **live_status.suspended(figures, suspended),
-        "data": size(sum(path.stat().st_size for path in files if path.exists())),
-        "disk": f"{size(disk.free)} free, {disk.percent} percent",
+        "data": size_text(sum(path.stat().st_size for path in files if path.exists())),
+        "disk": f"{size_text(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
         "backup folder": _backup_folder(command_line),
         "alerts go to": _told_of_alerts(command_line),
@@ -137,8 +137,8 @@ def _status(command_line: CommandLine) -> Status:
     if figures is not None:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
-    told = {name: suggested(each) if isinstance(each, str) else each for name, each in shown.items()}
-    return Status(told, [suggested(each) for each in wrong], figures)
+    told = {name: complete_commands(each) if isinstance(each, str) else each for name, each in shown.items()}
+    return Status(told, [complete_commands(each) for each in wrong], figures)
 
 
 def _of_damage(command_line: CommandLine) -> Iterator[str]:
@@ -213,9 +213,9 @@ def _of_alerts(folder: DataFolder, is_served: bool) -> Iterator[str]:
         return
     which = "`wmsd alerts` says which, and what to do."
     if is_served:
-        yield f"{counted(count, 'alert is', 'alerts are')} open: {which}"
+        yield f"{count_of(count, 'alert is', 'alerts are')} open: {which}"
     else:
-        were = counted(count, "alert was", "alerts were")
+        were = count_of(count, "alert was", "alerts were")
         yield f"{were} open for the last server{as_of(folder.path)}: {which} Start the server, which looks again."
 
 

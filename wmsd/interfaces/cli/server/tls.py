@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, with_installation
 
 NONE_YET = 'There is no authority yet. It is made when the server starts with --tls lan (server.tls = "lan").'
 
@@ -21,10 +21,10 @@ def tls_command() -> None:
 
 @tls_command.command("show")
 @json_option
-@installed
+@with_installation
 def show(command_line: CommandLine, as_json: bool) -> None:
     """Show the authority's fingerprint, and what the certificate is for."""
-    from wmsd.host.tls.authority import fingerprint
+    from wmsd.host.tls.authority import certificate_fingerprint
     from wmsd.host.tls.lan_certificate import authority_of, names_of, served_of
 
     command_line.say_folder()
@@ -33,7 +33,7 @@ def show(command_line: CommandLine, as_json: bool) -> None:
     if authority is None or served is None:
         fail([NONE_YET])
     found = {
-        "fingerprint": fingerprint(authority),
+        "fingerprint": certificate_fingerprint(authority),
         "authority_until": f"{authority.not_valid_after_utc:%Y-%m-%d}",
         "certificate_until": f"{served.not_valid_after_utc:%Y-%m-%d}",
         "names": [*names_of(served)],
@@ -50,7 +50,7 @@ def show(command_line: CommandLine, as_json: bool) -> None:
 
 @tls_command.command("export")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@installed
+@with_installation
 def export(command_line: CommandLine, file: Path) -> None:
     """Write the authority's certificate to FILE, to install it elsewhere. Its key stays here."""
     from cryptography.hazmat.primitives.serialization import Encoding

@@ -12,11 +12,11 @@ import click
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
-    installed,
     json_option,
     say,
     say_text,
     shown_cell,
+    with_installation,
 )
 from wmsd.interfaces.cli.kit.moments import moment_option
 from wmsd.tenants.companies import company_admin_store
@@ -40,7 +40,7 @@ Reading = Callable[[Installation], Awaitable[Rows]]
 @click.option("--follow", is_flag=True, help="Go on with what is done from now on, until Ctrl-C.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @json_option
-@installed
+@with_installation
 def audit_command(
     command_line: CommandLine,
     /,
@@ -113,7 +113,7 @@ def _show_more(found: Rows, as_csv: bool, as_json: bool, is_first: bool) -> None
 
 
 def _write_csv(found: Rows, has_header: bool = True) -> None:
-    from wmsd.contract.csv_cells import write  # imported only here
+    from wmsd.contract.csv_cells import write_cell  # imported only here
 
     names = ("id", "at", "actor", "address", "action", "subject", "details")
     writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -122,7 +122,7 @@ def _write_csv(found: Rows, has_header: bool = True) -> None:
     for row in found:
         details = json.dumps(row["details"], ensure_ascii=False) if row["details"] else ""
         shown = {**row, "details": details}
-        writer.writerow([write(shown[name]) for name in names])
+        writer.writerow([write_cell(shown[name]) for name in names])
 
 
 def _in_words(details: dict[str, Any] | None) -> str | None:

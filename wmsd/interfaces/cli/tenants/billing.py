@@ -7,7 +7,7 @@ import click
 
 from wmsd.events.outbox import store
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database
 
 MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
@@ -24,7 +24,7 @@ def _month(context: click.Context, parameter: click.Parameter, given: str | None
 @click.argument("company", metavar="COMPANY")
 @click.option("--month", metavar="YYYY-MM", callback=_month, help="Only this month.  [default: every month]")
 @json_option
-@installed
+@with_installation
 def billing_command(command_line: CommandLine, company: str, month: str | None, as_json: bool) -> None:
     """Count the events of COMPANY by month and name, for billing.
 
@@ -33,7 +33,7 @@ def billing_command(command_line: CommandLine, company: str, month: str | None, 
     """
 
     async def work(installation: Installation) -> Counts:
-        return await (await company_database(installation, company)).read(lambda tx: store.counts(tx, month))
+        return await (await company_database(installation, company)).read(lambda tx: store.event_counts(tx, month))
 
     counts = command_line.run(work)
     if as_json:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
@@ -30,11 +30,11 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
     if given["operator_code"] is None and not (rules or fields or given["no_operator"]):
         options = "--name, --operator, --sandbox, a limit, --quota-megabytes, --over-receipt-pct or --min-stock"
         raise click.UsageError(f"Nothing to change: give {options}.")
-    check(CompanyChanges, fields)
+    validate_model(CompanyChanges, fields)
     settings = {name: value or None if name in LIMITS else value for name, value in fields.items()}
     if given["operator_code"] is not None or given["no_operator"]:
         settings["operator_code"] = given["operator_code"]
-    body = check(CompanySettingsPatch, settings) if settings else None
+    body = validate_model(CompanySettingsPatch, settings) if settings else None
     set_rules = company_rules.setter(rules) if rules else None
 
     async def work(installation: Installation) -> None:
@@ -53,7 +53,7 @@ async def _set_rules(installation: Installation, code: str, set_rules: company_r
     def write(tx: Transaction) -> dict[str, object]:
         before = company_policies.shown(tx)
         set_rules(tx)
-        return store.differences(before, company_policies.shown(tx))
+        return store.field_differences(before, company_policies.shown(tx))
 
     changed = await (await database_to_change(installation, code)).write(write)
-    await installation.platform.write(lambda tx: store.audit(tx, "company.policies", code, changed))
+    await installation.platform.write(lambda tx: store.write_audit(tx, "company.policies", code, changed))

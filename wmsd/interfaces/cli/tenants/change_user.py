@@ -7,19 +7,19 @@ from typing import Any, Final
 
 import click
 
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.contract.access import EVERYTHING, ROLES, abilities_in_force
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import (
     RESET_PASSWORD,
     CommandLine,
-    installed,
     json_option,
     note,
     say,
+    with_installation,
 )
 from wmsd.interfaces.cli.kit.operations import SITE_ADMIN, act, told_by_options
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
@@ -62,14 +62,14 @@ def ended(before: Holdings, after: Holdings) -> str:
     return ", ".join(parts)
 
 
-def told(before: Holdings, after: Holdings) -> str:
+def ways_in_sentence(before: Holdings, after: Holdings) -> str:
     """The same as a sentence."""
     ending = ended(before, after)
     return f"This has ended: {ending}." if ending else "No link, session or token has ended."
 
 
 def _counted(number: int, noun: str) -> list[str]:
-    return [counted(number, noun)] if number > 0 else []
+    return [count_of(number, noun)] if number > 0 else []
 
 
 def abilities_in_words(abilities: Sequence[str]) -> list[str]:
@@ -80,7 +80,7 @@ def abilities_in_words(abilities: Sequence[str]) -> list[str]:
 @click.command("show")
 @email_argument
 @json_option
-@installed
+@with_installation
 def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
     """Show the user EMAIL: what it may do and where, who made it, how it signs in, its sessions and tokens."""
 
@@ -135,7 +135,7 @@ async def found(installation: Installation, email: str) -> int:
     "--ability", "abilities", multiple=True, metavar="A", help="In place of those it has. " + ABILITIES_HELP
 )
 @click.option("--clear-abilities", is_flag=True, help="Leave a member only the abilities that end with :read.")
-@installed
+@with_installation
 def change_user(
     command_line: CommandLine,
     /,
@@ -175,10 +175,10 @@ def change_user(
             fields["company_codes"] = _companies(before["company_codes"], added, removed)
         after = before
         if fields:
-            body = check(UserSettingsPatch, fields)
+            body = validate_model(UserSettingsPatch, fields)
             after = json.loads(users.change_user.action(tx, SITE_ADMIN, user_id, body).json)
         if new_email is not None:
-            body_of_email = check(UserEmail, {"email": new_email})
+            body_of_email = validate_model(UserEmail, {"email": new_email})
             after = json.loads(users.change_user_email.action(tx, SITE_ADMIN, user_id, body_of_email).json)
         return held, dict(after), holdings.of_user(tx, user_id)
 
@@ -192,7 +192,7 @@ def change_user(
     if link_ends:
         before_it = "went to the old address" if new_email is not None else "was made before the rights changed"
         why = f" It {before_it}, and somebody else may have kept it."
-    note(f"{user['email']} is changed. {told(before, after)}{why}")
+    note(f"{user['email']} is changed. {ways_in_sentence(before, after)}{why}")
     if waiting := waiting_in_words(user):
         note(WAITS.format(waiting=waiting, email=user["email"]))
     if (link_ends or waiting) and not after.link:
@@ -221,7 +221,7 @@ def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[st
 
 @click.command("enable")
 @email_argument
-@installed
+@with_installation
 def enable_user(command_line: CommandLine, email: str) -> None:
     """Let the user EMAIL in again. Its password counts again, and so do its tokens that were not revoked."""
 
@@ -241,7 +241,7 @@ def _lead_to_link(email: str) -> None:
 @click.command("delete")
 @email_argument
 @yes_option
-@installed
+@with_installation
 def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     """Delete the user EMAIL, with its sessions and tokens.
 
@@ -266,7 +266,7 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
         return await installation.platform.write(delete)
 
     answer, held = command_line.run(work) if yes else command_line.run_again(work)
-    note(f"{answer['message']} {told(held, holdings.NONE)}")
+    note(f"{answer['message']} {ways_in_sentence(held, holdings.NONE)}")
 
 
 COMMANDS: Final = (

@@ -9,9 +9,9 @@ import click
 from wmsd.base.problems import invalid
 from wmsd.contract.access import MODULES
 from wmsd.contract.context import Company
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database
 from wmsd.interfaces.cli.kit.operations import act, told_by_options
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_option
@@ -41,7 +41,7 @@ def company_command() -> None:
 @click.option("--all-modules", is_flag=True, help="Switch every module on.")
 @click.option("--init", is_flag=True, help="Make the data folder when there is none.")
 @json_option
-@installed
+@with_installation
 def create_company(
     command_line: CommandLine,
     code: str,
@@ -61,7 +61,7 @@ def create_company(
     chosen = list(MODULES) if all_modules else list(dict.fromkeys(modules))
     if chosen and "api" not in chosen:
         chosen.insert(0, "api")
-    new = check(
+    new = validate_model(
         NewCompany,
         {"code": code, "name": name, "operator_code": operator_code, "sandbox": sandbox, "modules": chosen},
     )
@@ -115,7 +115,7 @@ def create_company(
     help="The available stock at which stock.low is sent, for articles without a min_stock of their own; none: "
     "it is not sent for them.",
 )
-@installed
+@with_installation
 def change_company(command_line: CommandLine, /, code: str, **given: Any) -> None:
     """Change the company CODE. A running server follows within a second."""
     from wmsd.interfaces.cli.tenants import change_company as company_changes  # imported only here
@@ -126,7 +126,7 @@ def change_company(command_line: CommandLine, /, code: str, **given: Any) -> Non
 @company_command.command("rename")
 @click.argument("code")
 @click.argument("new_code")
-@installed
+@with_installation
 def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
     """Give the company CODE the code NEW_CODE.
 
@@ -134,7 +134,7 @@ def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
     """
 
     async def work(installation: Installation) -> None:
-        body = check(CompanyCode, {"code": new_code})
+        body = validate_model(CompanyCode, {"code": new_code})
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
         await act(installation, administration.rename_company_record, id=company.id, body=body)
 
@@ -163,7 +163,7 @@ def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
     help="For a company whose file is damaged or missing: write no archive, and keep the file as it is aside.",
 )
 @json_option
-@installed
+@with_installation
 def delete_company(
     command_line: CommandLine,
     code: str,
@@ -194,7 +194,7 @@ def delete_company(
 
 @company_command.command("list")
 @json_option
-@installed
+@with_installation
 def list_companies(command_line: CommandLine, as_json: bool) -> None:
     """List the companies."""
 
@@ -207,7 +207,7 @@ def list_companies(command_line: CommandLine, as_json: bool) -> None:
 @company_command.command("show")
 @click.argument("code")
 @json_option
-@installed
+@with_installation
 def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
     """Show the company CODE, with its limits, its quota and its rules."""
     from wmsd.platform import company_policies  # imported only here
@@ -250,7 +250,7 @@ def _row(company: Company) -> dict[str, Any]:
 )
 @passphrase_option
 @json_option
-@installed
+@with_installation
 def export_company(
     command_line: CommandLine,
     code: str,
@@ -296,7 +296,7 @@ def export_company(
 )
 @passphrase_option
 @json_option
-@installed
+@with_installation
 def move_company(
     command_line: CommandLine, /, code: str, to: str | None, to_check: str | None, **given: Any
 ) -> None:
@@ -319,7 +319,7 @@ def move_company(
 
 @company_command.command("thaw")
 @click.argument("code")
-@installed
+@with_installation
 def thaw_company(command_line: CommandLine, code: str) -> None:
     """End the freeze of the company CODE: it takes changes again, and sends its webhooks.
 
@@ -336,7 +336,7 @@ def thaw_company(command_line: CommandLine, code: str) -> None:
 @click.option("--operator", "operator_code", metavar="CODE", help="Its operator.  [default: the one it had here]")
 @passphrase_option
 @json_option
-@installed
+@with_installation
 def import_company(
     command_line: CommandLine,
     file: Path,
@@ -358,7 +358,7 @@ def import_company(
 @click.option("--name", help="What people call the copy.  [default: the name, and (copy)]")
 @click.option("--sandbox/--no-sandbox", default=True, help="A company for trying things out, or a real one.")
 @json_option
-@installed
+@with_installation
 def clone_company(
     command_line: CommandLine, code: str, new_code: str, name: str | None, sandbox: bool, as_json: bool
 ) -> None:
@@ -373,7 +373,7 @@ def clone_company(
 @company_command.command("suspend")
 @click.argument("code")
 @click.option("--reason", metavar="TEXT", help="What its people and programs are told.")
-@installed
+@with_installation
 def suspend_company(command_line: CommandLine, code: str, reason: str | None) -> None:
     """Let nobody use the company CODE, until `wmsd company resume`.
 
@@ -389,7 +389,7 @@ def suspend_company(command_line: CommandLine, code: str, reason: str | None) ->
 
 @company_command.command("resume")
 @click.argument("code")
-@installed
+@with_installation
 def resume_company(command_line: CommandLine, code: str) -> None:
     """End the suspension of the company CODE: it is used again, and what its webhooks have waiting is sent."""
     was_suspended = command_line.run(

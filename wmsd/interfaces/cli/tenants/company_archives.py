@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.base.problems import Problem
 from wmsd.data_folder.lending import Loan, beside_a_server
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.interfaces.cli.kit.secret_questions import ask_for_secret
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, secret_for, source_of
-from wmsd.interfaces.cli.tenants.freeze_company import frozen, thaw_of
+from wmsd.interfaces.cli.tenants.freeze_company import company_freeze, thaw_of
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.manifest import CREDENTIALS, CompanyRecord, Manifest
 from wmsd.maintenance.backups.unpack import secrets_of
@@ -23,9 +23,9 @@ from wmsd.maintenance.company_moves.export_import import (
     HadOperator,
     Subject,
     adopt,
-    arrived,
+    arrival_from_archive,
+    arrival_from_copy,
     check_free,
-    copied,
     export_company,
     had_operator,
     here_already,
@@ -73,7 +73,7 @@ def write_export(
     """Returns the freeze too, where one was asked for."""
     check_free(file)
     with beside_a_server(command_line.folder) as loan:
-        freezing = frozen(command_line, loan, code) if is_to_freeze else nullcontext()
+        freezing = company_freeze(command_line, loan, code) if is_to_freeze else nullcontext()
         with freezing as freeze:
             return freeze, export_with(command_line, loan, code, file, passphrase)
 
@@ -114,7 +114,10 @@ def bring_in(
     as_json: bool | None,
 ) -> None:
     """`as_json`: None where a move prints the result."""
-    with beside_a_server(command_line.folder) as loan, arrived(file, command_line.folder, passphrase) as arrival:
+    with (
+        beside_a_server(command_line.folder) as loan,
+        arrival_from_archive(file, command_line.folder, passphrase) as arrival,
+    ):
         code, had = new_code or arrival.code, arrival.code
         borrow = None if loan is None else loan.borrow
         if loan is not None:
@@ -144,7 +147,7 @@ def bring_in(
     _note_what_lacks(done.code, had, users)
     if done.webhooks:
         credentials = "came along" if done.has_credentials else "did not come along: set them again"
-        off = counted(done.webhooks, "webhook of it is", "webhooks of it are")
+        off = count_of(done.webhooks, "webhook of it is", "webhooks of it are")
         note(
             f"{off} off, and their credentials {credentials}. Switch each on "
             "(wmsd webhook on) when the other installation sends no more: what is queued is sent then."
@@ -210,7 +213,7 @@ def clone(
         record = found.record.model_copy(
             update={"name": name or f"{found.record.name} (copy)", "sandbox": sandbox}
         )
-        with copied(command_line.folder, source_of(command_line, loan), found) as arrival:
+        with arrival_from_copy(command_line.folder, source_of(command_line, loan), found) as arrival:
             done = _adopt(command_line, loan, arrival, new_code, record, is_copy=True)
     say({"id": done.id, "code": done.code, "name": record.name, "sandbox": sandbox}, as_json)
     note(f"It has id {done.id}. Tokens of {code} do not open it, but those of platform admins for all companies.")

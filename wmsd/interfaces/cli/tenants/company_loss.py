@@ -6,7 +6,7 @@ from wmsd.contract.context import Company
 from wmsd.data_folder.lending import Loan, beside_a_server
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
-from wmsd.interfaces.cli.tenants.delete_company import finish_others, note_users, run
+from wmsd.interfaces.cli.tenants.delete_company import finish_others, note_users, run_with_platform
 from wmsd.maintenance.company_moves import delete as deleting
 from wmsd.maintenance.company_moves import deletion_store as deletion
 
@@ -19,7 +19,7 @@ def delete(command_line: CommandLine, code: str, as_json: bool) -> None:
             loan.borrow(command_line.folder.platform_file)
         if finish_others(command_line, code):
             return
-        begun = run(command_line, lambda installation: deleting.begin(installation, code))
+        begun = run_with_platform(command_line, lambda installation: deleting.begin(installation, code))
         aside, left = _delete(command_line, loan, begun.company)
     say({"deleted": code, "archive": None, "folder": str(aside.path), **left._asdict()}, as_json)
     note_users(left, code)
@@ -54,11 +54,13 @@ def _delete(
     aside = deleting.Aside(command_line.folder, company)
     try:
         deleting.close_as_it_is(command_line.folder, loan, company)
-        rows = run(command_line, lambda installation: deleting.rows_of(installation, company))
+        rows = run_with_platform(command_line, lambda installation: deleting.rows_of(installation, company))
         aside.put(rows)
-        left = run(command_line, lambda installation: deleting.end(installation, company, None, aside.path))
+        left = run_with_platform(
+            command_line, lambda installation: deleting.end(installation, company, None, aside.path)
+        )
     except BaseException:
-        if run(command_line, lambda installation: deleting.give_up(installation, company)):
+        if run_with_platform(command_line, lambda installation: deleting.give_up(installation, company)):
             aside.put_back()
         raise
     deleting.remove_files(command_line.folder, company.id)

@@ -11,7 +11,7 @@ from wmsd.contract.context import Company
 from wmsd.data_folder.lending import Loan, beside_a_server
 from wmsd.db.engine.failures import StorageError, is_damage
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, asked, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, answer_needed_from, note, say
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.company_moves import delete as deleting
@@ -42,7 +42,7 @@ def delete(
             loan.borrow(command_line.folder.platform_file)
         if finish_others(command_line, code):
             return
-        begun = run(command_line, lambda installation: deleting.begin(installation, code))
+        begun = run_with_platform(command_line, lambda installation: deleting.begin(installation, code))
         if begun.is_resumed:
             note(f"The deletion of {code} was cut off before; it goes on.")
         archive, left = _delete(command_line, loan, begun.company, to, passphrase)
@@ -62,7 +62,7 @@ def _ask(command_line: CommandLine, code: str, to: Path) -> None:
         f"{code} ({company.name}) is written to an archive in {shlex.quote(str(to.absolute()))} first, of which "
         "`wmsd company import` makes it again. Then it is deleted with all its data."
     )
-    with asked("--yes"):
+    with answer_needed_from("--yes"):
         typed = click.prompt("Type the code to go on", err=True)
     if typed != code:
         raise click.ClickException("That is not the code. Nothing was changed.")
@@ -80,7 +80,7 @@ def note_users(left: deleting.Left, code: str) -> None:
         note(f"Users who no longer have {code}: {', '.join(left.users)}. They stay, with what else they have.")
 
 
-def run(command_line: CommandLine, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+def run_with_platform(command_line: CommandLine, work: Callable[[Installation], Awaitable[Result]]) -> Result:
     """The server lends platform.db only: it has closed the company's file."""
     return command_line.run_with(None, work)
 
@@ -90,7 +90,7 @@ def finish_others(command_line: CommandLine, code: str) -> bool:
     whether that is all that there was to do for this one.
     """
 
-    gone, is_all = run(command_line, lambda installation: _left_over(installation, code))
+    gone, is_all = run_with_platform(command_line, lambda installation: _left_over(installation, code))
     for company_id in gone:
         deleting.remove_files(command_line.folder, company_id)
         note(f"The file of company {company_id}, which was deleted before, is removed.")
@@ -113,13 +113,13 @@ def _delete(
     """
     try:
         deleting.close(command_line.folder, loan, company)
-        leaving = run(
+        leaving = run_with_platform(
             command_line, lambda installation: deleting.leaving(installation, company, passphrase is not None)
         )
         archive = deleting.archive(command_line.folder, to, leaving, passphrase)
-        left = run(command_line, lambda installation: deleting.end(installation, company, archive))
+        left = run_with_platform(command_line, lambda installation: deleting.end(installation, company, archive))
     except BaseException as error:
-        run(command_line, lambda installation: deleting.give_up(installation, company))
+        run_with_platform(command_line, lambda installation: deleting.give_up(installation, company))
         path = command_line.folder.companies / f"{company.id}.db"
         if not path.exists():
             raise StorageError(f"{path} is missing. {WITHOUT}") from error

@@ -37,7 +37,7 @@ def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
 
 
 @contextmanager
-def frozen(command_line: CommandLine, loan: Loan | None, code: str) -> Iterator[Freeze]:
+def company_freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Iterator[Freeze]:
     """Freezes the company, and leaves it so when the work inside is done. When that fails, a freeze that began
     here ends, and one that was there stays; which of both is said.
     """

@@ -6,7 +6,7 @@ import click
 
 from wmsd.contract.fields import MAX_ID
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.tenants.accounts import kernel_tokens
 from wmsd.tenants.accounts.kernel_tokens import Made
 
@@ -22,7 +22,7 @@ def kernel_token_command() -> None:
 
 @kernel_token_command.command("create")
 @json_option
-@installed
+@with_installation
 def create_token(command_line: CommandLine, as_json: bool) -> None:
     """Make the platform token. It is printed on standard output, only this once: keep it safe."""
 
@@ -35,7 +35,7 @@ def create_token(command_line: CommandLine, as_json: bool) -> None:
 @kernel_token_command.command("rotate")
 @click.option("--at-once", is_flag=True, help="Refuse all others from now on, for instance when one leaked.")
 @json_option
-@installed
+@with_installation
 def rotate_token(command_line: CommandLine, at_once: bool, as_json: bool) -> None:
     """Make a new platform token. The one before it is accepted for another 24 hours.
 
@@ -59,7 +59,7 @@ def _show(made: Made, sentence: str, as_json: bool) -> None:
 
 @kernel_token_command.command("list")
 @json_option
-@installed
+@with_installation
 def list_tokens(command_line: CommandLine, as_json: bool) -> None:
     """List all platform tokens, also revoked ones, without their text."""
 
@@ -71,7 +71,7 @@ def list_tokens(command_line: CommandLine, as_json: bool) -> None:
 
 @kernel_token_command.command("revoke")
 @click.argument("token_id", metavar="ID", type=click.IntRange(1, MAX_ID))
-@installed
+@with_installation
 def revoke_token(command_line: CommandLine, token_id: int) -> None:
     """Revoke the platform token with this ID (see `wmsd kernel-token list`)."""
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from wmsd.base.machine.folder_lock import changing
+from wmsd.base.machine.folder_lock import folder_lock
 from wmsd.data_folder import key_file
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, note
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note, with_installation
 from wmsd.tenants.accounts import actions
 from wmsd.tenants.keys.master_key import IN_CLEAR
 
@@ -26,7 +26,7 @@ def key_command() -> None:
 @key_command.command("move")
 @click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
 @click.option("--back", is_flag=True, help="Keep the keys in clear in the data folder again.")
-@installed
+@with_installation
 def move(command_line: CommandLine, file: Path | None, back: bool) -> None:
     """Seal the keys in the data folder with a new secret, and write the secret to FILE.
 
@@ -59,7 +59,7 @@ def move(command_line: CommandLine, file: Path | None, back: bool) -> None:
 
 
 @key_command.command("rotate")
-@installed
+@with_installation
 def rotate(command_line: CommandLine) -> None:
     """Sign new tokens with a new key. If there is a key file, also seal the keys with a new secret.
 
@@ -73,7 +73,7 @@ def rotate(command_line: CommandLine) -> None:
             await installation.platform.write(actions.rotate_signing_key)
             return
         path, secret = Path(named), installation.ids.secret()
-        with changing(installation.folder.path):  # one rotation at a time
+        with folder_lock(installation.folder.path):  # one rotation at a time
             key_file.replace(path, [*key_file.secrets_in(path), secret])
             await installation.platform.write(actions.rotate_keys)
             key_file.replace(path, [secret])

@@ -6,7 +6,7 @@ import click
 
 from wmsd.contract.access import MODULES
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, say, with_installation
 from wmsd.tenants.companies import actions
 
 
@@ -18,7 +18,7 @@ def module_command() -> None:
 @module_command.command("list")
 @click.argument("company", metavar="COMPANY")
 @json_option
-@installed
+@with_installation
 def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None:
     """List all modules, and which of them are on for COMPANY."""
 
@@ -36,7 +36,7 @@ def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None
 @click.argument("modules", metavar="[MODULE...]", nargs=-1)
 @click.option("--all", "is_all", is_flag=True, help="Every module.")
 @json_option
-@installed
+@with_installation
 def enable_modules(
     command_line: CommandLine, company: str, modules: tuple[str, ...], is_all: bool, as_json: bool
 ) -> None:
@@ -50,7 +50,7 @@ def enable_modules(
 @click.argument("company", metavar="COMPANY")
 @click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
 @json_option
-@installed
+@with_installation
 def disable_modules(command_line: CommandLine, company: str, modules: tuple[str, ...], as_json: bool) -> None:
     """Switch modules off for COMPANY. Its data stays."""
     _switch(command_line, company, modules, False, as_json)

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.interfaces.cli.tenants.other_installation import OverHttp
 from wmsd.maintenance.company_moves.move_checks import LISTED, Content, Site, Standing, User
 
@@ -132,7 +132,7 @@ def _create(user: User, code: str, data: str) -> str:
 def _tokens(home: int, there: int, code: str, data: str) -> Tick:
     create = f"wmsd token create --user EMAIL --ability ABILITY --company {shlex.quote(code)}{data}"
     if there:
-        return Tick(True, f"{counted(there, 'token opens', 'tokens open')} it there, {home} here.")
+        return Tick(True, f"{count_of(there, 'token opens', 'tokens open')} it there, {home} here.")
     if not home:
         return Tick(True, "No token opens it here, so none is needed there.")
     return Tick(False, f"No token opens it there; {home} did here. Make one for each program.", create)
@@ -158,7 +158,7 @@ def _behind(home: Standing, code: str) -> Iterator[Tick]:
         yield Tick(None, f"{user.email} ({user.role}) may use it here.", f"there, {_create(user, code, '')}")
     if home.belongings.tokens:
         create = f"wmsd token create --user EMAIL --ability ABILITY --company {shlex.quote(code)}"
-        opens = counted(home.belongings.tokens, "token opens", "tokens open")
+        opens = count_of(home.belongings.tokens, "token opens", "tokens open")
         yield Tick(None, f"{opens} it here, and none of them there.", f"there, for each program, {create}")
     for site in home.belongings.sites:
         yield Tick(

@@ -16,11 +16,11 @@ from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say, say_text
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of
 from wmsd.interfaces.cli.tenants import company_archives as moving
-from wmsd.interfaces.cli.tenants.freeze_company import frozen, thaw_of
+from wmsd.interfaces.cli.tenants.freeze_company import company_freeze, thaw_of
 from wmsd.interfaces.cli.tenants.move_checks import Tick, deletion, of_address, of_file, of_folder
 from wmsd.interfaces.cli.tenants.other_installation import ask_address, in_folder, is_address, token_in
-from wmsd.maintenance.company_moves.export_import import named, scratch
-from wmsd.maintenance.company_moves.move_checks import Standing, came_here, standing
+from wmsd.maintenance.company_moves.export_import import company_name, scratch
+from wmsd.maintenance.company_moves.move_checks import Standing, came_here, company_state
 from wmsd.tenants.companies import store
 
 ARCHIVE: Final = ".tar.gz"
@@ -120,7 +120,7 @@ def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None
     with (
         scratch(other.folder, "move") as folder,
         beside_a_server(command_line.folder) as loan,
-        frozen(command_line, loan, asked.code),
+        company_freeze(command_line, loan, asked.code),
     ):
         file = folder / f"company{ARCHIVE}"
         moving.export_with(command_line, loan, asked.code, file, passphrase)
@@ -145,7 +145,7 @@ async def _installation_id(installation: Installation) -> str:
 
 def _home(command_line: CommandLine, code: str) -> tuple[Standing, Owner]:
     async def look(installation: Installation) -> tuple[Standing, Owner]:
-        found = await standing(installation, code)
+        found = await company_state(installation, code)
         return found, installation.files.owner(found.company.id)
 
     return command_line.run_again(look)
@@ -157,10 +157,10 @@ def _check_folder(
     """Returns whether anything is left that can be seen. Raises StorageError when the company is not there."""
 
     async def look(installation: Installation) -> Standing | None:
-        codes = await came_here(installation, named(origin))
+        codes = await came_here(installation, company_name(origin))
         if not codes or (asked.new_code is not None and asked.new_code not in codes):
             return None
-        return await standing(installation, asked.new_code or codes[-1], home.content.last_event)
+        return await company_state(installation, asked.new_code or codes[-1], home.content.last_event)
 
     there = other.run_again(look)
     if there is None:

@@ -6,9 +6,9 @@ import click
 
 from wmsd.base.problems import Problem
 from wmsd.contract.context import Operator
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.operations import act
 from wmsd.tenants.companies import actions, store
 from wmsd.tenants.companies import company_administration as administration
@@ -35,10 +35,10 @@ def operator_command() -> None:
     "--webhooks/--no-webhooks", "sandbox_webhooks", default=False, show_default=True, help=SANDBOX_WEBHOOKS
 )
 @json_option
-@installed
+@with_installation
 def create_operator(command_line: CommandLine, /, as_json: bool, **given: str | bool) -> None:
     """Make the operator CODE."""
-    new = check(NewOperator, given)
+    new = validate_model(NewOperator, given)
 
     async def work(installation: Installation) -> int:
         return await installation.platform.write(lambda tx: actions.create_operator(tx, new))
@@ -51,12 +51,12 @@ def create_operator(command_line: CommandLine, /, as_json: bool, **given: str | 
 @click.option("--name", help="A new name.")
 @click.option("--sandbox/--no-sandbox", default=None, help="Whether all its companies are sandboxes.")
 @click.option("--webhooks/--no-webhooks", "sandbox_webhooks", default=None, help=SANDBOX_WEBHOOKS)
-@installed
+@with_installation
 def change_operator(command_line: CommandLine, /, code: str, **given: str | bool | None) -> None:
     """Change the operator CODE. A running server follows within a second."""
     if all(value is None for value in given.values()):
         raise click.UsageError("Nothing to change: give --name, --sandbox or --webhooks.")
-    changes = check(OperatorChanges, given)
+    changes = validate_model(OperatorChanges, given)
 
     async def work(installation: Installation) -> None:
         operators = await installation.platform.read(store.operators)
@@ -73,7 +73,7 @@ def change_operator(command_line: CommandLine, /, code: str, **given: str | bool
 
 @operator_command.command("list")
 @json_option
-@installed
+@with_installation
 def list_operators(command_line: CommandLine, as_json: bool) -> None:
     """List the operators."""
 

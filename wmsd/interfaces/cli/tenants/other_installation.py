@@ -14,7 +14,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.failures import StorageError
 from wmsd.interfaces.cli.kit.command_line import CommandLine
 from wmsd.maintenance.company_moves.move_checks import LISTED
-from wmsd.settings import layers_of, settings_of
+from wmsd.settings.sources import layers_of, settings_of
 
 SECONDS: Final = 30.0
 FOLLOWS_SECONDS: Final = 3.0

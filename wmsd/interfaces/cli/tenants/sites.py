@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database
 from wmsd.platform.sites import active_warehouse
 from wmsd.tenants.companies.actions import company_of_code
@@ -33,10 +33,10 @@ def site_command() -> None:
 @warehouse_argument
 @click.option("--name", required=True, help="What people call it; ledgers show this name.")
 @json_option
-@installed
+@with_installation
 def create_site(command_line: CommandLine, company: str, warehouse: str, name: str, as_json: bool) -> None:
     """Make a site. Standard output gets only its token, and only this once: keep it safe."""
-    new = check(NewSite, {"name": name})
+    new = validate_model(NewSite, {"name": name})
 
     async def work(installation: Installation) -> tuple[int, str, list[str]]:
         installation.folder.check_room()
@@ -57,7 +57,7 @@ def create_site(command_line: CommandLine, company: str, warehouse: str, name: s
 
 @site_command.command("list")
 @json_option
-@installed
+@with_installation
 def list_sites(command_line: CommandLine, as_json: bool) -> None:
     """List the sites of all companies, without their tokens."""
 
@@ -72,7 +72,7 @@ def list_sites(command_line: CommandLine, as_json: bool) -> None:
 @warehouse_argument
 @click.option("--at-once", is_flag=True, help="End the token before it now, not after 24 hours.")
 @json_option
-@installed
+@with_installation
 def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once: bool, as_json: bool) -> None:
     """Give a site a new token, printed only this once. The one before works for another 24 hours."""
 
@@ -89,7 +89,7 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
 @site_command.command("revoke")
 @company_argument
 @warehouse_argument
-@installed
+@with_installation
 def revoke_site(command_line: CommandLine, company: str, warehouse: str) -> None:
     """End all tokens of a site. `wmsd site rotate` opens it again."""
 

@@ -12,10 +12,10 @@ import click
 from wmsd.base.problems import Problem
 from wmsd.contract.access import EVERYTHING
 from wmsd.contract.fields import MAX_ID, Input, Name
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.interfaces.cli.tenants.change_user import ABILITIES_HELP, active
 from wmsd.tenants.accounts import actions
@@ -63,7 +63,7 @@ class Lifetime(click.ParamType[timedelta]):
 )
 @click.option("--name", default="command line", show_default=True, help="What it is for.")
 @click.option("--expires", type=Lifetime(), help="When it ends.  [default: 90d, or what the settings say]")
-@installed
+@with_installation
 def create_token(
     command_line: CommandLine,
     email: str,
@@ -73,7 +73,7 @@ def create_token(
     expires: timedelta | None,
 ) -> None:
     """Make a token. Standard output gets only the token, and only this once: keep it safe."""
-    check(TokenName, {"name": name})
+    validate_model(TokenName, {"name": name})
     tokens = command_line.settings.tokens
     lifetime = expires or timedelta(days=tokens.lifetime_days)
     if lifetime > timedelta(days=tokens.most_days):
@@ -121,7 +121,7 @@ def _told_what_it_has(user: User, asked: Sequence[str]) -> Iterator[None]:
 
 @token_command.command("list")
 @json_option
-@installed
+@with_installation
 def list_tokens(command_line: CommandLine, as_json: bool) -> None:
     """List the tokens, without their text."""
 
@@ -133,7 +133,7 @@ def list_tokens(command_line: CommandLine, as_json: bool) -> None:
 
 @token_command.command("revoke")
 @click.argument("token_id", metavar="ID", type=click.IntRange(1, MAX_ID))
-@installed
+@with_installation
 def revoke_token(command_line: CommandLine, token_id: int) -> None:
     """Revoke the token with this ID (see `wmsd token list`). A running server follows within a second."""
 
@@ -145,7 +145,7 @@ def revoke_token(command_line: CommandLine, token_id: int) -> None:
 
 @token_command.command("rotate-key")
 @yes_option
-@installed
+@with_installation
 def rotate_key(command_line: CommandLine, yes: bool) -> None:
     """Sign new tokens with a new key.
 

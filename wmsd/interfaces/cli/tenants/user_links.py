@@ -7,7 +7,7 @@ import click
 
 from wmsd.base.problems import Problem
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, note
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note, with_installation
 from wmsd.interfaces.cli.kit.operations import act
 from wmsd.interfaces.cli.kit.shown_address import address_of_links, is_of_this_machine
 from wmsd.interfaces.cli.tenants.change_user import active, email_argument
@@ -40,7 +40,7 @@ def _link(command_line: CommandLine, page: str, code: str) -> str:
 
 @click.command("reset-password")
 @email_argument
-@installed
+@with_installation
 def reset_password(command_line: CommandLine, email: str) -> None:
     """Make a link at which the user EMAIL chooses a new password, because it has forgotten its own.
 
@@ -58,7 +58,7 @@ def reset_password(command_line: CommandLine, email: str) -> None:
 
 
 @click.command("first-admin-link")
-@installed
+@with_installation
 def first_admin_link(command_line: CommandLine) -> None:
     """Make a new link for the first admin, because the one that the server printed is lost.
 

@@ -8,14 +8,20 @@ import click
 
 from wmsd.base.problems import invalid
 from wmsd.contract.access import ROLES
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.operations import act
 from wmsd.interfaces.cli.tenants import change_user as user_changes
 from wmsd.interfaces.cli.tenants import user_links
-from wmsd.interfaces.cli.tenants.change_user import ABILITIES_HELP, abilities_in_words, active, told, user_of
+from wmsd.interfaces.cli.tenants.change_user import (
+    ABILITIES_HELP,
+    abilities_in_words,
+    active,
+    user_of,
+    ways_in_sentence,
+)
 from wmsd.interfaces.cli.tenants.user_links import link_to_password
 from wmsd.tenants.accounts import actions, store
 from wmsd.tenants.accounts import second_factor_actions as second_step
@@ -49,7 +55,7 @@ def user_command() -> None:
 )
 @password_option
 @json_option
-@installed
+@with_installation
 def create_user(
     command_line: CommandLine,
     email: str,
@@ -70,7 +76,7 @@ def create_user(
     """
     if with_link and password_stdin:
         raise click.UsageError("Give --link or --password-stdin, not both.")
-    new = check(
+    new = validate_model(
         NewUser,
         {
             "email": email,
@@ -112,7 +118,7 @@ def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict
 
 @user_command.command("list")
 @json_option
-@installed
+@with_installation
 def list_users(command_line: CommandLine, as_json: bool) -> None:
     """List the users."""
 
@@ -141,7 +147,7 @@ def list_users(command_line: CommandLine, as_json: bool) -> None:
 
 @user_command.command("disable")
 @click.argument("email")
-@installed
+@with_installation
 def disable_user(command_line: CommandLine, email: str) -> None:
     """Shut out the user EMAIL, and refuse all its tokens. A running server follows within a second."""
 
@@ -153,8 +159,8 @@ def disable_user(command_line: CommandLine, email: str) -> None:
         actions.disable_user(tx, email)
         refused = f" Tokens that are refused: {held.tokens}." if held.tokens else ""
         return (
-            f"{user.email} is disabled. {told(held, holdings.of_user(tx, user.id))}{refused} `wmsd user enable` "
-            f"lets the user in again{', with these tokens' if refused else ''}."
+            f"{user.email} is disabled. {ways_in_sentence(held, holdings.of_user(tx, user.id))}{refused} "
+            f"`wmsd user enable` lets the user in again{', with these tokens' if refused else ''}."
         )
 
     async def work(installation: Installation) -> str:
@@ -165,7 +171,7 @@ def disable_user(command_line: CommandLine, email: str) -> None:
 
 @user_command.command("unlink")
 @click.argument("email")
-@installed
+@with_installation
 def unlink_user(command_line: CommandLine, email: str) -> None:
     """Part the user EMAIL from its accounts at providers, and end its sessions.
 
@@ -176,7 +182,8 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
         user = user_of(tx, email)
         held = holdings.of_user(tx, user.id)
         links = sign_on.unlink_user(tx, email)
-        return f"Accounts that {user.email} is parted from: {links}. {told(held, holdings.of_user(tx, user.id))}"
+        ended = ways_in_sentence(held, holdings.of_user(tx, user.id))
+        return f"Accounts that {user.email} is parted from: {links}. {ended}"
 
     async def work(installation: Installation) -> str:
         return await installation.platform.write(unlink)
@@ -186,7 +193,7 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
 
 @user_command.command("remove-second-factor")
 @click.argument("email")
-@installed
+@with_installation
 def remove_second_factor(command_line: CommandLine, email: str) -> None:
     """Take the second factor from the user EMAIL, who has lost it. The password alone signs in then."""
 
@@ -201,7 +208,7 @@ def remove_second_factor(command_line: CommandLine, email: str) -> None:
 @click.argument("email")
 @click.option("--keep-tokens", is_flag=True, help="Keep the tokens that were made by signing in.")
 @password_option
-@installed
+@with_installation
 def set_password(command_line: CommandLine, email: str, keep_tokens: bool, password_stdin: bool) -> None:
     """Give the user EMAIL a new password.
 
@@ -220,7 +227,7 @@ def set_password(command_line: CommandLine, email: str, keep_tokens: bool, passw
             actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
             now = holdings.of_user(tx, user.id)
             stay = f" Tokens that stay: {now.tokens}." if now.tokens else ""
-            return f"{user.email} has a new password. {told(held, now)}{stay}"
+            return f"{user.email} has a new password. {ways_in_sentence(held, now)}{stay}"
 
         return await installation.platform.write(set_password)
 

@@ -7,18 +7,18 @@ import click
 from wmsd.base.problems import Problem, forbidden
 from wmsd.contract.context import Company
 from wmsd.contract.fields import MAX_ID
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.freezes import check_not_frozen
-from wmsd.dispatch.record_audit import Entry, acted
-from wmsd.dispatch.record_audit import write as write_audit
+from wmsd.dispatch.record_audit import Entry, act_and_audit
+from wmsd.dispatch.record_audit import write_audit_entry as write_audit
 from wmsd.events.webhooks import actions, store
 from wmsd.events.webhooks.deliveries import store as log
 from wmsd.events.webhooks.rules import MOST_SUBSCRIPTIONS, NEEDED_MODULES, off_because
 from wmsd.events.webhooks.schema import SubscriptionChanges, SubscriptionQuery
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database, company_option, options_of
 from wmsd.interfaces.cli.webhooks.webhook_rows import Row, in_a_line, subscription_row, why_not
 from wmsd.tenants.companies import actions as companies
@@ -38,7 +38,7 @@ def webhook_command() -> None:
 @webhook_command.command("list")
 @company_option
 @json_option
-@installed
+@with_installation
 def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
     """List the webhooks, and how their deliveries succeed.
 
@@ -56,7 +56,7 @@ def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
         return rows
 
     async def work(installation: Installation) -> tuple[Company, list[Row]]:
-        company, database = await opened(installation, code)
+        company, database = await open_webhooks(installation, code)
         return company, await database.read_long(lambda tx: read(tx, company))
 
     company, rows = command_line.run(work)
@@ -68,7 +68,7 @@ def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
 @webhook_command.command("test")
 @one_webhook
 @json_option
-@installed
+@with_installation
 def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bool) -> None:
     """Send webhook ID a test event.
 
@@ -81,7 +81,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
         from wmsd.server.webhook_sender import new_client  # imported only when something is sent
 
         installation.folder.check_room(is_move=True)
-        company, database = await opened(installation, code)
+        company, database = await open_webhooks(installation, code)
         check_is_on(company)
         client = new_client(installation)
         try:
@@ -113,7 +113,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
 
 @webhook_command.command("on")
 @one_webhook
-@installed
+@with_installation
 def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
     """Switch webhook ID on.
 
@@ -130,7 +130,7 @@ def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
 
 @webhook_command.command("off")
 @one_webhook
-@installed
+@with_installation
 def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
     """Switch webhook ID off.
 
@@ -147,13 +147,17 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) ->
 
     def write(tx: Transaction, company: Company) -> tuple[bool, Entry | None]:
         before = bool(subscription_of(tx, webhook, code)["active"])
-        given = {"id": webhook, "body": check(SubscriptionChanges, {"active": active}), "company": company}
-        _, entry = acted(tx, actions.update_webhook, code, given)
+        given = {
+            "id": webhook,
+            "body": validate_model(SubscriptionChanges, {"active": active}),
+            "company": company,
+        }
+        _, entry = act_and_audit(tx, actions.update_webhook, code, given)
         return before != active, entry
 
     async def work(installation: Installation) -> bool:
         installation.folder.check_room(is_move=True)
-        company, database = await opened(installation, code)
+        company, database = await open_webhooks(installation, code)
         check_not_frozen(company)
         has_changed, entry = await database.write(lambda tx: write(tx, company))
         if entry is not None:
@@ -163,7 +167,7 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) ->
     return command_line.run(work)
 
 
-async def opened(installation: Installation, code: str) -> tuple[Company, Database]:
+async def open_webhooks(installation: Installation, code: str) -> tuple[Company, Database]:
     database = await company_database(installation, code)
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     return company, database

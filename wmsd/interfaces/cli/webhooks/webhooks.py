@@ -7,10 +7,10 @@ from typing import Final
 import click
 
 from wmsd.base import timestamps
-from wmsd.base.plurals import counted
+from wmsd.base.plurals import count_of
 from wmsd.base.problems import Problem
 from wmsd.contract.fields import MAX_ID
-from wmsd.contract.validation import check
+from wmsd.contract.validation import validate_model
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks.deliveries import redelivery
@@ -19,13 +19,13 @@ from wmsd.events.webhooks.deliveries.redelivery import AT_ONCE, CLOSED, FAILED, 
 from wmsd.events.webhooks.deliveries.schema import DeliveryQuery
 from wmsd.events.webhooks.schema import DELIVERY_STATUSES
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database
 from wmsd.interfaces.cli.kit.moments import moment_option
 from wmsd.interfaces.cli.webhooks.subscriptions import (
     check_is_on,
     one_webhook,
-    opened,
+    open_webhooks,
     subscription_of,
     webhook_command,
 )
@@ -54,7 +54,7 @@ MOST_SHOWN: Final = 500
 )
 @click.option("--attempts", is_flag=True, help="A line for each attempt, with the receiver's answer.")
 @json_option
-@installed
+@with_installation
 def list_deliveries(
     command_line: CommandLine,
     webhook: int,
@@ -71,7 +71,7 @@ def list_deliveries(
     The log keeps 30 days. --json shows every attempt in full.
     """
     given = {"status": ",".join(statuses) or None, "since": since, "per_page": limit}
-    query = check(DeliveryQuery, {name: value for name, value in given.items() if value is not None})
+    query = validate_model(DeliveryQuery, {name: value for name, value in given.items() if value is not None})
 
     def read(tx: Transaction) -> tuple[list[Row], bool]:
         subscription_of(tx, webhook, code)
@@ -89,7 +89,7 @@ def list_deliveries(
     else:
         say([delivery_row(record) for record in records], as_json, "No such delivery.")
     if has_more and not as_json:
-        note(f"{counted(limit, 'delivery', 'deliveries')}: more with --before {records[-1]['id']}.")
+        note(f"{count_of(limit, 'delivery', 'deliveries')}: more with --before {records[-1]['id']}.")
 
 
 @webhook_command.command("redeliver")
@@ -100,7 +100,7 @@ def list_deliveries(
 @click.option("--failed", is_flag=True, help="With --since: only those that were exhausted or skipped.")
 @click.option("--dry-run", is_flag=True, help="Only count them.")
 @json_option
-@installed
+@with_installation
 def redeliver(
     command_line: CommandLine,
     webhook: int,
@@ -123,7 +123,7 @@ def redeliver(
     async def work(installation: Installation) -> tuple[int, bool]:
         if not dry_run:
             installation.folder.check_room(is_move=True)
-        company, database = await opened(installation, code)
+        company, database = await open_webhooks(installation, code)
         check_is_on(company)
         subscription = await database.read(lambda tx: subscription_of(tx, webhook, code))
         if delivery is not None:

@@ -12,7 +12,7 @@ from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.admin_menu import DAY_AFTER
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
 from wmsd.interfaces.pages.kit.form_repeats import SentOnce
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import Answer, Door
 from wmsd.interfaces.pages.kit.text.finding_sentences import sentence_of
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
@@ -56,7 +56,7 @@ class DayAfter:
 
     async def _page(self, at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
         found = await at.need(DAY_AFTER.reads, is_counted=refused is not None)
-        return page(
+        return render_page(
             "day_after",
             200 if refused is None else refused.status,
             person=at.person,

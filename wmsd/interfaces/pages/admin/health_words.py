@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from wmsd.interfaces.pages.kit.text.finding_sentences import fact_of
-from wmsd.interfaces.pages.kit.text.language import told, translated
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_error, translate_text
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.maintenance.backups.backup_verdict import REMEDY
-from wmsd.server.alerts.kinds import BY_NAME, Empty, pattern, severity
+from wmsd.server.alerts.kinds import BY_NAME, Empty, alert_pattern, severity
 from wmsd.tenants.recovery.findings import REMEDY as REMEDY_AFTER
 
 
@@ -109,7 +109,7 @@ def _unknown(name: str) -> CheckWords:
 
 def title_of(alert: Mapping[str, Any]) -> str:
     kind = BY_NAME.get(alert["kind"])
-    return alert["kind"] if kind is None else translated(kind.title)
+    return alert["kind"] if kind is None else translate_text(kind.title)
 
 
 def sentence_of(alert: Mapping[str, Any]) -> str:
@@ -117,13 +117,13 @@ def sentence_of(alert: Mapping[str, Any]) -> str:
     kind = BY_NAME.get(alert["kind"])
     if kind is None:
         return str(alert["sentence"])
-    facts = {name: told(fact_of(value, kind.words)) for name, value in alert["facts"].items()}
-    return translated(pattern(kind, alert["subject"], is_over=False)) % Empty(facts)
+    facts = {name: translate_error(fact_of(value, kind.words)) for name, value in alert["facts"].items()}
+    return translate_text(alert_pattern(kind, alert["subject"], is_over=False)) % Empty(facts)
 
 
 def remedy_of(alert: Mapping[str, Any]) -> str:
     kind = BY_NAME.get(alert["kind"])
-    return "" if kind is None else translated(kind.remedy)
+    return "" if kind is None else translate_text(kind.remedy)
 
 
 def is_error(alert: Mapping[str, Any]) -> bool:

@@ -12,9 +12,9 @@ from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, JOBS, RECOVERY, SETTINGS, HousePage
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
 from wmsd.interfaces.pages.kit.form_repeats import SentOnce
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import Answer, Door
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
 from wmsd.interfaces.pages.records.act import KEY
 
@@ -49,7 +49,7 @@ class Oversight:
         given = {name: request.query[name] for name in ("search", "source") if request.query.get(name)}
         told = [{**each, "says": _(each["says"])} for each in found["data"]]
         chosen = [each for each in told if _fits(each, given)]
-        return page(
+        return render_page(
             "settings",
             person=at.person,
             at=at,
@@ -81,7 +81,7 @@ class Oversight:
     ) -> web.Response:
         found = await at.need(shown.reads, is_counted=refused is not None)
         keys = await at.need(RECOVERY.reads, is_counted=True) if shown in (BACKUPS, HEALTH) else None
-        return page(
+        return render_page(
             shown.name,
             200 if refused is None else refused.status,
             person=at.person,

@@ -7,7 +7,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.admin_menu import RECOVERY
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import Answer, Door
 from wmsd.interfaces.pages.kit.text.language import found_text
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
@@ -39,7 +39,9 @@ class RecoveryPhrases:
                 wanted = {"replaces": sent.get("replaces") or None}
                 answer = await at.ask(recovery.create_recovery_phrase, document=wanted)
                 if answer.is_good:
-                    return page("recovery_created", person=at.person, at=at, current=RECOVERY.name, **answer.body)
+                    return render_page(
+                        "recovery_created", person=at.person, at=at, current=RECOVERY.name, **answer.body
+                    )
             case "decline":
                 answer = await at.ask(recovery.decline_recovery_phrase)
             case _:
@@ -56,7 +58,7 @@ class RecoveryPhrases:
         """`typed`: the words that somebody may correct."""
         found = await at.need(RECOVERY.reads, is_counted=refused is not None)
         body = {} if refused is None else refused.body
-        return page(
+        return render_page(
             "recovery_phrase",
             200 if refused is None else refused.status,
             person=at.person,

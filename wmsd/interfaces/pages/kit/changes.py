@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.fields import REFERRING, Field, fields_of
-from wmsd.interfaces.pages.kit.references import Referred, referred
+from wmsd.interfaces.pages.kit.references import Referred, find_references
 from wmsd.interfaces.pages.kit.resources import Resource
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.documents.change_history import MORE
@@ -32,7 +32,7 @@ async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Chang
     answer = await at.need(resource.changes, path={"id": str(record_id)}, is_counted=True)
     found = answer["data"]
     values = [value for each in found for change in (each["changes"] or {}).items() for value in _values(*change)]
-    known = await referred(at, [Field(name, "reference") for name in REFERRING], values)
+    known = await find_references(at, [Field(name, "reference") for name in REFERRING], values)
     return Changes(
         FIELDS,
         [{**each, "changes": _with_codes(each["changes"], known)} for each in found],

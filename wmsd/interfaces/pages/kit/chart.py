@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.interfaces.pages.kit.text.language import translated as _
-from wmsd.interfaces.pages.kit.text.moments import day, milliseconds
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.text.moments import day, moment_in_milliseconds
 from wmsd.interfaces.pages.kit.text.words import figure
 
 WIDTH: Final = 800
@@ -35,7 +35,7 @@ def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | 
     """`levels` are moments with the quantities from then on; the chart ends at the moment `at`."""
     quantities = [level["quantity"] for level in levels]
     top = max(*quantities, min_stock or 0, Decimal("0.000001"))
-    begins, ends = milliseconds(levels[0]["at"]), milliseconds(at)
+    begins, ends = moment_in_milliseconds(levels[0]["at"]), moment_in_milliseconds(at)
     length = max(ends - begins, 1)
 
     def height(quantity: Decimal | int) -> str:
@@ -43,7 +43,9 @@ def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | 
 
     path, x = f"M0 {height(quantities[0])}", 0.0
     for level in levels[1:]:
-        x = max(x, WIDTH * min(milliseconds(level["at"]) - begins, length) / length)  # a clock may go back
+        x = max(
+            x, WIDTH * min(moment_in_milliseconds(level["at"]) - begins, length) / length
+        )  # a clock may go back
         path += f"H{x:.1f}V{height(level['quantity'])}"
     path += f"H{WIDTH}"
     from_day, to_day = day(levels[0]["at"], at[:4]), day(at, at[:4])

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel
 
 from wmsd.base.dataclass import dataclass
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.warehouse.references_by_id import REFERENCES
 
 Kind = Literal[

@@ -17,7 +17,7 @@ class Difference:
     yours: str
 
 
-async def differences(at: Workplace, body: type[Input], theirs: Typed, yours: Typed) -> list[Difference]:
+async def form_differences(at: Workplace, body: type[Input], theirs: Typed, yours: Typed) -> list[Difference]:
     """Of secrets nothing is known, so they do not differ."""
     return [
         Difference(field.text, _shown(field, theirs), _shown(field, yours))

@@ -11,9 +11,9 @@ from wmsd.base.dataclass import dataclass
 from wmsd.contract.fields import Input
 from wmsd.interfaces.pages.kit.fields import REFERRING, declared_name, properties_of
 from wmsd.interfaces.pages.kit.resources import REFERRED
-from wmsd.interfaces.pages.kit.text.language import told
-from wmsd.interfaces.pages.kit.text.language import translated as _
-from wmsd.interfaces.pages.kit.text.numbers import read_number, shown
+from wmsd.interfaces.pages.kit.text.language import translate_error
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 Asks = Literal["text", "long", "number", "flag", "choice", "several", "secret", "lines", "pairs", "code", "date"]
@@ -156,7 +156,7 @@ def typed_of(fields: Iterable[FormField], record: Mapping[str, Any], referred: M
             found = referred.get((f"{field.name}_id", value))
             typed[field.name] = "" if found is None else found["code"]
         elif field.asks == "number":
-            typed[field.name] = shown(value)
+            typed[field.name] = number_in_form(value)
         else:
             typed[field.name] = value if isinstance(value, bool) else str(value)
     return typed
@@ -253,5 +253,5 @@ def errors_by_field(
         if name:
             by_field.setdefault(names.get(name, name), []).extend(sentences)
         else:
-            others.extend(f"{path} {told(sentence)}".strip() for sentence in sentences)
+            others.extend(f"{path} {translate_error(sentence)}".strip() for sentence in sentences)
     return by_field, others

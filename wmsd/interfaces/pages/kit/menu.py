@@ -15,7 +15,7 @@ from wmsd.interfaces.pages.kit.admin_menu import overseen_by
 from wmsd.interfaces.pages.kit.installation_resources import administered_by
 from wmsd.interfaces.pages.kit.session_door import Person
 from wmsd.interfaces.pages.kit.text.language import current as language_of_page
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import AdminWorkplace, CompanyWorkplace, Workplace
 from wmsd.tenants.companies.unknown_codes import names_apart
 

@@ -12,7 +12,7 @@ from wmsd.contract.list_queries import MOST_IDS
 from wmsd.events.webhooks.deliveries.schema import ENTITIES, MOST_RECORDS
 from wmsd.interfaces.pages.kit.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRING, Field
 from wmsd.interfaces.pages.kit.resources import BY_NAME, REFERRED, Resource
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.kind import DocumentKind
@@ -87,7 +87,7 @@ async def _records(at: Workplace, kind: DocumentKind, ids: list[int]) -> list[Ma
     return found
 
 
-async def referred(workplace: Workplace, fields: Iterable[Field], records: Iterable[Any]) -> Referred:
+async def find_references(workplace: Workplace, fields: Iterable[Field], records: Iterable[Any]) -> Referred:
     """Those that the person may read; a field that refers to another shows its id."""
     ids: dict[str, set[int]] = defaultdict(set)
     fields, records = tuple(fields), tuple(records)

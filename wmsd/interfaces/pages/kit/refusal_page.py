@@ -9,10 +9,10 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import REQUEST_ID
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FormOfAnotherOrigin, FormOfAnotherSession
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.session_door import HOME, PERSON, SIGN_IN, Door, Person
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import AT, CompanyWorkplace, Workplace
 
 HEADINGS: Final = {
@@ -58,7 +58,7 @@ async def shown(door: Door, request: web.Request, problem: Problem) -> web.Respo
     form = "" if request.method in ("GET", "HEAD") else browsers.page_of_form(door.browser(request))
     is_failure = problem.status >= 500
     closed = _closed(problem, person, at)
-    answer = page(
+    answer = render_page(
         "refused" if person is None else "refused_here",
         problem.status,
         heading=_(HEADINGS.get(problem.status, OTHER)),
@@ -103,7 +103,7 @@ async def failed(door: Door, request: web.Request, problem: Problem) -> web.Resp
 
 def _translated_or_not(text: str) -> str:
     try:
-        return language.told(_(text))
+        return language.translate_error(_(text))
     except Exception:  # the catalogue may be what has failed
         return text
 

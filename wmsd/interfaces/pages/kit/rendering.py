@@ -53,7 +53,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.context_class = _context_class()
-    environment.install_gettext_callables(language.translated, language.counted, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    environment.install_gettext_callables(language.translate_text, language.translate_count, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
     environment.globals |= {
         "_": _text,
         "gettext": _with_values,
@@ -73,12 +73,12 @@ def _environment() -> "Environment":
         "duration": numbers.duration,
         "took": numbers.took,
         "status": words.status,
-        "told": lambda sentence: _typed(language.told(sentence)),
+        "told": lambda sentence: _typed(language.translate_error(sentence)),
         "finding_sentence": lambda finding: _typed(finding_words.sentence_of(finding)),
         "finding_remedy": lambda finding: _typed(finding_words.remedy_of(finding)),
         "file_finding": finding_words.of_file,
         "typed": _typed,
-        "translated": language.translated,
+        "translated": language.translate_text,
         "date": words.date,
         "name_of": name_of,
         "marked": marked,
@@ -127,7 +127,7 @@ def _text(text: str, **values: Any) -> "Markup":
     """
     from markupsafe import Markup
 
-    found = Markup(language.translated(text))  # noqa: S704 -- a text of the catalogues
+    found = Markup(language.translate_text(text))  # noqa: S704 -- a text of the catalogues
     return _typed(found % values if values else found)
 
 
@@ -135,7 +135,7 @@ def _with_values(text: str, **values: Any) -> "Markup":
     """The text of a `trans`, as the extension's own makes it."""
     from markupsafe import Markup
 
-    return _typed(Markup(language.translated(text)) % values)  # noqa: S704 -- as above
+    return _typed(Markup(language.translate_text(text)) % values)  # noqa: S704 -- as above
 
 
 def _typed(text: Text) -> Text:
@@ -171,7 +171,7 @@ def marked(text: str) -> "Markup":
     return Markup("".join(f"<p>{each}</p>" for each in paragraphs))  # noqa: S704 escaped above
 
 
-def rendered(template: str, **given: Any) -> str:
+def render_text(template: str, **given: Any) -> str:
     """The text of a page of the template of that name. `person`, if given, is the one who reads it."""
     person: Person | None = given.get("person")
     before = _complete.set(NOTHING_ADDED if person is None else person.complete)
@@ -183,9 +183,9 @@ def rendered(template: str, **given: Any) -> str:
         _empty(contexts)
 
 
-def page(template: str, status: int = 200, **given: Any) -> web.Response:
+def render_page(template: str, status: int = 200, **given: Any) -> web.Response:
     """A page of the template of that name."""
-    text = rendered(template, **given)
+    text = render_text(template, **given)
     return web.Response(status=status, text=text, content_type="text/html", headers=HEADERS)
 
 

@@ -16,7 +16,7 @@ from wmsd.interfaces.http.server import (
     OUTSIDE_OF_THE_API,
     REQUEST_LOG,
     Handler,
-    add,
+    add_route,
     failure,
     with_head,
 )
@@ -48,7 +48,7 @@ def add_page(app: web.Application, method: str, path: str, handler: Handler) -> 
     if METHODS not in app:
         app[METHODS] = {}
     app[METHODS].setdefault(path, []).append(method)
-    add(app, method, path, partial(_in_words, Door(app[INSTALLATION]), app[REQUEST_LOG], handler))
+    add_route(app, method, path, partial(_in_words, Door(app[INSTALLATION]), app[REQUEST_LOG], handler))
 
 
 def refuse_all_else(app: web.Application) -> None:

@@ -17,8 +17,8 @@ from wmsd.interfaces.pages.kit.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRI
 from wmsd.interfaces.pages.kit.references import Referred
 from wmsd.interfaces.pages.kit.resources import REFERRED, Resource
 from wmsd.interfaces.pages.kit.text import words
-from wmsd.interfaces.pages.kit.text.language import told
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_error
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 DASH: Final = "\N{EN DASH}"
@@ -182,7 +182,7 @@ def _abilities(value: Sequence[str]) -> str:
 
 
 def _sentence(value: str) -> str:
-    return escape(told(value))
+    return escape(translate_error(value))
 
 
 def _sentences(value: Iterable[str]) -> str:

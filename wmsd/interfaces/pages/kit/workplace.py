@@ -15,7 +15,7 @@ from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
 from wmsd.interfaces.pages.kit.resources import RESOURCES, Act, Resource
 from wmsd.interfaces.pages.kit.session_door import Answer, Door, Person, Sent
 from wmsd.interfaces.pages.kit.text import words
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import profile_actions as signed_in
 
 MOST_OTHERS: Final = 20

@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import Answer, Door, Person
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import password_actions as choosing_password
 from wmsd.tenants.accounts import profile_actions as signed_in
 from wmsd.tenants.accounts.password_strength import SHORTEST
@@ -65,7 +65,7 @@ class Account:
     async def show(self, request: web.Request) -> web.Response:
         person = await self._door.person(request)
         sessions = await self._door.need(person.browser, signed_in.list_sessions)
-        return page(
+        return render_page(
             "account",
             person=person,
             current="account",
@@ -113,7 +113,7 @@ def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
 
 
 def _password_page(person: Person, refused: Answer | None = None) -> web.Response:
-    return page(
+    return render_page(
         "password",
         200 if refused is None else refused.status,
         person=person,

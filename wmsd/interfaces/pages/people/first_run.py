@@ -10,11 +10,11 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.admin.recovery_phrase import lost_without
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN, Browser
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import Door, Person
 from wmsd.platform.admin_view.recovery_phrase import get_recovery_phrase
 from wmsd.server.alerts.mail_confirmation import state_of
-from wmsd.settings import Alerts
+from wmsd.settings.sections.alerts import Alerts
 from wmsd.tenants.accounts import token_administration as tokens
 from wmsd.tenants.accounts.password_strength import SHORTEST
 from wmsd.tenants.companies import company_administration as companies
@@ -62,7 +62,7 @@ class FirstRun:
         code = request.query.get("code", "")
         if not await self._is_open(request, demo_link.look_for_demo, code):
             return _spent(is_demo=True)
-        return page("demo", code=code)
+        return render_page("demo", code=code)
 
     async def open_demo(self, request: web.Request) -> web.Response:
         browser = self._door.browser(request)
@@ -113,7 +113,7 @@ class FirstRun:
         own = {**one, "user": person.email, "active": "true"}
         has_token = (await self._door.ask(browser, tokens.list_token_records, query=own)).needed()["data"]
         keys = (await self._door.ask(browser, get_recovery_phrase)).needed()
-        return page(
+        return render_page(
             "start",
             status,
             person=person,
@@ -132,7 +132,7 @@ class FirstRun:
 
 
 def _form(code: str, typed: Mapping[str, str], refused: Mapping[str, Any]) -> web.Response:
-    return page(
+    return render_page(
         "first_admin",
         422 if refused else 200,
         code=code,
@@ -145,4 +145,4 @@ def _form(code: str, typed: Mapping[str, str], refused: Mapping[str, Any]) -> we
 
 
 def _spent(is_demo: bool = False, lacks_admin: bool = False) -> web.Response:
-    return page("spent", 404, why="", is_demo=is_demo, lacks_admin=lacks_admin)
+    return render_page("spent", 404, why="", is_demo=is_demo, lacks_admin=lacks_admin)

@@ -6,9 +6,9 @@ from typing import Any, Final
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import Browser
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import SIGN_IN, Door
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import password_actions as choosing_password
 from wmsd.tenants.accounts.password_strength import SHORTEST
 
@@ -42,10 +42,10 @@ class Welcome:
     ) -> web.Response:
         answer = await self._door.ask(browser, choosing_password.get_invited, query={"code": code})
         if answer.status == 404:
-            return page("spent", 404, why=answer.body["message"], is_demo=False, lacks_admin=False)
+            return render_page("spent", 404, why=answer.body["message"], is_demo=False, lacks_admin=False)
         if answer.status == 422:  # there is no code in the address
             answer.body["message"] = _("This link is not whole. Open it as you got it.")
-        return page(
+        return render_page(
             "welcome",
             status,
             invited=answer.needed(),

@@ -1,7 +1,7 @@
 """What a user may do, and why."""
 
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.session_door import Door
 from wmsd.interfaces.pages.kit.workplace import workplace
 from wmsd.tenants.accounts import user_administration as users
@@ -16,4 +16,4 @@ class Rights:
         path = {"id": request.match_info["id"]}
         user = await at.need(users.get_user_record, path=path)
         rights = await at.need(users.get_user_rights, path=path, is_counted=True)
-        return page("rights", person=at.person, at=at, current="users", user=user, rights=rights)
+        return render_page("rights", person=at.person, at=at, current="users", user=user, rights=rights)

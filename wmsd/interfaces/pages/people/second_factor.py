@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.session_door import Answer, Door, Person
 from wmsd.tenants.accounts import second_factor_actions as second_step
 from wmsd.tenants.accounts import totp
@@ -57,7 +57,7 @@ class SecondFactor:
     ) -> web.Response:
         found = {} if answer is None or answer.is_good else answer.body
         is_on = person.second_factor == "on"
-        return page(
+        return render_page(
             "second_factor",
             answer.status if answer is not None else 200,
             person=person,
@@ -72,4 +72,4 @@ class SecondFactor:
 
 def _codes(person: Person, answer: Answer, is_new: bool = False) -> web.Response:
     """`is_new`: the second factor is."""
-    return page("recovery_codes", person=person, current="account", is_new=is_new, **answer.body)
+    return render_page("recovery_codes", person=person, current="account", is_new=is_new, **answer.body)

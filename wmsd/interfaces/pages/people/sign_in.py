@@ -3,7 +3,7 @@
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import Browser, own_path
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import HOME, SIGN_IN, Answer, Door
 from wmsd.tenants.accounts import actions as accounts
 from wmsd.tenants.accounts import profile_actions as signed_in
@@ -91,7 +91,7 @@ class SigningIn:
     ) -> web.Response:
         providers = await self._door.need(browser, list_providers)
         waits = (await self._door.ask(browser, first_admin.is_first_admin_wanted, is_counted=True)).needed()
-        return page(
+        return render_page(
             "sign_in",
             status,
             fields=FIELDS,
@@ -109,7 +109,7 @@ class SigningIn:
 
 
 def _second_step(pending: str, next_path: str, refused: Answer | None = None) -> web.Response:
-    return page(
+    return render_page(
         "second_step",
         200 if refused is None else refused.status,
         pending=pending,

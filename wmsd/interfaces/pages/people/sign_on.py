@@ -9,9 +9,9 @@ from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import own_path
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import HOME, SIGN_IN, Answer, Door, to_sign_in
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.sign_on import actions as sign_on
 from wmsd.tenants.sign_on.open_sign_ons import SECONDS
 
@@ -54,7 +54,7 @@ class SigningOn:
         kept = browsers.kept_sign_on(browser)
         if kept is None:
             self._door.count_open(browser)
-            return page("not_let_in", 401, message=_(NOT_BEGUN))
+            return render_page("not_let_in", 401, message=_(NOT_BEGUN))
         sent = {name: value for name, value in requests.query(request).items() if name in SENT_BACK}
         answer = await self._door.ask(
             browser,
@@ -63,7 +63,7 @@ class SigningOn:
             document={"kept": kept, **sent},
         )
         if answer.is_good:
-            done = page("signed_on", next_path=own_path(answer.body["next_path"], HOME))
+            done = render_page("signed_on", next_path=own_path(answer.body["next_path"], HOME))
             done.headers["Referrer-Policy"] = "no-referrer"  # this address holds what the provider has sent
             browsers.give(done, browser, answer.body["secret"])
         else:
@@ -74,4 +74,4 @@ class SigningOn:
 
 
 def _refused(answer: Answer) -> web.Response:
-    return page("not_let_in", answer.status, message=answer.body["message"])
+    return render_page("not_let_in", answer.status, message=answer.body["message"])

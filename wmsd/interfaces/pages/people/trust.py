@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from wmsd.base.problems import Problem
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit.rendering import HEADERS, page
+from wmsd.interfaces.pages.kit.rendering import HEADERS, render_page
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -21,11 +21,11 @@ class Trust:
         self._is_on = installation.settings.server.tls == "lan"
 
     async def show(self, request: web.Request) -> web.Response:
-        from wmsd.host.tls.authority import fingerprint
+        from wmsd.host.tls.authority import certificate_fingerprint
 
         authority = await self._authority()
         until = f"{authority.not_valid_after_utc:%Y-%m-%d}"
-        return page("trust", fingerprint=fingerprint(authority), until=until, download=DOWNLOAD)
+        return render_page("trust", fingerprint=certificate_fingerprint(authority), until=until, download=DOWNLOAD)
 
     async def download(self, request: web.Request) -> web.Response:
         from cryptography.hazmat.primitives.serialization import Encoding

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.session_door import Door, Person
 from wmsd.interfaces.pages.kit.workplace import workplace
 from wmsd.tenants.sign_on.actions import list_providers
@@ -45,7 +45,7 @@ class Trying:
     ) -> web.Response:
         providers = await self._door.need(person.browser, list_providers)
         refused = refused or {}
-        return page(
+        return render_page(
             "try_sign_on",
             status,
             person=person,

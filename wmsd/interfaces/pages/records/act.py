@@ -8,7 +8,7 @@ from wmsd.contract.operation import Operation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
-from wmsd.interfaces.pages.kit.form_conflicts import Difference, differences
+from wmsd.interfaces.pages.kit.form_conflicts import Difference, form_differences
 from wmsd.interfaces.pages.kit.form_repeats import SentOnce
 from wmsd.interfaces.pages.kit.forms import (
     FormField,
@@ -20,13 +20,13 @@ from wmsd.interfaces.pages.kit.forms import (
     typed_in,
     typed_of,
 )
-from wmsd.interfaces.pages.kit.references import referred
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.references import find_references
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.resources import Act, Resource
 from wmsd.interfaces.pages.kit.session_door import Answer, Door, Sent
 from wmsd.interfaces.pages.kit.suggestions import suggestions
-from wmsd.interfaces.pages.kit.text.language import told
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_error
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
 
 KEY: Final = "idempotency_key"
@@ -88,7 +88,7 @@ class Acting:
             answer = Answer(422, {"message": _("Correct what is marked.")})
         record = await self._record(at, resource, request)
         hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
-        message = told(answer.body["message"])
+        message = translate_error(answer.body["message"])
         theirs: list[Difference] = []
         if answer.status == 412:
             message = _(CHANGED_MEANWHILE)
@@ -96,7 +96,7 @@ class Acting:
             hidden |= _condition(act, begins)
             if act.changes and begins is not None and body is not None:
                 now = await _typed_of(at, resource, form_of(body), begins)
-                theirs = await differences(at, body, now, typed)
+                theirs = await form_differences(at, body, now, typed)
         return await self._form(
             at,
             resource,
@@ -111,7 +111,9 @@ class Acting:
         )
 
     def _once(self, at: Workplace, resource: Resource, act: Act, made: Mapping[str, Any]) -> web.Response:
-        return page(act.template, person=at.person, at=at, current=resource.name, resource=resource, made=made)
+        return render_page(
+            act.template, person=at.person, at=at, current=resource.name, resource=resource, made=made
+        )
 
     async def _form(
         self,
@@ -128,7 +130,7 @@ class Acting:
     ) -> web.Response:
         fields = form_of(act.operation.body)
         by_field, others = errors_by_field(fields, errors)
-        return page(
+        return render_page(
             "form",
             status,
             person=at.person,
@@ -173,7 +175,7 @@ class Acting:
 
 
 async def _typed_of(at: Workplace, resource: Resource, fields: tuple[FormField, ...], begins: Answer) -> Typed:
-    shown = await referred(at, resource.fields.values(), [begins.body])
+    shown = await find_references(at, resource.fields.values(), [begins.body])
     return typed_of(fields, begins.body, shown)
 
 

@@ -11,8 +11,8 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.changes import changes_of
 from wmsd.interfaces.pages.kit.fields import Field, properties_of
-from wmsd.interfaces.pages.kit.references import referred
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.references import find_references
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
 from wmsd.interfaces.pages.kit.session_door import Door
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace, workplace
@@ -58,7 +58,7 @@ class Browsing:
         errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **sent.errors}
         body: Mapping[str, Any] = {"data": []} if errors else answer.body
         is_filtered = any(request.query.get(each.name) for each in filters.filters_of(resource))
-        return page(
+        return render_page(
             "list",
             422 if errors else 200,
             person=at.person,
@@ -67,7 +67,7 @@ class Browsing:
             resource=resource,
             done=_done(request, resource),
             records=body["data"],
-            referred=await referred(at, resource.listed, body["data"]),
+            referred=await find_references(at, resource.listed, body["data"]),
             total=body.get("meta", {}).get("total"),
             filters=filters.filters_of(resource),
             given=request.query,
@@ -89,7 +89,7 @@ class Browsing:
         record = await at.need(resource.one, path={"id": request.match_info["id"]})
         fields = list(resource.fields.values())
         route = ROUTE_OF.get(resource.one.name)
-        return page(
+        return render_page(
             "record",
             person=at.person,
             at=at,
@@ -97,7 +97,7 @@ class Browsing:
             resource=resource,
             done=_done(request, resource),
             record=record,
-            referred=await referred(at, fields, [record]),
+            referred=await find_references(at, fields, [record]),
             facts=sorted(
                 (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
             ),

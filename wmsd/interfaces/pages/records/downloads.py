@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base.problems import Problem
 from wmsd.contract import csv_cells as cells
-from wmsd.db.sql.csv_lines import END, line
+from wmsd.db.sql.csv_lines import END, csv_line
 from wmsd.dispatch.limits.costs import Payers
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import CALL
@@ -56,7 +56,7 @@ class Downloading:
             await response.prepare(request)
             if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
                 return response
-            heading = f"{line([cells.write(name) for name in file.columns])}{END}".encode()
+            heading = f"{csv_line([cells.write_cell(name) for name in file.columns])}{END}".encode()
             await _send(response, heading + first.text)
             await turn.pay(first.seconds, len(first.text))
             async for piece in pieces:

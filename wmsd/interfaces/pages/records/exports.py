@@ -5,12 +5,12 @@ from typing import Final, NamedTuple
 
 from wmsd.base.problems import not_found
 from wmsd.contract.operation import Operation
-from wmsd.imports.exports import as_lines, can_be_exported, exported
+from wmsd.imports.exports import as_export, as_lines, can_be_exported
 from wmsd.imports.file_kinds import KINDS
 from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
 
 EXPORTS: Final[Mapping[str, Operation]] = {
-    resource.name: exported(resource.walking, resource.name)
+    resource.name: as_export(resource.walking, resource.name)
     for resource in RESOURCES
     if can_be_exported(resource.name)
 }

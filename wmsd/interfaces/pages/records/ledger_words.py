@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.references import BY_MOVEMENT, Key, NamedDocument
-from wmsd.interfaces.pages.kit.text.language import counted
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_count
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import day, span
 from wmsd.interfaces.pages.kit.text.words import figure
 from wmsd.warehouse.stock.schema import MovementKind
@@ -160,7 +160,7 @@ def _did(group: Mapping[str, Any], words: Words) -> str:
     number = abs(amount) if words.of_quarantine else doing
     text = words.rises if amount > 0 else words.falls if amount else words.stays
     whole = int(number) if number == int(number) else 2
-    did = counted(text, text, whole) % {"amount": figure(abs(amount))}
+    did = translate_count(text, text, whole) % {"amount": figure(abs(amount))}
     if not words.of_quarantine and group["movements"] > 1 and not group["documents"]:
         return _("%(did)s in all") % {"did": did}
     return did
@@ -173,12 +173,14 @@ def _subject(group: Mapping[str, Any], words: Words) -> str:
         return ""
     if kind is None or not count:
         count = group["movements"]
-        return _(words.one) if count == 1 else counted(words.many, words.many, count) % {"num": figure(count)}
+        return (
+            _(words.one) if count == 1 else translate_count(words.many, words.many, count) % {"num": figure(count)}
+        )
     noun = kind.table.noun
     if group["document_ids"]:
         named = _(noun) if count == 1 else _(f"{noun}s")
         return named[:1].upper() + named[1:]
-    return counted(f"%(num)s {noun}", f"%(num)s {noun}s", count) % {"num": figure(count)}
+    return translate_count(f"%(num)s {noun}", f"%(num)s {noun}s", count) % {"num": figure(count)}
 
 
 def _beside(group: Mapping[str, Any], words: Words) -> list[str]:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.fields import Field
-from wmsd.interfaces.pages.kit.references import Referred, referred
+from wmsd.interfaces.pages.kit.references import Referred, find_references
 from wmsd.interfaces.pages.kit.resources import BY_NAME, Resource
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
@@ -43,7 +43,7 @@ async def _under(at: Workplace, other: Resource, filtered: str, code: str) -> Un
         other,
         fields,
         found["data"],
-        await referred(at, fields, found["data"]),
+        await find_references(at, fields, found["data"]),
         f"{at.address}/{other.name}?{urlencode({filtered: code})}",
         has_more=found["next_cursor"] is not None if total is None else total > MOST,
         total=total,

@@ -8,8 +8,8 @@ from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.admin_menu import SETTINGS
 from wmsd.interfaces.pages.kit.fields import name_of
 from wmsd.interfaces.pages.kit.resources import Resource
-from wmsd.interfaces.pages.kit.text.language import told
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_error
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.tenants.companies.company_administration import change_operator_record
 
@@ -53,7 +53,7 @@ async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Rules |
         return None
     answer = await at.ask(resource.rules, path={"id": str(record_id)}, is_counted=True)
     if not answer.is_good:
-        return Rules([], told(answer.body["message"]))
+        return Rules([], translate_error(answer.body["message"]))
     address, operator_id = f"{at.address}/{resource.name}/{record_id}", answer.body["operator_id"]
     return Rules(
         [

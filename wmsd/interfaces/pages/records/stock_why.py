@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from wmsd.base.problems import not_found
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.chart import chart_of
-from wmsd.interfaces.pages.kit.references import BY_ENTITY, BY_MOVEMENT, Referred, named_documents, referred
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.references import BY_ENTITY, BY_MOVEMENT, Referred, find_references, named_documents
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.session_door import Door
 from wmsd.interfaces.pages.kit.text import moments
@@ -49,7 +49,7 @@ class Why:
                 for document_id in group["document_ids"]
             ),
         )
-        return page(
+        return render_page(
             "why",
             422 if errors else 200,
             person=at.person,
@@ -87,7 +87,7 @@ class Why:
             raise not_found("stock record")
         kinds = {each["kind"]: BY_MOVEMENT.get(each["kind"]) for each in found["data"]}
         cursor = found["next_cursor"]
-        return page(
+        return render_page(
             "movements",
             answer.status,
             person=at.person,
@@ -123,7 +123,7 @@ async def _holders(at: Workplace, path: Mapping[str, str]) -> list[dict[str, Any
     partners: Referred = {}
     for kind in kinds.values():
         fields = BY_NAME[kind.name].fields
-        partners = {**partners, **await referred(at, [fields["partner_id"]], records)}
+        partners = {**partners, **await find_references(at, [fields["partner_id"]], records)}
     for each in shown:
         record = each["document"].record
         each["partner"] = None if record is None else partners.get(("partner_id", record["partner_id"]))

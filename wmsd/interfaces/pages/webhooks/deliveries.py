@@ -12,10 +12,10 @@ from wmsd.events.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.session_door import Door
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
 from wmsd.interfaces.pages.records.act import KEY
 from wmsd.interfaces.pages.webhooks import log_filters
@@ -78,7 +78,7 @@ class Deliveries:
         fares = next((each for each in figures["data"] if each["id"] == webhook["id"]), None)
         body = {"data": [], "next_cursor": None} if errors or not found.is_good else found.body
         after = body["next_cursor"]
-        return page(
+        return render_page(
             "deliveries",
             status,
             person=at.person,

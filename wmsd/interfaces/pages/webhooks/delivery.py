@@ -8,7 +8,7 @@ from wmsd.events.webhooks.deliveries import actions as log
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.session_door import Door
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
@@ -46,7 +46,7 @@ class Delivery:
         delivery = await at.need(log.get_webhook_delivery, path=path, is_counted=True)
         body = delivery["body"]
         done = request.query.get("done", "")
-        return page(
+        return render_page(
             "delivery",
             status,
             person=at.person,

@@ -6,7 +6,7 @@ from typing import Final
 from wmsd.events.outbox.actions import get_event
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import references
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.session_door import Door
 from wmsd.interfaces.pages.kit.workplace import workplace
@@ -25,7 +25,7 @@ class Event:
         event = await at.need(get_event, path={"id": request.match_info["id"]})
         body = json.dumps({name: event[name] for name in SENT}, ensure_ascii=False, indent=2)
         entity = event["event"].partition(".")[0]
-        return page(
+        return render_page(
             "event",
             person=at.person,
             at=at,

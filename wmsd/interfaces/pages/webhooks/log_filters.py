@@ -7,7 +7,7 @@ from typing import Final
 from wmsd.base.dataclass import dataclass
 from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES
 from wmsd.interfaces.pages.kit.references import records_of
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import of_browser
 from wmsd.interfaces.pages.kit.workplace import Workplace
 

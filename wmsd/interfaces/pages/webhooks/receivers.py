@@ -8,7 +8,7 @@ from wmsd.events.webhooks.test_receivers import actions as receiving
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
-from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to, page
+from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to, render_page
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.session_door import Answer, Door
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
@@ -50,7 +50,7 @@ class Receivers:
             receiving.get_webhook_receiver, path={"id": request.match_info["id"]}, is_counted=refused is not None
         )
         done = request.query.get("done", "")
-        return page(
+        return render_page(
             "receiver",
             200 if refused is None else refused.status,
             person=at.person,
@@ -77,7 +77,7 @@ class Receivers:
         )
         body = received["body"]
         is_short = len(body) <= SHOWN_OF_BODY
-        return page(
+        return render_page(
             "received",
             person=at.person,
             at=at,

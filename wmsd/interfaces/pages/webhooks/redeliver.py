@@ -10,7 +10,7 @@ from wmsd.events.webhooks.deliveries import actions as log
 from wmsd.events.webhooks.schema import DELIVERY_STATUSES
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.session_door import Door
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
@@ -68,7 +68,7 @@ class Redelivering:
             else:
                 status, errors, message = answer.status, answer.body.get("errors", {}), answer.body["message"]
         until = {} if counted is None else {"until": counted["until"]}
-        return page(
+        return render_page(
             "redeliver",
             422 if errors else status,
             person=at.person,

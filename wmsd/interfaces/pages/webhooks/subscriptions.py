@@ -7,7 +7,7 @@ from wmsd.events.webhooks.figures import list_webhook_figures
 from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.events.webhooks.rules import MOST_SUBSCRIPTIONS
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.session_door import Door
 from wmsd.interfaces.pages.kit.workplace import workplace
@@ -28,7 +28,7 @@ class Subscriptions:
         figures = await at.need(list_webhook_figures, is_counted=True)
         by_id = {each["id"]: each for each in figures["data"]}
         done = request.query.get("done")
-        return page(
+        return render_page(
             "webhooks",
             person=at.person,
             at=at,

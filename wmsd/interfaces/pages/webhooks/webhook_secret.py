@@ -8,7 +8,7 @@ from wmsd.base.machine.secret_files import BASE64_PREFIX
 from wmsd.events.webhooks.actions import get_webhook, rotate_webhook_secret
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.session_door import Answer, Door
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
@@ -37,7 +37,7 @@ class WebhookSecret:
         )
         if not answer.is_good:
             return await self._form(at, request, secret, answer)
-        return page(
+        return render_page(
             "new_secret", person=at.person, at=at, current=WEBHOOKS.name, webhook=answer.body, secret=secret
         )
 
@@ -50,7 +50,7 @@ class WebhookSecret:
         self, at: Workplace, request: web.Request, secret: str, refused: Answer | None = None
     ) -> web.Response:
         webhook = await at.need(get_webhook, path={"id": request.match_info["id"]}, is_counted=refused is not None)
-        return page(
+        return render_page(
             "rotate_secret",
             200 if refused is None else refused.status,
             person=at.person,

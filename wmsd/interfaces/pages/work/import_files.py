@@ -11,11 +11,11 @@ from wmsd.imports import actions as imports
 from wmsd.imports.file_kinds import KINDS, MODULE_OF, write_headings
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to, page
+from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import Answer, Door
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, company_workplace
-from wmsd.interfaces.pages.work.uploads import Sent, receive
+from wmsd.interfaces.pages.work.uploads import Sent, receive_upload
 
 MOST_ARRIVING: Final = 2
 """Files of a company that arrive at the same time."""
@@ -50,7 +50,7 @@ class Importing:
         try:
             place = await at.need(imports.begin_upload)
             most, too_large = place["most_bytes"], place["too_large"]
-            sent = await receive(at.person.browser, Path(place["path"]), most, too_large)
+            sent = await receive_upload(at.person.browser, Path(place["path"]), most, too_large)
         except OSError:
             raise Problem("SERVICE_UNAVAILABLE", BROKEN) from None
         finally:
@@ -127,7 +127,7 @@ class Importing:
         found = await self._upload(at, request)
         if found["import_id"] is not None and refused is None:
             return go_to(f"{at.address}/imports/{found['import_id']}?done=new")
-        return page(
+        return render_page(
             "upload",
             200 if refused is None else refused.status,
             person=at.person,
@@ -159,7 +159,7 @@ def _form(
     message: str = "",
     errors: Mapping[str, list[str]] = {},
 ) -> web.Response:
-    return page(
+    return render_page(
         "import",
         status,
         person=at.person,

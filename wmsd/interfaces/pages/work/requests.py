@@ -7,10 +7,10 @@ from urllib.parse import quote, urlencode
 
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit.rendering import go_to, page
+from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.session_door import Answer, Door
-from wmsd.interfaces.pages.kit.text.language import BETWEEN_SENTENCES, told
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import BETWEEN_SENTENCES, translate_error
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
 from wmsd.request_history import curl
 from wmsd.request_history.actions import get_request, list_requests
@@ -32,7 +32,7 @@ def in_words(text: str | None) -> str:
     """The sentences of a reason or of a remedy; in English what the catalogue lacks."""
     if not text:
         return ""
-    whole = told(text)
+    whole = translate_error(text)
     if whole != text:
         return whole
     return " ".join(map(_sentence, BETWEEN_SENTENCES.split(text)))
@@ -40,20 +40,20 @@ def in_words(text: str | None) -> str:
 
 def _sentence(text: str) -> str:
     """What the answer said may be followed by the fields that are wrong, each with what is wrong in it."""
-    whole = told(text)
+    whole = translate_error(text)
     said, colon, wrong = text.partition(": ")
     if whole != text or not colon:
         return whole
-    message = told(f"{said}.")
+    message = translate_error(f"{said}.")
     fields = BETWEEN_FIELDS.join(map(_field, wrong.removesuffix(".").split(BETWEEN_FIELDS)))
     return text if message == f"{said}." else f"{message.removesuffix('.')}: {fields}."
 
 
 def _field(text: str) -> str:
     if text.startswith("and "):
-        return told(text)
+        return translate_error(text)
     name = "the body" if text.startswith("the body ") else text.partition(" ")[0]
-    return f"{told(name)} {told(text.removeprefix(name).lstrip())}"
+    return f"{translate_error(name)} {translate_error(text.removeprefix(name).lstrip())}"
 
 
 class Requests:
@@ -77,7 +77,7 @@ class Requests:
         if found.status == 404:
             return _list(at, request, found, request.match_info[ID])
         kept = found.needed()
-        return page(
+        return render_page(
             "request",
             person=at.person,
             at=at,
@@ -101,9 +101,11 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
     """The list, or why there is none. `typed`: the id that was looked for in vain."""
     body = found.body if found.is_good else {"data": [], "next_cursor": None}
     given = {name: request.query[name] for name in FILTERS if request.query.get(name)}
-    message = None if found.is_good else _(NOT_KEPT) if found.status == 404 else told(found.body["message"])
+    message = (
+        None if found.is_good else _(NOT_KEPT) if found.status == 404 else translate_error(found.body["message"])
+    )
     after = body["next_cursor"]
-    return page(
+    return render_page(
         "requests",
         found.status,
         person=at.person,

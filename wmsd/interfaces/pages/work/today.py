@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.admin.health_words import troubles
-from wmsd.interfaces.pages.kit.rendering import page
+from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.session_door import Door
-from wmsd.interfaces.pages.work.today_table import columns, company_rows
+from wmsd.interfaces.pages.work.today_table import company_rows, today_columns
 from wmsd.platform.admin_view.actions import get_last_examination
 from wmsd.platform.discovery import get_health
 from wmsd.platform.today.actions import get_today
@@ -37,7 +37,7 @@ class Today:
         number = int(asked.get("page", 1))
         ending = await self._door.ask(person.browser, count_ending_tokens, is_counted=True)
         examined = await self._door.ask(person.browser, get_last_examination, is_counted=True)
-        return page(
+        return render_page(
             "today",
             person=person,
             current="today",
@@ -54,7 +54,7 @@ class Today:
             after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
             pages_of=PAGES_OF,
             given_up_at=_given_up_at(today["companies"]),
-            columns=columns(),
+            columns=today_columns(),
             company_rows=company_rows,
         )
 

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup, escape
 
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.words import figure, moment
 
 NOT_SEEN: Final = '<td class="num zero">\N{EN DASH}</td>'
@@ -24,7 +24,7 @@ class Column(NamedTuple):
     limit: str = ""
 
 
-def columns() -> Sequence[Column]:
+def today_columns() -> Sequence[Column]:
     """In the language of the page."""
     return (
         Column("late_orders", _("Late orders"), "bad"),

@@ -37,7 +37,7 @@ class Sent:
     bytes: int = 0
 
 
-async def receive(browser: Browser, target: Path, most: int, too_large: str) -> Sent:
+async def receive_upload(browser: Browser, target: Path, most: int, too_large: str) -> Sent:
     """The form of this origin and session; its file is written to `target`. `too_large`: what to say of more
     than `most` bytes.
 

@@ -10,7 +10,7 @@ from functools import cache
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Final
 
-from wmsd.interfaces.pages.kit.text.language import DEFAULT, Pattern, current, found_text, told
+from wmsd.interfaces.pages.kit.text.language import DEFAULT, Pattern, current, found_text, translate_error
 
 if TYPE_CHECKING:
     from wmsd.contract.findings import FindingKind
@@ -44,7 +44,7 @@ def of_file(sentence: str) -> str:
     name, colon, rest = sentence.partition(": ")
     if colon and (found := _of_file(rest)) is not None:
         return f"{name}: {found}"
-    return _of_file(sentence) or told(sentence)
+    return _of_file(sentence) or translate_error(sentence)
 
 
 def _of_file(sentence: str) -> str | None:
@@ -68,7 +68,7 @@ def _fitted(declared: str, facts: Mapping[str, str], words: Sequence[str], depth
 
 def _fact(name: str, text: str, words: Sequence[str], depth: int) -> str:
     if name == A_SENTENCE:
-        return told(text)
+        return translate_error(text)
     for declared in words if depth < DEEPEST else ():
         facts = facts_in(declared, text)
         if facts is not None and _is_plain(declared, text):

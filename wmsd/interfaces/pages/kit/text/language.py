@@ -97,12 +97,12 @@ def of_browser(accept_language: str) -> str:
     return next((name[:2] for name in asked if name[:2] in OFFERED), DEFAULT)
 
 
-def translated(text: str) -> str:
+def translate_text(text: str) -> str:
     """A text of ours in the language of the page."""
     return text and _catalogue(current.get()).gettext(text)
 
 
-def counted(singular: str, plural: str, number: int) -> str:
+def translate_count(singular: str, plural: str, number: int) -> str:
     """The text for so many. It has `%(num)s` where the number stands."""
     return _catalogue(current.get()).ngettext(singular, plural, number)
 
@@ -120,7 +120,7 @@ def found_text(declared: str) -> str:
     return declared if found == plain else found
 
 
-def told(sentence: str) -> str:
+def translate_error(sentence: str) -> str:
     """An error of an operation in the language of the page; in English when the catalogue lacks it.
 
     Several sentences are told one by one where the catalogue has each: a value must not reach over them.

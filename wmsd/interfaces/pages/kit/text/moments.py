@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from wmsd.base import timestamps
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -68,9 +68,9 @@ def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
 
 def minutes(text: str) -> int:
     """Since 1970, whole ones."""
-    return milliseconds(text) // 60_000
+    return moment_in_milliseconds(text) // 60_000
 
 
-def milliseconds(text: str) -> int:
+def moment_in_milliseconds(text: str) -> int:
     """Since 1970."""
     return (timestamps.from_text(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Final
 
 from wmsd.base import byte_sizes as sizes
-from wmsd.base.decimal_marks import asking, plain, readings, two_meanings
-from wmsd.interfaces.pages.kit.text.language import formats, told
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.base.decimal_marks import mark_question, number_readings, plain_number, two_meanings
+from wmsd.interfaces.pages.kit.text.language import formats, translate_error
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 
 MOST_DIGITS: Final = 18
 """Of a whole number. Those of more are refused as any other that is too large."""
@@ -31,7 +31,7 @@ def read_number(text: str, is_whole: bool = False) -> int | Decimal:
 
 
 def _number(text: str, is_whole: bool) -> Decimal:
-    found = {} if len(text) > LONGEST or "e" in text.lower() else readings(text)
+    found = {} if len(text) > LONGEST or "e" in text.lower() else number_readings(text)
     if not found:
         raise _no_whole(WHOLE) if is_whole else ValueError(_("must be a number, such as 12.5"))
     both = two_meanings(text)
@@ -39,17 +39,17 @@ def _number(text: str, is_whole: bool) -> Decimal:
         return next(iter(found.values()))
     whole, fraction = both
     if is_whole and fraction != fraction.to_integral_value():
-        raise _no_whole(shown(whole))
-    raise ValueError(told(asking(shown(whole), shown(fraction))))
+        raise _no_whole(number_in_form(whole))
+    raise ValueError(translate_error(mark_question(number_in_form(whole), number_in_form(fraction))))
 
 
 def _no_whole(example: str) -> ValueError:
     return ValueError(_("must be a whole number, such as %(example)s") % {"example": example})
 
 
-def shown(value: Decimal | int) -> str:
+def number_in_form(value: Decimal | int) -> str:
     """The number in a form: with the decimal mark of the page's language, without groups, and as it is taken."""
-    return plain(Decimal(value), formats().decimal)
+    return plain_number(Decimal(value), formats().decimal)
 
 
 def size(number: int) -> str:

@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Final
 
 from wmsd.contract.access import EVERYTHING, MODULES
-from wmsd.interfaces.pages.kit.text.language import counted, formats
-from wmsd.interfaces.pages.kit.text.language import translated as _
+from wmsd.interfaces.pages.kit.text.language import formats, translate_count
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 
 STATUSES: Final = {
     "CREAT": "Created",
@@ -103,4 +103,4 @@ def days_left(days: int) -> str:
         return _("has expired")
     if days == 0:
         return _("expires within a day")
-    return counted("expires in %(num)s day", "expires in %(num)s days", days) % {"num": days}
+    return translate_count("expires in %(num)s day", "expires in %(num)s days", days) % {"num": days}

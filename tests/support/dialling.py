@@ -1,0 +1,35 @@
+"""What tests that dial share: the event loops that they run on, an authority, and receivers, as fixtures."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import pytest
+import uvloop
+
+from tests.support.authority import Authority, found_authority
+from tests.support.receivers import Receivers, open_receivers
+
+LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
+    "asyncio": asyncio.new_event_loop,
+    "uvloop": uvloop.new_event_loop,
+}
+ON_BOTH = ("test_client", "test_hostile", "test_dns_resolver")
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """The service's loop dials in its own way; Python's tells what was left open."""
+    return LOOPS if item.path.stem in ON_BOTH else {"asyncio": asyncio.new_event_loop}
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return found_authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def receivers(authority: Authority) -> Iterator[Receivers]:
+    """Hostile and kind ones, in a process of their own."""
+    with open_receivers(authority) as opened:
+        yield opened
