@@ -42,6 +42,8 @@ SHORT: Final = {
     "interfaces/http/compression.py": "RFC 9110, section 12.5.3",
     "interfaces/http/loop_time.py": "an awaitable that only measures",
     "interfaces/pages/people/rights.py": "a page",
+    "interfaces/pages/people/try_sign_on.py": "a page",
+    "interfaces/pages/records/exports.py": "operations that are made of those of lists",
     "interfaces/pages/webhooks/event.py": "a page",
     "maintenance/doctor/certificates.py": "a group of looks of the doctor",
     "maintenance/doctor/recovery.py": "a group of looks of the doctor",

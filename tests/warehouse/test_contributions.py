@@ -1,6 +1,8 @@
 """What a room declares for others to use is used: what was forgotten is named."""
 
+import ast
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Iterator
 from types import ModuleType
@@ -12,7 +14,7 @@ from wmsd.contract.operation import Operation
 from wmsd.imports.file_kinds import KINDS
 from wmsd.interfaces.graphql.over_http import ROUTES as GRAPHQL
 from wmsd.interfaces.graphql.root_fields import COLLECTIONS, MUTATIONS, QUERIES
-from wmsd.interfaces.pages.routes import ASKED
+from wmsd.interfaces.pages.records.exports import EXPORTS
 from wmsd.interfaces.service import SERVED
 from wmsd.maintenance.file_checks.company_checks import CHECKS
 from wmsd.warehouse.contributions import DEPENDENTS, OBSTACLES
@@ -57,10 +59,26 @@ def operations() -> list[Operation]:
     return found + [each for kind in DOCUMENTS for each in kind.reading.operations]
 
 
+def asked_by_pages() -> Iterator[Operation]:
+    """The operations that the code of the pages names."""
+    for module in modules():
+        if module.__name__.startswith("wmsd.interfaces.pages."):
+            for node in ast.walk(ast.parse(inspect.getsource(module))):
+                match node:
+                    case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+                        named = getattr(vars(module).get(name), attribute, None)
+                    case ast.Name(id=name):
+                        named = vars(module).get(name)
+                    case _:
+                        continue
+                if isinstance(named, Operation):
+                    yield named
+
+
 def test_every_operation_can_be_asked_for() -> None:
     served = {route.operation.name for route in (*SERVED, *GRAPHQL)}
     served |= {field.operation.name for field in (*QUERIES, *MUTATIONS)}
-    served |= {each.name for each in ASKED}
+    served |= {each.name for each in (*asked_by_pages(), *EXPORTS.values())}
     served |= {each.find.name for each in REFERENCES} | {each.find.name for each in COLLECTIONS}
     assert {each.name for each in operations()} - served <= NOT_ASKED_FOR
 

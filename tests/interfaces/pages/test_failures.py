@@ -35,7 +35,7 @@ def number_in(seen: Seen) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("what", ["interfaces.pages.records.browse.page", "warehouse.articles.store.page"])
+@pytest.mark.parametrize("what", ["interfaces.pages.records.browse.page_of", "warehouse.articles.store.page"])
 async def test_a_failure_is_told_in_the_frame_with_the_number_of_the_log(
     visitor: Visitor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, what: str
 ) -> None:
@@ -52,7 +52,7 @@ async def test_a_failure_is_told_in_the_frame_with_the_number_of_the_log(
 
 
 async def test_a_failure_before_anybody_is_known(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    break_(monkeypatch, "interfaces.pages.people.sign_in.page")
+    break_(monkeypatch, "interfaces.pages.people.sign_in.render_page")
     seen = await Visitor(visitor.world).get("/sign-in", HTML)
     assert (seen.status, seen.heading, has_frame(seen)) == (500, "Something went wrong here", False)
     assert number_in(seen) == seen.headers[REQUEST_ID]
@@ -75,7 +75,7 @@ async def test_what_was_sent_is_looked_for_before_it_is_sent_again(
 @pytest.mark.parametrize(
     ("broken_too", "heading"),
     [
-        (["interfaces.pages.kit.refusal_page.page"], "Ceva nu a mers aici"),
+        (["interfaces.pages.kit.refusal_page.render_page"], "Ceva nu a mers aici"),
         (["interfaces.pages.kit.rendering._environment"], "Ceva nu a mers aici"),
         (["interfaces.pages.kit.rendering._environment", "interfaces.pages.kit.text.language._catalogue"], None),
         (
@@ -91,7 +91,7 @@ async def test_what_was_sent_is_looked_for_before_it_is_sent_again(
 async def test_a_failure_that_fails_the_page_of_failures_too(
     visitor: Visitor, monkeypatch: pytest.MonkeyPatch, broken_too: list[str], heading: str | None
 ) -> None:
-    break_(monkeypatch, "interfaces.pages.records.browse.page", *broken_too)
+    break_(monkeypatch, "interfaces.pages.records.browse.page_of", *broken_too)
     seen = await visitor.get(LIST, IN_ROMANIAN)
     assert (seen.status, seen.heading) == (500, heading or "Something went wrong here")
     assert seen.headers[REQUEST_ID] in seen.text
@@ -102,7 +102,7 @@ async def test_a_failure_that_fails_the_page_of_failures_too(
 
 
 async def test_a_program_gets_the_answer_of_the_api(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    break_(monkeypatch, "interfaces.pages.records.browse.page", "warehouse.articles.store.one")
+    break_(monkeypatch, "interfaces.pages.records.browse.page_of", "warehouse.articles.store.one")
     seen = await visitor.get(LIST, {"Accept": "*/*"})
     assert (seen.status, '"code":"SERVER_ERROR"' in seen.text) == (500, True)
     token = visitor.world.token
@@ -117,7 +117,7 @@ async def test_a_server_that_is_short_of_something_says_so(
     def short(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("wmsd.interfaces.pages.records.browse.page", short)
+    monkeypatch.setattr("wmsd.interfaces.pages.records.browse.page_of", short)
     seen = await visitor.get(LIST, HTML)
     assert (seen.status, seen.heading) == (503, "That cannot be done now")
     assert "short of memory" in seen.text

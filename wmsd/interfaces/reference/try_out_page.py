@@ -17,7 +17,7 @@ from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
-from wmsd.interfaces.pages.kit.form_repeats import SentOnce
+from wmsd.interfaces.pages.kit.form_repeats import sent_once
 from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.session_door import Door, Person
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
@@ -116,7 +116,6 @@ class Trying:
         self._door = door
         self._reference = reference
         self._sender = sender
-        self._sent_once = SentOnce()
 
     async def show(self, request: web.Request) -> web.Response:
         subject = await self._subject(request, request.query.get("company", ""))
@@ -133,7 +132,7 @@ class Trying:
         sent = sent_of(subject, typed, token)
         takes_key = KEY in sent.headers or not subject.changes_data
         once = AdminWorkplace(self._door, subject.person, name="", code="")
-        with self._sent_once.of(once, None if takes_key else typed.get(ONCE)) as key:
+        with sent_once(once, None if takes_key else typed.get(ONCE)) as key:
             tried = await self._sender.send(browser, sent)
             key.is_done = tried.status < 400
         return await self._page(subject, typed, sent=sent, tried=tried)

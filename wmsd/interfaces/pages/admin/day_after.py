@@ -2,7 +2,6 @@
 each.
 """
 
-import secrets
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -10,13 +9,12 @@ from wmsd.base.problems import invalid
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.admin_menu import DAY_AFTER
-from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
-from wmsd.interfaces.pages.kit.form_repeats import SentOnce
-from wmsd.interfaces.pages.kit.rendering import go_to, render_page
-from wmsd.interfaces.pages.kit.session_door import Answer, Door
+from wmsd.interfaces.pages.kit.form_repeats import sent_once
+from wmsd.interfaces.pages.kit.rendering import go_to
+from wmsd.interfaces.pages.kit.responses import KEY, page_of
+from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.text.finding_sentences import sentence_of
-from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
-from wmsd.interfaces.pages.records.act import KEY
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.tenants.recovery import actions as recovery
 
 ACTS: Final = {
@@ -32,42 +30,36 @@ EVERY: Final = "all"
 """In place of the id of an entry."""
 
 
-class DayAfter:
-    def __init__(self, door: Door) -> None:
-        self._door = door
-        self._sent_once = SentOnce()
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    return await _page(at, request)
 
-    async def show(self, request: web.Request) -> web.Response:
-        return await self._page(await workplace(self._door, request), request)
 
-    async def settle(self, request: web.Request) -> web.Response:
-        """Does what the button says. A refusal is shown above the page."""
-        at = await workplace(self._door, request)
-        sent = await browsers.form(at.person.browser)
-        act = sent.get("act", "")
-        if act not in ACTS:
-            raise invalid({"act": ["is not what this page can do"]})
-        with self._sent_once.of(at, sent.get(KEY)) as key:
-            answer = await at.ask(ACTS[act], document=_document(act, sent.get("entry", "")))
-            key.is_done = answer.is_good
-        if answer.is_good:
-            return go_to(f"{at.address}/{DAY_AFTER.name}?done={act}")
-        return await self._page(at, request, answer)
+async def settle(at: Workplace, request: web.Request) -> web.Response:
+    """Does what the button says. A refusal is shown above the page."""
+    sent = await browsers.form(at.person.browser)
+    act = sent.get("act", "")
+    if act not in ACTS:
+        raise invalid({"act": ["is not what this page can do"]})
+    with sent_once(at, sent.get(KEY)) as key:
+        answer = await at.ask(ACTS[act], document=_document(act, sent.get("entry", "")))
+        key.is_done = answer.is_good
+    if answer.is_good:
+        return go_to(f"{at.address}/{DAY_AFTER.name}?done={act}")
+    return await _page(at, request, answer)
 
-    async def _page(self, at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
-        found = await at.need(DAY_AFTER.reads, is_counted=refused is not None)
-        return render_page(
-            "day_after",
-            200 if refused is None else refused.status,
-            person=at.person,
-            at=at,
-            current=DAY_AFTER.name,
-            found=found,
-            message=None if refused is None else _why(refused.body),
-            done=request.query.get("done", ""),
-            hidden={FORM_TOKEN: at.person.browser.form_token, KEY: secrets.token_urlsafe(16)},
-            sentence_of=sentence_of,
-        )
+
+async def _page(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
+    found = await at.need(DAY_AFTER.reads, is_counted=refused is not None)
+    return page_of(
+        at,
+        "day_after",
+        DAY_AFTER.name,
+        refused,
+        found=found,
+        message=None if refused is None else _why(refused.body),
+        done=request.query.get("done", ""),
+        sentence_of=sentence_of,
+    )
 
 
 def _document(act: str, entry: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The pages of the running house: health and doctor, backups, jobs, and the settings in force."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -9,95 +8,71 @@ from wmsd.interfaces.pages.admin import health_words
 from wmsd.interfaces.pages.admin.health_words import REMEDIES, words_of
 from wmsd.interfaces.pages.admin.recovery_phrase import lost_without
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, JOBS, RECOVERY, SETTINGS, HousePage
-from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
-from wmsd.interfaces.pages.kit.form_repeats import SentOnce
-from wmsd.interfaces.pages.kit.rendering import go_to, render_page
-from wmsd.interfaces.pages.kit.session_door import Answer, Door
+from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, RECOVERY, SETTINGS, HousePage
+from wmsd.interfaces.pages.kit.form_repeats import sent_once
+from wmsd.interfaces.pages.kit.rendering import go_to
+from wmsd.interfaces.pages.kit.responses import KEY, page_of
+from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
-from wmsd.interfaces.pages.records.act import KEY
+from wmsd.interfaces.pages.kit.workplace import Workplace
 
 BEGUN: Final = "begun"
 LONGEST_SEARCH: Final = 64
 SOURCES: Final = ("default", "file", "environment", "command line")
 
 
-class Oversight:
-    def __init__(self, door: Door) -> None:
-        self._door = door
-        self._sent_once = SentOnce()
+async def settings(at: Workplace, request: web.Request) -> web.Response:
+    found = await at.need(SETTINGS.reads)
+    given = {name: request.query[name] for name in ("search", "source") if request.query.get(name)}
+    told = [{**each, "says": _(each["says"])} for each in found["data"]]
+    chosen = [each for each in told if _fits(each, given)]
+    return page_of(
+        at,
+        "settings",
+        SETTINGS.name,
+        file=found["file"],
+        settings=chosen,
+        given=given,
+        sources=SOURCES,
+        longest=LONGEST_SEARCH,
+    )
 
-    async def health(self, request: web.Request) -> web.Response:
-        return await self._show(HEALTH, request)
 
-    async def examine(self, request: web.Request) -> web.Response:
-        return await self._begin(HEALTH, request)
+async def show(shown: HousePage, at: Workplace, request: web.Request) -> web.Response:
+    return await _page(at, shown, request)
 
-    async def backups(self, request: web.Request) -> web.Response:
-        return await self._show(BACKUPS, request)
 
-    async def back_up(self, request: web.Request) -> web.Response:
-        return await self._begin(BACKUPS, request)
+async def begin(shown: HousePage, at: Workplace, request: web.Request) -> web.Response:
+    """Begins what the button says. A refusal is shown above the page."""
+    sent = await browsers.form(at.person.browser)
+    assert shown.begins is not None
+    with sent_once(at, sent.get(KEY)) as key:
+        answer = await at.ask(shown.begins)
+        key.is_done = answer.is_good
+    if answer.is_good:
+        return go_to(f"{at.address}/{shown.name}?done={BEGUN}")
+    return await _page(at, shown, request, answer)
 
-    async def jobs(self, request: web.Request) -> web.Response:
-        return await self._show(JOBS, request)
 
-    async def settings(self, request: web.Request) -> web.Response:
-        at = await workplace(self._door, request)
-        found = await at.need(SETTINGS.reads)
-        given = {name: request.query[name] for name in ("search", "source") if request.query.get(name)}
-        told = [{**each, "says": _(each["says"])} for each in found["data"]]
-        chosen = [each for each in told if _fits(each, given)]
-        return render_page(
-            "settings",
-            person=at.person,
-            at=at,
-            current=SETTINGS.name,
-            file=found["file"],
-            settings=chosen,
-            given=given,
-            sources=SOURCES,
-            longest=LONGEST_SEARCH,
-        )
-
-    async def _show(self, shown: HousePage, request: web.Request) -> web.Response:
-        return await self._page(await workplace(self._door, request), shown, request)
-
-    async def _begin(self, shown: HousePage, request: web.Request) -> web.Response:
-        """Begins what the button says. A refusal is shown above the page."""
-        at = await workplace(self._door, request)
-        sent = await browsers.form(at.person.browser)
-        assert shown.begins is not None
-        with self._sent_once.of(at, sent.get(KEY)) as key:
-            answer = await at.ask(shown.begins)
-            key.is_done = answer.is_good
-        if answer.is_good:
-            return go_to(f"{at.address}/{shown.name}?done={BEGUN}")
-        return await self._page(at, shown, request, answer)
-
-    async def _page(
-        self, at: Workplace, shown: HousePage, request: web.Request, refused: Answer | None = None
-    ) -> web.Response:
-        found = await at.need(shown.reads, is_counted=refused is not None)
-        keys = await at.need(RECOVERY.reads, is_counted=True) if shown in (BACKUPS, HEALTH) else None
-        return render_page(
-            shown.name,
-            200 if refused is None else refused.status,
-            person=at.person,
-            at=at,
-            current=shown.name,
-            found=found,
-            keys=keys,
-            lost=None if keys is None else lost_without(keys),
-            message=None if refused is None else refused.body["message"],
-            has_begun=request.query.get("done") == BEGUN,
-            hidden={FORM_TOKEN: at.person.browser.form_token, KEY: secrets.token_urlsafe(16)},
-            words_of=words_of,
-            alerts=health_words,
-            remedies=REMEDIES,
-            kinds=_kinds(found),
-        )
+async def _page(
+    at: Workplace, shown: HousePage, request: web.Request, refused: Answer | None = None
+) -> web.Response:
+    found = await at.need(shown.reads, is_counted=refused is not None)
+    keys = await at.need(RECOVERY.reads, is_counted=True) if shown in (BACKUPS, HEALTH) else None
+    return page_of(
+        at,
+        shown.name,
+        shown.name,
+        refused,
+        found=found,
+        keys=keys,
+        lost=None if keys is None else lost_without(keys),
+        has_begun=request.query.get("done") == BEGUN,
+        words_of=words_of,
+        alerts=health_words,
+        remedies=REMEDIES,
+        kinds=_kinds(found),
+    )
 
 
 def _fits(setting: Mapping[str, Any], given: Mapping[str, str]) -> bool:

@@ -42,9 +42,3 @@ HOUSE_PAGES: Final = (HEALTH, BACKUPS, RECOVERY, DAY_AFTER, JOBS, SETTINGS)
 def overseen_by(role: Role) -> list[HousePage]:
     """What somebody of this role may see."""
     return [each for each in HOUSE_PAGES if each.reads.role and has_role(role, each.reads.role)]
-
-
-def operations() -> list[Operation]:
-    """All that these pages ask for."""
-    asked = [each for page in HOUSE_PAGES for each in (page.reads, page.begins, *page.acts)]
-    return [each for each in asked if each is not None]

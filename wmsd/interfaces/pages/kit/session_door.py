@@ -1,6 +1,7 @@
 """The way of the pages to the operations: as the person who is signed in."""
 
 import json
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypedDict, Unpack
@@ -102,6 +103,10 @@ class Door:
         self.abilities: Mapping[str, str] = installation.abilities
         """Those in force, each with what it opens."""
         self._trusted: Sequence[Network] = trusted_proxies(installation)
+        self.sent_keys: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Of forms that were sent, each with the token of its session (`form_repeats.py`)."""
+        self.arriving: Counter[str] = Counter()
+        """How many files arrive now, by the address of their company."""
 
     def browser(self, request: web.Request) -> Browser:
         return browsers.read(request, self._trusted)

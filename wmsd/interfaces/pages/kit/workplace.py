@@ -135,6 +135,11 @@ class AdminWorkplace(Workplace):
         return await self.door.ask(self.person.browser, operation, **sent)
 
 
+@dataclass(frozen=True, slots=True)
+class PersonalWorkplace(AdminWorkplace):
+    """The person's own pages, which belong to no company and need no role."""
+
+
 AT = web.RequestKey("at", Workplace)
 """Where the page of the request is."""
 
@@ -145,6 +150,11 @@ async def workplace(door: Door, request: web.Request) -> Workplace:
         return await company_workplace(door, request)
     at = request[AT] = AdminWorkplace(door, await door.person(request), name=_("Administration"), code="wmsd")
     return at
+
+
+async def personal_workplace(door: Door, request: web.Request) -> Workplace:
+    """Whoever is signed in. Raises HTTPSeeOther for who is not."""
+    return PersonalWorkplace(door, await door.person(request), name="", code="")
 
 
 async def company_workplace(door: Door, request: web.Request) -> CompanyWorkplace:

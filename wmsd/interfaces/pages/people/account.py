@@ -7,10 +7,12 @@ from urllib.parse import urlencode
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.rendering import go_to, render_page
-from wmsd.interfaces.pages.kit.session_door import Answer, Door, Person
+from wmsd.interfaces.pages.kit.rendering import go_to
+from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.tenants.accounts import password_actions as choosing_password
 from wmsd.tenants.accounts import profile_actions as signed_in
 from wmsd.tenants.accounts.password_strength import SHORTEST
@@ -58,50 +60,46 @@ def named(agent: str) -> str:
     return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
 
 
-class Account:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    sessions = await at.need(signed_in.list_sessions)
+    return page_of(
+        at,
+        "account",
+        "account",
+        sessions=[{**each, "browser": named(each["agent"])} for each in sessions["data"]],
+        languages={each: LANGUAGES[each] for each in language.OFFERED},
+        changed=_changed(request.query),
+    )
 
-    async def show(self, request: web.Request) -> web.Response:
-        person = await self._door.person(request)
-        sessions = await self._door.need(person.browser, signed_in.list_sessions)
-        return render_page(
-            "account",
-            person=person,
-            current="account",
-            sessions=[{**each, "browser": named(each["agent"])} for each in sessions["data"]],
-            languages={each: LANGUAGES[each] for each in language.OFFERED},
-            changed=_changed(request.query),
-        )
 
-    async def show_password(self, request: web.Request) -> web.Response:
-        return _password_page(await self._door.person(request))
+async def show_password(at: Workplace, request: web.Request) -> web.Response:
+    return _password_page(at)
 
-    async def change_password(self, request: web.Request) -> web.Response:
-        person = await self._door.person(request)
-        sent = await browsers.form(person.browser)
-        document = {name: sent.get(name, "") for name, *_ in FIELDS}
-        answer = await self._door.ask(person.browser, choosing_password.change_password, document=document)
-        if answer.is_good:
-            return go_to(f"{ACCOUNT}?{urlencode({DONE: CHANGED, **answer.body})}")
-        return _password_page(person, answer)
 
-    async def choose_language(self, request: web.Request) -> web.Response:
-        person = await self._door.person(request)
-        sent = await browsers.form(person.browser)
-        chosen = {"language": sent.get("language") or None}
-        (await self._door.ask(person.browser, signed_in.choose_language, document=chosen)).needed()
-        return go_to(ACCOUNT)
+async def change_password(at: Workplace, request: web.Request) -> web.Response:
+    sent = await browsers.form(at.person.browser)
+    document = {name: sent.get(name, "") for name, *_ in FIELDS}
+    answer = await at.ask(choosing_password.change_password, document=document)
+    if answer.is_good:
+        return go_to(f"{ACCOUNT}?{urlencode({DONE: CHANGED, **answer.body})}")
+    return _password_page(at, answer)
 
-    async def end(self, request: web.Request) -> web.Response:
-        """Ends the session that the form names, or all others."""
-        person = await self._door.person(request)
-        sent = await browsers.form(person.browser)
-        if sent.get("which") == "others":
-            await self._door.ask(person.browser, signed_in.end_other_sessions)
-        else:
-            await self._door.ask(person.browser, signed_in.end_session, path={"id": sent.get("which", "")})
-        return go_to(ACCOUNT)
+
+async def choose_language(at: Workplace, request: web.Request) -> web.Response:
+    sent = await browsers.form(at.person.browser)
+    chosen = {"language": sent.get("language") or None}
+    (await at.ask(signed_in.choose_language, document=chosen)).needed()
+    return go_to(ACCOUNT)
+
+
+async def end(at: Workplace, request: web.Request) -> web.Response:
+    """Ends the session that the form names, or all others."""
+    sent = await browsers.form(at.person.browser)
+    if sent.get("which") == "others":
+        await at.ask(signed_in.end_other_sessions)
+    else:
+        await at.ask(signed_in.end_session, path={"id": sent.get("which", "")})
+    return go_to(ACCOUNT)
 
 
 def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
@@ -112,14 +110,5 @@ def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
     return ended if all(map(COUNT.fullmatch, ended.values())) else None
 
 
-def _password_page(person: Person, refused: Answer | None = None) -> web.Response:
-    return render_page(
-        "password",
-        200 if refused is None else refused.status,
-        person=person,
-        current="account",
-        fields=FIELDS,
-        shortest=SHORTEST,
-        errors={} if refused is None else refused.body.get("errors", {}),
-        message=None if refused is None else refused.body["message"],
-    )
+def _password_page(at: Workplace, refused: Answer | None = None) -> web.Response:
+    return page_of(at, "password", "account", refused, fields=FIELDS, shortest=SHORTEST)

@@ -1,11 +1,13 @@
 """The page where a person switches the second factor on and off, and gets other recovery codes."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.rendering import render_page
-from wmsd.interfaces.pages.kit.session_door import Answer, Door, Person
+from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.session_door import Answer
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.tenants.accounts import second_factor_actions as second_step
 from wmsd.tenants.accounts import totp
 
@@ -22,54 +24,49 @@ def drawn(text: str) -> "Markup":
     return Markup(code.svg_inline(dark="#000", light="#fff", omitsize=True, svgclass=None, lineclass=None))  # noqa: S704  # segno writes figures only
 
 
-class SecondFactor:
-    def __init__(self, door: Door) -> None:
-        self._door = door
-
-    async def show(self, request: web.Request) -> web.Response:
-        return await self._page(await self._door.person(request))
-
-    async def do(self, request: web.Request) -> web.Response:
-        """What the pressed button says: a new secret, the code that confirms it, other recovery codes, the end."""
-        person = await self._door.person(request)
-        sent = await browsers.form(person.browser)
-        code = {"code": sent.get("code", "")}
-        match sent.get("act"):
-            case "begin":
-                answer = await self._door.ask(person.browser, second_step.begin_enrolment)
-                return await self._page(person, answer, enrolment=answer.body if answer.is_good else None)
-            case "confirm":
-                answer = await self._door.ask(person.browser, second_step.confirm_enrolment, document=code)
-                if answer.is_good:
-                    return _codes(person, answer, is_new=True)
-                secret = sent.get("secret", "")
-                is_ours = totp.is_secret(secret)  # anything longer is drawn slowly, or not at all
-                again = {"secret": secret, "uri": totp.uri(secret, person.email)} if is_ours else None
-                return await self._page(person, answer, enrolment=again)
-            case "renew":
-                answer = await self._door.ask(person.browser, second_step.renew_recovery_codes, document=code)
-                return _codes(person, answer) if answer.is_good else await self._page(person, answer)
-        answer = await self._door.ask(person.browser, second_step.end_second_factor, document=code)
-        return await self._page(await self._door.person(request) if answer.is_good else person, answer)
-
-    async def _page(
-        self, person: Person, answer: Answer | None = None, enrolment: dict[str, Any] | None = None
-    ) -> web.Response:
-        found = {} if answer is None or answer.is_good else answer.body
-        is_on = person.second_factor == "on"
-        return render_page(
-            "second_factor",
-            answer.status if answer is not None else 200,
-            person=person,
-            current="account",
-            enrolment=enrolment,
-            code=None if enrolment is None else drawn(enrolment["uri"]),
-            codes=await self._door.need(person.browser, second_step.count_recovery_codes) if is_on else None,
-            message=found.get("message"),
-            errors=found.get("errors", {}),
-        )
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    return await _page(at)
 
 
-def _codes(person: Person, answer: Answer, is_new: bool = False) -> web.Response:
+async def do(at: Workplace, request: web.Request) -> web.Response:
+    """What the pressed button says: a new secret, the code that confirms it, other recovery codes, the end."""
+    sent = await browsers.form(at.person.browser)
+    code = {"code": sent.get("code", "")}
+    match sent.get("act"):
+        case "begin":
+            answer = await at.ask(second_step.begin_enrolment)
+            return await _page(at, answer, enrolment=answer.body if answer.is_good else None)
+        case "confirm":
+            answer = await at.ask(second_step.confirm_enrolment, document=code)
+            if answer.is_good:
+                return _codes(at, answer, is_new=True)
+            secret = sent.get("secret", "")
+            is_ours = totp.is_secret(secret)  # anything longer is drawn slowly, or not at all
+            again = {"secret": secret, "uri": totp.uri(secret, at.person.email)} if is_ours else None
+            return await _page(at, answer, enrolment=again)
+        case "renew":
+            answer = await at.ask(second_step.renew_recovery_codes, document=code)
+            return _codes(at, answer) if answer.is_good else await _page(at, answer)
+    answer = await at.ask(second_step.end_second_factor, document=code)
+    if answer.is_good:
+        at = replace(at, person=await at.door.person(request))
+    return await _page(at, answer)
+
+
+async def _page(
+    at: Workplace, answer: Answer | None = None, enrolment: dict[str, Any] | None = None
+) -> web.Response:
+    return page_of(
+        at,
+        "second_factor",
+        "account",
+        answer,
+        enrolment=enrolment,
+        code=None if enrolment is None else drawn(enrolment["uri"]),
+        codes=await at.need(second_step.count_recovery_codes) if at.person.second_factor == "on" else None,
+    )
+
+
+def _codes(at: Workplace, answer: Answer, is_new: bool = False) -> web.Response:
     """`is_new`: the second factor is."""
-    return render_page("recovery_codes", person=person, current="account", is_new=is_new, **answer.body)
+    return page_of(at, "recovery_codes", "account", is_new=is_new, **answer.body)

@@ -1,6 +1,5 @@
 """What people do with records: each act is an operation, with a form for its body."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -9,7 +8,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
 from wmsd.interfaces.pages.kit.form_conflicts import Difference, form_differences
-from wmsd.interfaces.pages.kit.form_repeats import SentOnce
+from wmsd.interfaces.pages.kit.form_repeats import SentForm, sent_once
 from wmsd.interfaces.pages.kit.forms import (
     FormField,
     Typed,
@@ -21,15 +20,15 @@ from wmsd.interfaces.pages.kit.forms import (
     typed_of,
 )
 from wmsd.interfaces.pages.kit.references import find_references
-from wmsd.interfaces.pages.kit.rendering import go_to, render_page
+from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import Act, Resource
-from wmsd.interfaces.pages.kit.session_door import Answer, Door, Sent
+from wmsd.interfaces.pages.kit.responses import KEY, form_keys, page_of
+from wmsd.interfaces.pages.kit.session_door import Answer, Sent
 from wmsd.interfaces.pages.kit.suggestions import suggestions
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
+from wmsd.interfaces.pages.kit.workplace import Workplace
 
-KEY: Final = "idempotency_key"
 IF_MATCH: Final = "if_match"
 CHANGED_MEANWHILE: Final = (
     "Somebody has changed it since you opened this form. Nothing of yours is saved yet: see what is there now, "
@@ -37,141 +36,135 @@ CHANGED_MEANWHILE: Final = (
 )
 
 
-class Acting:
-    def __init__(self, door: Door) -> None:
-        self._door = door
-        self._sent_once = SentOnce()
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    resource, act = _resource_and_act(at, request)
+    fields = form_of(act.operation.body)
+    record = await _record(at, resource, request)
+    begins = await _begins(at, act, record, request)
+    typed = defaults(fields)
+    if act.changes and begins is not None:
+        typed = await _typed_of(at, resource, fields, begins)
+    hidden = {**form_keys(at), **_condition(act, begins)}
+    return await _form(at, resource, act, None if record is None else record.body, typed, hidden)
 
-    async def show(self, request: web.Request) -> web.Response:
-        at, resource, act = await self._at(request)
-        fields = form_of(act.operation.body)
-        record = await self._record(at, resource, request)
-        begins = await self._begins(at, act, record, request)
-        typed = defaults(fields)
-        if act.changes and begins is not None:
-            typed = await _typed_of(at, resource, fields, begins)
-        hidden = {KEY: secrets.token_urlsafe(16), **_condition(act, begins)}
-        return await self._form(at, resource, act, None if record is None else record.body, typed, hidden)
 
-    async def do(self, request: web.Request) -> web.Response:
-        at, resource, act = await self._at(request)
-        sent = await browsers.form(at.person.browser)
-        with self._sent_once.of(at, sent.get(KEY)) as key:
-            return await self._do(request, at, resource, act, sent, key)
+async def do(at: Workplace, request: web.Request) -> web.Response:
+    resource, act = _resource_and_act(at, request)
+    sent = await browsers.form(at.person.browser)
+    with sent_once(at, sent.get(KEY)) as key:
+        return await _do(request, at, resource, act, sent, key)
 
-    async def _do(
-        self,
-        request: web.Request,
-        at: Workplace,
-        resource: Resource,
-        act: Act,
-        sent: Mapping[str, str],
-        key: "SentOnce.Key",
-    ) -> web.Response:
-        body = act.operation.body
-        typed = typed_in(form_of(body), sent)
-        going: Sent = {KEY: sent.get(KEY) or None, IF_MATCH: sent.get(IF_MATCH) or None}
-        if "id" in request.match_info:
-            going["path"] = {"id": request.match_info["id"]}
-        errors: dict[str, list[str]] = {}
-        if body is not None:
-            going["document"], errors = await document_of(at, body, typed, act.changes)
-        if not errors:
-            answer = await at.ask(act.operation, **going)
-            key.is_done = answer.is_good
-            if answer.is_good and act.goes_to == "once":
-                return self._once(at, resource, act, answer.body)
-            if answer.is_good:
-                return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
-            errors = answer.body.get("errors", {})
-        else:
-            answer = Answer(422, {"message": _("Correct what is marked.")})
-        record = await self._record(at, resource, request)
-        hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
-        message = translate_error(answer.body["message"])
-        theirs: list[Difference] = []
-        if answer.status == 412:
-            message = _(CHANGED_MEANWHILE)
-            begins = await self._begins(at, act, record, request)
-            hidden |= _condition(act, begins)
-            if act.changes and begins is not None and body is not None:
-                now = await _typed_of(at, resource, form_of(body), begins)
-                theirs = await form_differences(at, body, now, typed)
-        return await self._form(
-            at,
-            resource,
-            act,
-            None if record is None else record.body,
-            typed,
-            hidden,
-            answer.status,
-            message,
-            errors,
-            theirs,
-        )
 
-    def _once(self, at: Workplace, resource: Resource, act: Act, made: Mapping[str, Any]) -> web.Response:
-        return render_page(
-            act.template, person=at.person, at=at, current=resource.name, resource=resource, made=made
-        )
+async def _do(
+    request: web.Request,
+    at: Workplace,
+    resource: Resource,
+    act: Act,
+    sent: Mapping[str, str],
+    key: SentForm,
+) -> web.Response:
+    body = act.operation.body
+    typed = typed_in(form_of(body), sent)
+    going: Sent = {KEY: sent.get(KEY) or None, IF_MATCH: sent.get(IF_MATCH) or None}
+    if "id" in request.match_info:
+        going["path"] = {"id": request.match_info["id"]}
+    errors: dict[str, list[str]] = {}
+    if body is not None:
+        going["document"], errors = await document_of(at, body, typed, act.changes)
+    if not errors:
+        answer = await at.ask(act.operation, **going)
+        key.is_done = answer.is_good
+        if answer.is_good and act.goes_to == "once":
+            return page_of(at, act.template, resource.name, resource=resource, made=answer.body)
+        if answer.is_good:
+            return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
+        errors = answer.body.get("errors", {})
+    else:
+        answer = Answer(422, {"message": _("Correct what is marked.")})
+    record = await _record(at, resource, request)
+    hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
+    message = translate_error(answer.body["message"])
+    theirs: list[Difference] = []
+    if answer.status == 412:
+        message = _(CHANGED_MEANWHILE)
+        begins = await _begins(at, act, record, request)
+        hidden |= _condition(act, begins)
+        if act.changes and begins is not None and body is not None:
+            now = await _typed_of(at, resource, form_of(body), begins)
+            theirs = await form_differences(at, body, now, typed)
+    return await _form(
+        at,
+        resource,
+        act,
+        None if record is None else record.body,
+        typed,
+        hidden,
+        answer.status,
+        message,
+        errors,
+        theirs,
+    )
 
-    async def _form(
-        self,
-        at: Workplace,
-        resource: Resource,
-        act: Act,
-        record: Mapping[str, Any] | None,
-        typed: Typed,
-        hidden: Mapping[str, str],
-        status: int = 200,
-        message: str = "",
-        errors: Mapping[str, list[str]] = {},
-        differences: Sequence[Difference] = (),
-    ) -> web.Response:
-        fields = form_of(act.operation.body)
-        by_field, others = errors_by_field(fields, errors)
-        return render_page(
-            "form",
-            status,
-            person=at.person,
-            at=at,
-            current=resource.name,
-            resource=resource,
-            act=act,
-            record=record,
-            fields=fields,
-            suggested=await suggestions(at, fields),
-            typed=typed,
-            hidden={**hidden, FORM_TOKEN: at.person.browser.form_token},
-            message=message,
-            errors=by_field,
-            others=others,
-            differences=differences,
-            focus=_focus(fields, by_field),
-        )
 
-    async def _at(self, request: web.Request) -> tuple[Workplace, Resource, Act]:
-        at = await workplace(self._door, request)
-        resource = at.resource(request.match_info["resource"])
-        act = resource.act(request.match_info["act"], makes_one="id" not in request.match_info)
-        at.check(act.operation)
-        return at, resource, act
+async def _form(
+    at: Workplace,
+    resource: Resource,
+    act: Act,
+    record: Mapping[str, Any] | None,
+    typed: Typed,
+    hidden: Mapping[str, str],
+    status: int = 200,
+    message: str = "",
+    errors: Mapping[str, list[str]] = {},
+    differences: Sequence[Difference] = (),
+) -> web.Response:
+    fields = form_of(act.operation.body)
+    by_field, others = errors_by_field(fields, errors)
+    return page_of(
+        at,
+        "form",
+        resource.name,
+        status=status,
+        resource=resource,
+        act=act,
+        record=record,
+        fields=fields,
+        suggested=await suggestions(at, fields),
+        typed=typed,
+        hidden={**hidden, FORM_TOKEN: at.person.browser.form_token},
+        message=message,
+        errors=by_field,
+        others=others,
+        differences=differences,
+        focus=_focus(fields, by_field),
+    )
 
-    async def _record(self, at: Workplace, resource: Resource, request: web.Request) -> Answer | None:
-        """The record that the act is about. Raises Problem when it cannot be read."""
-        if "id" not in request.match_info or resource.one is None:
-            return None
-        return await self._read(at, resource.one, request)
 
-    async def _begins(self, at: Workplace, act: Act, record: Answer | None, request: web.Request) -> Answer | None:
-        """What the form begins with. Raises Problem when it cannot be read."""
-        return record if act.reads is None else await self._read(at, act.reads, request)
+def _resource_and_act(at: Workplace, request: web.Request) -> tuple[Resource, Act]:
+    """Those of the address. Raises Problem (403, 404)."""
+    resource = at.resource(request.match_info["resource"])
+    act = resource.act(request.match_info["act"], makes_one="id" not in request.match_info)
+    at.check(act.operation)
+    return resource, act
 
-    async def _read(self, at: Workplace, operation: Operation, request: web.Request) -> Answer:
-        """Raises Problem when it cannot be read."""
-        answer = await at.ask(operation, path={"id": request.match_info["id"]}, is_counted=True)
-        answer.needed()
-        return answer
+
+async def _record(at: Workplace, resource: Resource, request: web.Request) -> Answer | None:
+    """The record that the act is about. Raises Problem when it cannot be read."""
+    if "id" not in request.match_info or resource.one is None:
+        return None
+    return await _read(at, resource.one, request)
+
+
+async def _begins(at: Workplace, act: Act, record: Answer | None, request: web.Request) -> Answer | None:
+    """What the form begins with. Raises Problem when it cannot be read."""
+    return record if act.reads is None else await _read(at, act.reads, request)
+
+
+async def _read(at: Workplace, operation: Operation, request: web.Request) -> Answer:
+    """Raises Problem when it cannot be read."""
+    answer = await at.ask(operation, path={"id": request.match_info["id"]}, is_counted=True)
+    answer.needed()
+    return answer
 
 
 async def _typed_of(at: Workplace, resource: Resource, fields: tuple[FormField, ...], begins: Answer) -> Typed:

@@ -12,10 +12,10 @@ from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.changes import changes_of
 from wmsd.interfaces.pages.kit.fields import Field, properties_of
 from wmsd.interfaces.pages.kit.references import find_references
-from wmsd.interfaces.pages.kit.rendering import go_to, render_page
+from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
-from wmsd.interfaces.pages.kit.session_door import Door
-from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace, workplace
+from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
 from wmsd.interfaces.pages.records.downloads import FOR_IMPORT, FORMAT, PLACE
 from wmsd.interfaces.pages.records.exports import EXPORTS
 from wmsd.interfaces.pages.records.related_records import records_under
@@ -35,84 +35,75 @@ TRIED_AT: Final = {
 """Where an operation is tried out."""
 
 
-class Browsing:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+async def show_first(at: Workplace, request: web.Request) -> web.Response:
+    """Goes on to the first of what the person may read there."""
+    if not at.resources:
+        raise Problem("FORBIDDEN", f"You may read nothing of {at.name} yet. A site admin gives you abilities.")
+    return go_to(f"{at.address}/{at.resources[0].name}")
 
-    async def first(self, request: web.Request) -> web.Response:
-        """Goes on to the first of what the person may read there."""
-        at = await workplace(self._door, request)
-        if not at.resources:
-            raise Problem("FORBIDDEN", f"You may read nothing of {at.name} yet. A site admin gives you abilities.")
-        return go_to(f"{at.address}/{at.resources[0].name}")
 
-    async def list(self, request: web.Request) -> web.Response:
-        at, resource = await self._at(request)
-        sent = await filters.read(at, resource, request.query)
-        orders = _orders(resource)
-        ordered = {"sort": resource.sort} if resource.sort.lstrip("-") in orders else {}
-        query = {**ordered, **sent.query, "per_page": str(PER_PAGE)}
-        answer = await at.ask(resource.listing, query=query, is_brief=True)
-        if not answer.is_good and answer.status != 422:
-            answer.needed()
-        errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **sent.errors}
-        body: Mapping[str, Any] = {"data": []} if errors else answer.body
-        is_filtered = any(request.query.get(each.name) for each in filters.filters_of(resource))
-        return render_page(
-            "list",
-            422 if errors else 200,
-            person=at.person,
-            at=at,
-            current=resource.name,
-            resource=resource,
-            done=_done(request, resource),
-            records=body["data"],
-            referred=await find_references(at, resource.listed, body["data"]),
-            total=body.get("meta", {}).get("total"),
-            filters=filters.filters_of(resource),
-            given=request.query,
-            is_filtered=is_filtered,
-            hides_all=not errors and not body["data"] and is_filtered and await _has_any(at, resource),
-            import_at=_import_at(at, resource),
-            errors=errors,
-            orders=orders,
-            sort=query.get("sort"),
-            pages=_pages(request, body),
-            csv=csv_of(at, resource, request.query),
-            sorted_by=lambda order: _address(request.path, {**request.query, "sort": order}),
-        )
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    resource = at.resource(request.match_info["resource"])
+    sent = await filters.read(at, resource, request.query)
+    orders = _orders(resource)
+    ordered = {"sort": resource.sort} if resource.sort.lstrip("-") in orders else {}
+    query = {**ordered, **sent.query, "per_page": str(PER_PAGE)}
+    answer = await at.ask(resource.listing, query=query, is_brief=True)
+    if not answer.is_good and answer.status != 422:
+        answer.needed()
+    errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **sent.errors}
+    body: Mapping[str, Any] = {"data": []} if errors else answer.body
+    is_filtered = any(request.query.get(each.name) for each in filters.filters_of(resource))
+    return page_of(
+        at,
+        "list",
+        resource.name,
+        status=422 if errors else 200,
+        resource=resource,
+        done=_done(request, resource),
+        records=body["data"],
+        referred=await find_references(at, resource.listed, body["data"]),
+        total=body.get("meta", {}).get("total"),
+        filters=filters.filters_of(resource),
+        given=request.query,
+        is_filtered=is_filtered,
+        hides_all=not errors and not body["data"] and is_filtered and await _has_any(at, resource),
+        import_at=_import_at(at, resource),
+        errors=errors,
+        orders=orders,
+        sort=query.get("sort"),
+        pages=_pages(request, body),
+        csv=csv_of(at, resource, request.query),
+        sorted_by=lambda order: _address(request.path, {**request.query, "sort": order}),
+    )
 
-    async def record(self, request: web.Request) -> web.Response:
-        at, resource = await self._at(request)
-        if resource.one is None:
-            raise Problem("NOT_FOUND", "There is no such page.")
-        record = await at.need(resource.one, path={"id": request.match_info["id"]})
-        fields = list(resource.fields.values())
-        route = ROUTE_OF.get(resource.one.name)
-        return render_page(
-            "record",
-            person=at.person,
-            at=at,
-            current=resource.name,
-            resource=resource,
-            done=_done(request, resource),
-            record=record,
-            referred=await find_references(at, fields, [record]),
-            facts=sorted(
-                (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
-            ),
-            tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
-            under=await records_under(at, resource, record),
-            tried_at=TRIED_AT.get(resource.one.name),
-            audit_at=audit_of(at, resource, record),
-            rules=await rules_of(at, resource, record["id"]),
-            changes=await changes_of(at, resource, record["id"]),
-            path=None if route is None else route.path.replace("{id}", str(record["id"])),
-        )
 
-    async def _at(self, request: web.Request) -> tuple[Workplace, Resource]:
-        at = await workplace(self._door, request)
-        return at, at.resource(request.match_info["resource"])
+async def show_record(at: Workplace, request: web.Request) -> web.Response:
+    resource = at.resource(request.match_info["resource"])
+    if resource.one is None:
+        raise Problem("NOT_FOUND", "There is no such page.")
+    record = await at.need(resource.one, path={"id": request.match_info["id"]})
+    fields = list(resource.fields.values())
+    route = ROUTE_OF.get(resource.one.name)
+    return page_of(
+        at,
+        "record",
+        resource.name,
+        resource=resource,
+        done=_done(request, resource),
+        record=record,
+        referred=await find_references(at, fields, [record]),
+        facts=sorted(
+            (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
+        ),
+        tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
+        under=await records_under(at, resource, record),
+        tried_at=TRIED_AT.get(resource.one.name),
+        audit_at=audit_of(at, resource, record),
+        rules=await rules_of(at, resource, record["id"]),
+        changes=await changes_of(at, resource, record["id"]),
+        path=None if route is None else route.path.replace("{id}", str(record["id"])),
+    )
 
 
 def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[str, str | None]:

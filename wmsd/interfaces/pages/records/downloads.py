@@ -16,8 +16,7 @@ from wmsd.interfaces.http.request_log import CALL
 from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.rendering import HEADERS
 from wmsd.interfaces.pages.kit.resources import Resource
-from wmsd.interfaces.pages.kit.session_door import Door
-from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace, workplace
+from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
 from wmsd.interfaces.pages.records.exports import ListFile, for_import, for_spreadsheets
 
 FORMAT: Final = "format"
@@ -35,35 +34,30 @@ class Piece(NamedTuple):
     """Of the processor."""
 
 
-class Downloading:
-    def __init__(self, door: Door) -> None:
-        self._door = door
-
-    async def csv(self, request: web.Request) -> web.StreamResponse:
-        """Every record of the list. What a spreadsheet would run as a formula is written so that it is text."""
-        at = await workplace(self._door, request)
-        resource = at.resource(request.match_info["resource"])
-        is_for_import = request.query.get(FORMAT) == FOR_IMPORT
-        file = for_import(resource) if is_for_import else for_spreadsheets(resource)
-        sent = await filters.read(at, resource, request.query)
-        if sent.errors:
-            raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
-        async with self._door.work.turn("download", _payers(at, request)) as turn:
-            pieces = _pieces(at, resource, file, sent.query)
-            first = await anext(pieces)
-            response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": _disposition(at, file)})
-            response.content_type, response.charset = "text/csv", "utf-8"
-            await response.prepare(request)
-            if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
-                return response
-            heading = f"{csv_line([cells.write_cell(name) for name in file.columns])}{END}".encode()
-            await _send(response, heading + first.text)
-            await turn.pay(first.seconds, len(first.text))
-            async for piece in pieces:
-                await _send(response, piece.text)
-                await turn.pay(piece.seconds, len(piece.text))
-        await response.write_eof()
-        return response
+async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
+    """Every record of the list. What a spreadsheet would run as a formula is written so that it is text."""
+    resource = at.resource(request.match_info["resource"])
+    is_for_import = request.query.get(FORMAT) == FOR_IMPORT
+    file = for_import(resource) if is_for_import else for_spreadsheets(resource)
+    sent = await filters.read(at, resource, request.query)
+    if sent.errors:
+        raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
+    async with at.door.work.turn("download", _payers(at, request)) as turn:
+        pieces = _pieces(at, resource, file, sent.query)
+        first = await anext(pieces)
+        response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": _disposition(at, file)})
+        response.content_type, response.charset = "text/csv", "utf-8"
+        await response.prepare(request)
+        if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
+            return response
+        heading = f"{csv_line([cells.write_cell(name) for name in file.columns])}{END}".encode()
+        await _send(response, heading + first.text)
+        await turn.pay(first.seconds, len(first.text))
+        async for piece in pieces:
+            await _send(response, piece.text)
+            await turn.pay(piece.seconds, len(piece.text))
+    await response.write_eof()
+    return response
 
 
 async def _send(response: web.StreamResponse, text: bytes) -> None:

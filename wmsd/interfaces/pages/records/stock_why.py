@@ -8,11 +8,10 @@ from wmsd.base.problems import not_found
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.chart import chart_of
 from wmsd.interfaces.pages.kit.references import BY_ENTITY, BY_MOVEMENT, Referred, find_references, named_documents
-from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.resources import BY_NAME
-from wmsd.interfaces.pages.kit.session_door import Door
+from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text import moments
-from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.records import ledger_words
 from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.stock import actions as stock
@@ -24,93 +23,84 @@ CHOSEN: Final = ("kind", "after", "until")
 """What says of which movements the list is."""
 
 
-class Why:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    path = {"id": request.match_info["id"]}
+    given = request.query.get("at", "").strip()
+    answer = await at.ask(stock.explain_stock, path=path, query={"at": moments.of_browser(given)} if given else {})
+    errors = answer.body.get("errors", {}) if not answer.is_good else {}
+    if errors:  # what is wrong is told beside the field, over how it is now
+        answer = await at.ask(stock.explain_stock, path=path, is_counted=True)
+    explained = answer.needed()
+    is_now = explained["holders"] is not None
+    documents = await named_documents(
+        at,
+        (
+            (BY_MOVEMENT[group["kind"]], document_id)
+            for group in explained["groups"]
+            if group["kind"] in BY_MOVEMENT
+            for document_id in group["document_ids"]
+        ),
+    )
+    return page_of(
+        at,
+        "why",
+        STOCK.name,
+        status=422 if errors else 200,
+        stock=explained,
+        is_now=is_now,
+        given=given if errors else moments.for_browser(explained["at"]),
+        errors=errors.get("at", ()),
+        minutes={name: moments.minutes(explained[name]) for name in ("created_at", "at", "now")},
+        earlier=moments.earlier(explained["at"], explained["created_at"]),
+        beginning=ledger_words.beginning(explained),
+        terms=ledger_words.terms(explained),
+        count=explained["count"] and ledger_words.count_sentence(explained),
+        sentences=ledger_words.sentences(explained, documents),
+        movements=f"{request.path}/movements",
+        range={"after": explained["after"], "until": explained["until"]},
+        chart=chart_of(explained["levels"], explained["at"], explained["min_stock"]),
+        holders=await _holders(at, path) if is_now else [],
+    )
 
-    async def show(self, request: web.Request) -> web.Response:
-        at = await workplace(self._door, request)
-        path = {"id": request.match_info["id"]}
-        given = request.query.get("at", "").strip()
-        answer = await at.ask(
-            stock.explain_stock, path=path, query={"at": moments.of_browser(given)} if given else {}
-        )
-        errors = answer.body.get("errors", {}) if not answer.is_good else {}
-        if errors:  # what is wrong is told beside the field, over how it is now
-            answer = await at.ask(stock.explain_stock, path=path, is_counted=True)
-        explained = answer.needed()
-        is_now = explained["holders"] is not None
-        documents = await named_documents(
+
+async def show_movements(at: Workplace, request: web.Request) -> web.Response:
+    stock_id = request.match_info["id"]
+    given = {name: request.query[name] for name in CHOSEN if request.query.get(name, "0") != "0"}
+    sent = {**given, "per_page": str(PER_PAGE)}
+    if request.query.get("cursor"):
+        sent["cursor"] = request.query["cursor"]
+    answer = await at.ask(stock.list_stock_movements, path={"id": stock_id}, query=sent)
+    if not answer.is_good and "errors" not in answer.body:
+        answer.needed()
+    found = answer.body if answer.is_good else {"data": [], "next_cursor": None}
+    records = (await at.need(stock.find_stock, query={"ids": stock_id}, is_counted=True))["data"]
+    if not records:
+        raise not_found("stock record")
+    kinds = {each["kind"]: BY_MOVEMENT.get(each["kind"]) for each in found["data"]}
+    cursor = found["next_cursor"]
+    return page_of(
+        at,
+        "movements",
+        STOCK.name,
+        status=answer.status,
+        record=records[0],
+        movements=found["data"],
+        errors={} if answer.is_good else answer.body["errors"],
+        kinds=get_args(MovementKind),
+        words=ledger_words.KINDS,
+        signed=ledger_words.signed,
+        given=given,
+        documents_of={kind: of_kind.name for kind, of_kind in kinds.items() if of_kind is not None},
+        documents=await named_documents(
             at,
             (
-                (BY_MOVEMENT[group["kind"]], document_id)
-                for group in explained["groups"]
-                if group["kind"] in BY_MOVEMENT
-                for document_id in group["document_ids"]
+                (BY_MOVEMENT[each["kind"]], each["document_id"])
+                for each in found["data"]
+                if each["document_id"] is not None and each["kind"] in BY_MOVEMENT
             ),
-        )
-        return render_page(
-            "why",
-            422 if errors else 200,
-            person=at.person,
-            at=at,
-            current=STOCK.name,
-            stock=explained,
-            is_now=is_now,
-            given=given if errors else moments.for_browser(explained["at"]),
-            errors=errors.get("at", ()),
-            minutes={name: moments.minutes(explained[name]) for name in ("created_at", "at", "now")},
-            earlier=moments.earlier(explained["at"], explained["created_at"]),
-            beginning=ledger_words.beginning(explained),
-            terms=ledger_words.terms(explained),
-            count=explained["count"] and ledger_words.count_sentence(explained),
-            sentences=ledger_words.sentences(explained, documents),
-            movements=f"{request.path}/movements",
-            range={"after": explained["after"], "until": explained["until"]},
-            chart=chart_of(explained["levels"], explained["at"], explained["min_stock"]),
-            holders=await _holders(at, path) if is_now else [],
-        )
-
-    async def movements(self, request: web.Request) -> web.Response:
-        at = await workplace(self._door, request)
-        stock_id = request.match_info["id"]
-        given = {name: request.query[name] for name in CHOSEN if request.query.get(name, "0") != "0"}
-        sent = {**given, "per_page": str(PER_PAGE)}
-        if request.query.get("cursor"):
-            sent["cursor"] = request.query["cursor"]
-        answer = await at.ask(stock.list_stock_movements, path={"id": stock_id}, query=sent)
-        if not answer.is_good and "errors" not in answer.body:
-            answer.needed()
-        found = answer.body if answer.is_good else {"data": [], "next_cursor": None}
-        records = (await at.need(stock.find_stock, query={"ids": stock_id}, is_counted=True))["data"]
-        if not records:
-            raise not_found("stock record")
-        kinds = {each["kind"]: BY_MOVEMENT.get(each["kind"]) for each in found["data"]}
-        cursor = found["next_cursor"]
-        return render_page(
-            "movements",
-            answer.status,
-            person=at.person,
-            at=at,
-            current=STOCK.name,
-            record=records[0],
-            movements=found["data"],
-            errors={} if answer.is_good else answer.body["errors"],
-            kinds=get_args(MovementKind),
-            words=ledger_words.KINDS,
-            signed=ledger_words.signed,
-            given=given,
-            documents_of={kind: of_kind.name for kind, of_kind in kinds.items() if of_kind is not None},
-            documents=await named_documents(
-                at,
-                (
-                    (BY_MOVEMENT[each["kind"]], each["document_id"])
-                    for each in found["data"]
-                    if each["document_id"] is not None and each["kind"] in BY_MOVEMENT
-                ),
-            ),
-            after=f"{request.path}?{urlencode({**given, 'cursor': cursor})}" if cursor else None,
-        )
+        ),
+        after=f"{request.path}?{urlencode({**given, 'cursor': cursor})}" if cursor else None,
+    )
 
 
 async def _holders(at: Workplace, path: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """The log of a webhook's deliveries, by status, event, record and time; those that are chosen are sent again."""
 
-import secrets
 from typing import Final
 from urllib.parse import urlencode
 
@@ -12,12 +11,11 @@ from wmsd.events.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
-from wmsd.interfaces.pages.kit.rendering import go_to, render_page
+from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
-from wmsd.interfaces.pages.kit.session_door import Door
+from wmsd.interfaces.pages.kit.responses import KEY, page_of
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
-from wmsd.interfaces.pages.records.act import KEY
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.webhooks import log_filters
 
 PER_PAGE: Final = 50
@@ -27,80 +25,70 @@ CHOSEN: Final = "delivery:"
 """Begins the name of the box beside a delivery."""
 
 
-class Deliveries:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    return await _page(at, request)
 
-    async def list(self, request: web.Request) -> web.Response:
-        at, webhook_id = await self._at(request)
-        return await self._page(at, webhook_id, request)
 
-    async def again(self, request: web.Request) -> web.Response:
-        """Sends those that are chosen again, in their order. A refusal is shown above the list."""
-        at, webhook_id = await self._at(request)
-        sent = await browsers.form(at.person.browser)
-        chosen = sorted(int(name.removeprefix(CHOSEN)) for name in sent if _is_box(name))
-        for delivery in chosen:
-            answer = await at.ask(
-                log.redeliver_webhook,
-                path={"id": webhook_id, "delivery": str(delivery)},
-                is_counted=delivery != chosen[0],
-                idempotency_key=f"{sent[KEY]}-{delivery}" if sent.get(KEY) else None,
-            )
-            if not answer.is_good:
-                return await self._page(at, webhook_id, request, answer.status, answer.body["message"])
-        if not chosen:
-            message = _("Choose the deliveries that are to be sent again.")
-            return await self._page(at, webhook_id, request, 422, message)
-        return go_to(f"{request.path}?done=again")
-
-    async def _at(self, request: web.Request) -> tuple[Workplace, str]:
-        return await workplace(self._door, request), request.match_info["id"]
-
-    async def _page(
-        self, at: Workplace, webhook_id: str, request: web.Request, status: int = 200, message: str = ""
-    ) -> web.Response:
-        webhook = await at.need(webhooks.get_webhook, path={"id": webhook_id})
-        filters = await log_filters.read(at, request.query)
-        cursor = {"cursor": request.query["cursor"]} if request.query.get("cursor") else {}
-        found = await at.ask(
-            log.list_webhook_deliveries,
-            path={"id": webhook_id},
-            query={**filters.query, **cursor, "per_page": str(PER_PAGE)},
-            is_counted=True,
+async def again(at: Workplace, request: web.Request) -> web.Response:
+    """Sends those that are chosen again, in their order. A refusal is shown above the list."""
+    sent = await browsers.form(at.person.browser)
+    chosen = sorted(int(name.removeprefix(CHOSEN)) for name in sent if _is_box(name))
+    for delivery in chosen:
+        answer = await at.ask(
+            log.redeliver_webhook,
+            path={"id": request.match_info["id"], "delivery": str(delivery)},
+            is_counted=delivery != chosen[0],
+            idempotency_key=f"{sent[KEY]}-{delivery}" if sent.get(KEY) else None,
         )
-        errors = {**filters.errors, **({} if found.is_good else found.body.get("errors", {}))}
-        if not found.is_good:
-            status, message = found.status, found.body["message"]
-        elif errors:
-            status, message = 422, _("Correct what is marked.")
-        figures = await at.need(list_webhook_figures, is_counted=True)
-        fares = next((each for each in figures["data"] if each["id"] == webhook["id"]), None)
-        body = {"data": [], "next_cursor": None} if errors or not found.is_good else found.body
-        after = body["next_cursor"]
-        return render_page(
-            "deliveries",
-            status,
-            person=at.person,
-            at=at,
-            current=WEBHOOKS.name,
-            webhook=webhook,
-            fares=fares,
-            deliveries=body["data"],
-            statuses=DELIVERY_STATUSES,
-            events=(*EVENTS, TEST_EVENT),
-            open=OPEN,
-            filters=filters,
-            errors=errors,
-            message=message,
-            is_sent_again=request.query.get("done") == "again",
-            may_send=at.may(log.redeliver_webhook),
-            chosen=CHOSEN,
-            hidden={KEY: secrets.token_urlsafe(16)},
-            address_of=lambda entity, entity_id: references.address_of(at, entity, entity_id),
-            all_again=f"{request.path}/again?{urlencode(filters.given)}",
-            after=f"{request.path}?{urlencode({**filters.given, 'cursor': after})}" if after else None,
-        )
+        if not answer.is_good:
+            return await _page(at, request, answer.status, answer.body["message"])
+    if not chosen:
+        message = _("Choose the deliveries that are to be sent again.")
+        return await _page(at, request, 422, message)
+    return go_to(f"{request.path}?done=again")
+
+
+async def _page(at: Workplace, request: web.Request, status: int = 200, message: str = "") -> web.Response:
+    webhook_id = request.match_info["id"]
+    webhook = await at.need(webhooks.get_webhook, path={"id": webhook_id})
+    filters = await log_filters.read(at, request.query)
+    cursor = {"cursor": request.query["cursor"]} if request.query.get("cursor") else {}
+    found = await at.ask(
+        log.list_webhook_deliveries,
+        path={"id": webhook_id},
+        query={**filters.query, **cursor, "per_page": str(PER_PAGE)},
+        is_counted=True,
+    )
+    errors = {**filters.errors, **({} if found.is_good else found.body.get("errors", {}))}
+    if not found.is_good:
+        status, message = found.status, found.body["message"]
+    elif errors:
+        status, message = 422, _("Correct what is marked.")
+    figures = await at.need(list_webhook_figures, is_counted=True)
+    fares = next((each for each in figures["data"] if each["id"] == webhook["id"]), None)
+    body = {"data": [], "next_cursor": None} if errors or not found.is_good else found.body
+    after = body["next_cursor"]
+    return page_of(
+        at,
+        "deliveries",
+        WEBHOOKS.name,
+        status=status,
+        webhook=webhook,
+        fares=fares,
+        deliveries=body["data"],
+        statuses=DELIVERY_STATUSES,
+        events=(*EVENTS, TEST_EVENT),
+        open=OPEN,
+        filters=filters,
+        errors=errors,
+        message=message,
+        is_sent_again=request.query.get("done") == "again",
+        may_send=at.may(log.redeliver_webhook),
+        chosen=CHOSEN,
+        address_of=lambda entity, entity_id: references.address_of(at, entity, entity_id),
+        all_again=f"{request.path}/again?{urlencode(filters.given)}",
+        after=f"{request.path}?{urlencode({**filters.given, 'cursor': after})}" if after else None,
+    )
 
 
 def _is_box(name: str) -> bool:

@@ -1,6 +1,5 @@
 """One delivery of a webhook: what was sent with each attempt and what came back, and sending it again."""
 
-import secrets
 from typing import Final
 
 from wmsd.events.webhooks import actions as webhooks
@@ -8,11 +7,11 @@ from wmsd.events.webhooks.deliveries import actions as log
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
-from wmsd.interfaces.pages.kit.rendering import go_to, render_page
+from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
-from wmsd.interfaces.pages.kit.session_door import Door
-from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
-from wmsd.interfaces.pages.records.act import KEY
+from wmsd.interfaces.pages.kit.responses import KEY, page_of
+from wmsd.interfaces.pages.kit.session_door import Answer
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.webhooks.deliveries import OPEN
 from wmsd.interfaces.pages.work.requests import laid_out
 
@@ -23,48 +22,40 @@ SHOWN_OF_BODY: Final = 8192
 """Characters of a body. The rest of a longer one would make the page heavy; the API has it."""
 
 
-class Delivery:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    return await _page(at, request)
 
-    async def show(self, request: web.Request) -> web.Response:
-        return await self._page(await workplace(self._door, request), request)
 
-    async def again(self, request: web.Request) -> web.Response:
-        at = await workplace(self._door, request)
-        sent = await browsers.form(at.person.browser)
-        answer = await at.ask(log.redeliver_webhook, path=_path(request), idempotency_key=sent.get(KEY) or None)
-        if answer.is_good:
-            return go_to(f"{request.path}?done=again")
-        return await self._page(at, request, answer.status, answer.body["message"])
+async def again(at: Workplace, request: web.Request) -> web.Response:
+    sent = await browsers.form(at.person.browser)
+    answer = await at.ask(log.redeliver_webhook, path=_path(request), idempotency_key=sent.get(KEY) or None)
+    if answer.is_good:
+        return go_to(f"{request.path}?done=again")
+    return await _page(at, request, answer)
 
-    async def _page(
-        self, at: Workplace, request: web.Request, status: int = 200, message: str = ""
-    ) -> web.Response:
-        path = _path(request)
-        webhook = await at.need(webhooks.get_webhook, path={"id": path["id"]})
-        delivery = await at.need(log.get_webhook_delivery, path=path, is_counted=True)
-        body = delivery["body"]
-        done = request.query.get("done", "")
-        return render_page(
-            "delivery",
-            status,
-            person=at.person,
-            at=at,
-            current=WEBHOOKS.name,
-            webhook=webhook,
-            delivery=delivery,
-            record=references.address_of(at, delivery["entity"], delivery["entity_id"]),
-            body=None if body is None else body[:SHOWN_OF_BODY],
-            body_bytes=None if body is None else len(body.encode()),
-            is_body_cut=body is not None and len(body) > SHOWN_OF_BODY,
-            laid_out=laid_out(body) if body is not None and len(body) <= LAID_OUT else None,
-            is_open=delivery["status"] in OPEN,
-            may_send=body is not None and at.may(log.redeliver_webhook),
-            message=message,
-            done=done if done in DONE else "",
-            hidden={KEY: secrets.token_urlsafe(16)},
-        )
+
+async def _page(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
+    path = _path(request)
+    webhook = await at.need(webhooks.get_webhook, path={"id": path["id"]})
+    delivery = await at.need(log.get_webhook_delivery, path=path, is_counted=True)
+    body = delivery["body"]
+    done = request.query.get("done", "")
+    return page_of(
+        at,
+        "delivery",
+        WEBHOOKS.name,
+        refused,
+        webhook=webhook,
+        delivery=delivery,
+        record=references.address_of(at, delivery["entity"], delivery["entity_id"]),
+        body=None if body is None else body[:SHOWN_OF_BODY],
+        body_bytes=None if body is None else len(body.encode()),
+        is_body_cut=body is not None and len(body) > SHOWN_OF_BODY,
+        laid_out=laid_out(body) if body is not None and len(body) <= LAID_OUT else None,
+        is_open=delivery["status"] in OPEN,
+        may_send=body is not None and at.may(log.redeliver_webhook),
+        done=done if done in DONE else "",
+    )
 
 
 def _path(request: web.Request) -> dict[str, str]:

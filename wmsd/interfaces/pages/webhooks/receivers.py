@@ -1,6 +1,5 @@
 """A test receiver: what has come, whether its signature is valid, and what it answers from now on."""
 
-import secrets
 from typing import Any, Final
 
 from wmsd.events.webhooks.receiver_rules import ADDRESS, KEPT, REPLIES
@@ -8,11 +7,11 @@ from wmsd.events.webhooks.test_receivers import actions as receiving
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
-from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to, render_page
+from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
-from wmsd.interfaces.pages.kit.session_door import Answer, Door
-from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
-from wmsd.interfaces.pages.records.act import KEY
+from wmsd.interfaces.pages.kit.responses import KEY, page_of
+from wmsd.interfaces.pages.kit.session_door import Answer
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.webhooks import signature_recipes as recipes
 from wmsd.interfaces.pages.webhooks.delivery import LAID_OUT, SHOWN_OF_BODY
 from wmsd.interfaces.pages.work.requests import laid_out
@@ -22,85 +21,78 @@ LONGEST_AGE: Final = 300
 """Seconds: the guide tells receivers to refuse what is older."""
 
 
-class Receivers:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    return await _page(at, request)
 
-    async def show(self, request: web.Request) -> web.Response:
-        return await self._page(await workplace(self._door, request), request)
 
-    async def change(self, request: web.Request) -> web.Response:
-        """Another answer, or another secret: what the pressed button says."""
-        at = await workplace(self._door, request)
-        sent = await browsers.form(at.person.browser)
-        key, path = sent.get(KEY) or None, {"id": request.match_info["id"]}
-        if sent.get("act") == "secret":
-            answer = await at.ask(receiving.rotate_webhook_receiver_secret, path=path, idempotency_key=key)
-        else:
-            document = {"answers": sent.get("answers", "")}
-            answer = await at.ask(
-                receiving.change_webhook_receiver, path=path, document=document, idempotency_key=key
-            )
-        if answer.is_good:
-            return go_to(f"{request.path}?done={'secret' if sent.get('act') == 'secret' else 'answers'}")
-        return await self._page(at, request, answer)
+async def change(at: Workplace, request: web.Request) -> web.Response:
+    """Another answer, or another secret: what the pressed button says."""
+    sent = await browsers.form(at.person.browser)
+    key, path = sent.get(KEY) or None, {"id": request.match_info["id"]}
+    if sent.get("act") == "secret":
+        answer = await at.ask(receiving.rotate_webhook_receiver_secret, path=path, idempotency_key=key)
+    else:
+        document = {"answers": sent.get("answers", "")}
+        answer = await at.ask(receiving.change_webhook_receiver, path=path, document=document, idempotency_key=key)
+    if answer.is_good:
+        return go_to(f"{request.path}?done={'secret' if sent.get('act') == 'secret' else 'answers'}")
+    return await _page(at, request, answer)
 
-    async def _page(self, at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
-        found = await at.need(
-            receiving.get_webhook_receiver, path={"id": request.match_info["id"]}, is_counted=refused is not None
-        )
-        done = request.query.get("done", "")
-        return render_page(
-            "receiver",
-            200 if refused is None else refused.status,
-            person=at.person,
-            at=at,
-            current=WEBHOOKS.name,
-            receiver=found,
-            kept=KEPT,
-            replies=REPLIES,
-            longest_age=LONGEST_AGE,
-            may_change=at.may(receiving.change_webhook_receiver),
-            done=done if done in DONE else "",
-            done_before=next((act.done for act in WEBHOOKS.acts if act.name == done), ""),
-            acts=at.acts(WEBHOOKS, {**found, "url": ADDRESS, "auth_type": "hmac"}),
-            message=None if refused is None else refused.body["message"],
-            hidden={KEY: secrets.token_urlsafe(16)},
-            address_of=lambda entity, entity_id: references.address_of(at, entity, entity_id),
-        )
 
-    async def one(self, request: web.Request) -> web.Response:
-        at = await workplace(self._door, request)
-        received = await self._received(at, request)
-        receiver = await at.need(
-            receiving.get_webhook_receiver, path={"id": request.match_info["id"]}, is_counted=True
-        )
-        body = received["body"]
-        is_short = len(body) <= SHOWN_OF_BODY
-        return render_page(
-            "received",
-            person=at.person,
-            at=at,
-            current=WEBHOOKS.name,
-            receiver=receiver,
-            received=received,
-            replies=REPLIES,
-            longest_age=LONGEST_AGE,
-            body=body[:SHOWN_OF_BODY],
-            laid_out=laid_out(body) if len(body) <= LAID_OUT else None,
-            is_short=is_short,
-            recipes=() if received["secret"] is None or received["is_cut"] else recipes.of(received),
-        )
+async def _page(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
+    found = await at.need(
+        receiving.get_webhook_receiver, path={"id": request.match_info["id"]}, is_counted=refused is not None
+    )
+    done = request.query.get("done", "")
+    return page_of(
+        at,
+        "receiver",
+        WEBHOOKS.name,
+        refused,
+        receiver=found,
+        kept=KEPT,
+        replies=REPLIES,
+        longest_age=LONGEST_AGE,
+        may_change=at.may(receiving.change_webhook_receiver),
+        done=done if done in DONE else "",
+        done_before=next((act.done for act in WEBHOOKS.acts if act.name == done), ""),
+        acts=at.acts(WEBHOOKS, {**found, "url": ADDRESS, "auth_type": "hmac"}),
+        address_of=lambda entity, entity_id: references.address_of(at, entity, entity_id),
+    )
 
-    async def body(self, request: web.Request) -> web.Response:
-        """The body as it came, as a file."""
-        received = await self._received(await workplace(self._door, request), request)
-        return web.Response(
-            body=received["body"].encode(),
-            content_type="application/octet-stream",
-            headers={**HEADERS, "Content-Disposition": 'attachment; filename="body.json"'},
-        )
 
-    async def _received(self, at: Workplace, request: web.Request) -> dict[str, Any]:
-        path = {name: request.match_info[name] for name in ("id", "received")}
-        return dict(await at.need(receiving.get_webhook_received, path=path))
+async def one(at: Workplace, request: web.Request) -> web.Response:
+    received = await _received(at, request)
+    receiver = await at.need(
+        receiving.get_webhook_receiver, path={"id": request.match_info["id"]}, is_counted=True
+    )
+    body = received["body"]
+    is_short = len(body) <= SHOWN_OF_BODY
+    return page_of(
+        at,
+        "received",
+        WEBHOOKS.name,
+        receiver=receiver,
+        received=received,
+        replies=REPLIES,
+        longest_age=LONGEST_AGE,
+        body=body[:SHOWN_OF_BODY],
+        laid_out=laid_out(body) if len(body) <= LAID_OUT else None,
+        is_short=is_short,
+        recipes=() if received["secret"] is None or received["is_cut"] else recipes.of(received),
+    )
+
+
+async def body(at: Workplace, request: web.Request) -> web.Response:
+    """The body as it came, as a file."""
+    received = await _received(at, request)
+    return web.Response(
+        body=received["body"].encode(),
+        content_type="application/octet-stream",
+        headers={**HEADERS, "Content-Disposition": 'attachment; filename="body.json"'},
+    )
+
+
+async def _received(at: Workplace, request: web.Request) -> dict[str, Any]:
+    path = {name: request.match_info[name] for name in ("id", "received")}
+    return dict(await at.need(receiving.get_webhook_received, path=path))

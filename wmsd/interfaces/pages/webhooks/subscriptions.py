@@ -7,42 +7,36 @@ from wmsd.events.webhooks.figures import list_webhook_figures
 from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.events.webhooks.rules import MOST_SUBSCRIPTIONS
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit.rendering import go_to, render_page
+from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
-from wmsd.interfaces.pages.kit.session_door import Door
-from wmsd.interfaces.pages.kit.workplace import workplace
-from wmsd.interfaces.pages.records.browse import Browsing, csv_of
+from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.interfaces.pages.records import browse
+from wmsd.interfaces.pages.records.browse import csv_of
 
 PER_PAGE: Final = MOST_SUBSCRIPTIONS
 """All of them: a company has no more."""
 
 
-class Subscriptions:
-    def __init__(self, door: Door, browsing: Browsing) -> None:
-        self._door = door
-        self._browsing = browsing
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    found = await at.need(list_webhooks, query={"per_page": str(PER_PAGE)})
+    figures = await at.need(list_webhook_figures, is_counted=True)
+    by_id = {each["id"]: each for each in figures["data"]}
+    done = request.query.get("done")
+    return page_of(
+        at,
+        "webhooks",
+        WEBHOOKS.name,
+        resource=WEBHOOKS,
+        done=next((act.done for act in WEBHOOKS.acts if act.name == done), ""),
+        webhooks=[(each, by_id[each["id"]]) for each in found["data"] if each["id"] in by_id],
+        csv=csv_of(at, WEBHOOKS, {}),
+    )
 
-    async def list(self, request: web.Request) -> web.Response:
-        at = await workplace(self._door, request)
-        found = await at.need(list_webhooks, query={"per_page": str(PER_PAGE)})
-        figures = await at.need(list_webhook_figures, is_counted=True)
-        by_id = {each["id"]: each for each in figures["data"]}
-        done = request.query.get("done")
-        return render_page(
-            "webhooks",
-            person=at.person,
-            at=at,
-            current=WEBHOOKS.name,
-            resource=WEBHOOKS,
-            done=next((act.done for act in WEBHOOKS.acts if act.name == done), ""),
-            webhooks=[(each, by_id[each["id"]]) for each in found["data"] if each["id"] in by_id],
-            csv=csv_of(at, WEBHOOKS, {}),
-        )
 
-    async def one(self, request: web.Request) -> web.Response:
-        """A test receiver has a page of its own."""
-        at = await workplace(self._door, request)
-        webhook = await at.need(get_webhook, path={"id": request.match_info["id"]})
-        if webhook["url"] != ADDRESS:
-            return await self._browsing.record(request)
-        return go_to(f"{request.path}/receiver{'?' if request.query_string else ''}{request.query_string}")
+async def show_one(at: Workplace, request: web.Request) -> web.Response:
+    """A test receiver has a page of its own."""
+    webhook = await at.need(get_webhook, path={"id": request.match_info["id"]})
+    if webhook["url"] != ADDRESS:
+        return await browse.show_record(at, request)
+    return go_to(f"{request.path}/receiver{'?' if request.query_string else ''}{request.query_string}")

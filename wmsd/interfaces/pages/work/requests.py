@@ -7,11 +7,12 @@ from urllib.parse import quote, urlencode
 
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit.rendering import go_to, render_page
-from wmsd.interfaces.pages.kit.session_door import Answer, Door
+from wmsd.interfaces.pages.kit.rendering import go_to
+from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.text.language import BETWEEN_SENTENCES, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.workplace import Workplace, workplace
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.request_history import curl
 from wmsd.request_history.actions import get_request, list_requests
 from wmsd.request_history.history import READS_A_SECOND
@@ -56,39 +57,33 @@ def _field(text: str) -> str:
     return f"{translate_error(name)} {translate_error(text.removeprefix(name).lstrip())}"
 
 
-class Requests:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    """An id that somebody has typed leads to its request."""
+    typed = request.query.get(ID, "").strip()
+    if typed:
+        found = await at.ask(get_request, path={ID: typed[:LONGEST_ID]})
+        if found.is_good:
+            return go_to(f"{at.address}/requests/{quote(found.body['id'], safe='')}")
+        return _list(at, request, found, typed)
+    return _list(at, request, await at.ask(list_requests, query=_query(request.query)))
 
-    async def list(self, request: web.Request) -> web.Response:
-        """An id that somebody has typed leads to its request."""
-        at = await workplace(self._door, request)
-        typed = request.query.get(ID, "").strip()
-        if typed:
-            found = await at.ask(get_request, path={ID: typed[:LONGEST_ID]})
-            if found.is_good:
-                return go_to(f"{at.address}/requests/{quote(found.body['id'], safe='')}")
-            return _list(at, request, found, typed)
-        return _list(at, request, await at.ask(list_requests, query=_query(request.query)))
 
-    async def one(self, request: web.Request) -> web.Response:
-        at = await workplace(self._door, request)
-        found = await at.ask(get_request, path={ID: request.match_info[ID]})
-        if found.status == 404:
-            return _list(at, request, found, request.match_info[ID])
-        kept = found.needed()
-        return render_page(
-            "request",
-            person=at.person,
-            at=at,
-            current="requests",
-            request={**kept, "why": in_words(kept["why"]), "remedy": in_words(kept["remedy"])},
-            body=laid_out(kept["body"]),
-            answer=laid_out(kept["answer"]),
-            curl=curl.line(kept, at.person.browser.origin),
-            is_whole=curl.is_whole(kept),
-            was_not_read=curl.was_not_read(kept),
-        )
+async def one(at: Workplace, request: web.Request) -> web.Response:
+    found = await at.ask(get_request, path={ID: request.match_info[ID]})
+    if found.status == 404:
+        return _list(at, request, found, request.match_info[ID])
+    kept = found.needed()
+    return page_of(
+        at,
+        "request",
+        "requests",
+        request={**kept, "why": in_words(kept["why"]), "remedy": in_words(kept["remedy"])},
+        body=laid_out(kept["body"]),
+        answer=laid_out(kept["answer"]),
+        curl=curl.line(kept, at.person.browser.origin),
+        is_whole=curl.is_whole(kept),
+        was_not_read=curl.was_not_read(kept),
+    )
 
 
 def _query(given: Mapping[str, str]) -> dict[str, str]:
@@ -105,12 +100,11 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
         None if found.is_good else _(NOT_KEPT) if found.status == 404 else translate_error(found.body["message"])
     )
     after = body["next_cursor"]
-    return render_page(
+    return page_of(
+        at,
         "requests",
-        found.status,
-        person=at.person,
-        at=at,
-        current="requests",
+        "requests",
+        status=found.status,
         requests=[{**each, "why": in_words(each["why"])} for each in body["data"]],
         given=given,
         typed=typed,

@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.admin.health_words import troubles
-from wmsd.interfaces.pages.kit.rendering import render_page
-from wmsd.interfaces.pages.kit.session_door import Door
+from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.work.today_table import company_rows, today_columns
 from wmsd.platform.admin_view.actions import get_last_examination
 from wmsd.platform.discovery import get_health
@@ -19,44 +19,38 @@ PAGES_OF: Final = {kind.table.name: kind.table.name.replace("_", "-") for kind i
 """In addresses, by the name of the kind."""
 
 
-class Today:
-    def __init__(self, door: Door) -> None:
-        self._door = door
-
-    async def show(self, request: web.Request) -> web.Response:
-        person = await self._door.person(request)
-        health = await self._door.need(person.browser, get_health, also=503)
-        asked = {name: request.query[name] for name in ("search", "page") if request.query.get(name)}
-        answer = await self._door.ask(
-            person.browser, get_today, query={**asked, "per_page": str(PER_PAGE)}, is_counted=True
-        )
-        if answer.status == 422:  # a page that there is not, or a search that is too long
-            answer = await self._door.ask(person.browser, get_today, query={"per_page": str(PER_PAGE)})
-            asked = {}
-        today = answer.needed()
-        number = int(asked.get("page", 1))
-        ending = await self._door.ask(person.browser, count_ending_tokens, is_counted=True)
-        examined = await self._door.ask(person.browser, get_last_examination, is_counted=True)
-        return render_page(
-            "today",
-            person=person,
-            current="today",
-            health=health["status"],
-            examined=examined.needed(),
-            troubles=troubles({name: each for name, each in health["checks"].items() if name != "keys"}),
-            backup=health["checks"]["backup"],
-            is_recovering="recovery" in health["checks"],
-            keys=health["checks"].get("keys", {}),
-            today=today,
-            ending=ending.needed(),
-            search=asked.get("search", ""),
-            before=_address(asked, number - 1) if number > 1 else None,
-            after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
-            pages_of=PAGES_OF,
-            given_up_at=_given_up_at(today["companies"]),
-            columns=today_columns(),
-            company_rows=company_rows,
-        )
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    found = await at.ask(get_health)
+    health = found.body if found.status == 503 else found.needed()
+    asked = {name: request.query[name] for name in ("search", "page") if request.query.get(name)}
+    answer = await at.ask(get_today, query={**asked, "per_page": str(PER_PAGE)}, is_counted=True)
+    if answer.status == 422:  # a page that there is not, or a search that is too long
+        answer = await at.ask(get_today, query={"per_page": str(PER_PAGE)})
+        asked = {}
+    today = answer.needed()
+    number = int(asked.get("page", 1))
+    ending = await at.ask(count_ending_tokens, is_counted=True)
+    examined = await at.ask(get_last_examination, is_counted=True)
+    return page_of(
+        at,
+        "today",
+        "today",
+        health=health["status"],
+        examined=examined.needed(),
+        troubles=troubles({name: each for name, each in health["checks"].items() if name != "keys"}),
+        backup=health["checks"]["backup"],
+        is_recovering="recovery" in health["checks"],
+        keys=health["checks"].get("keys", {}),
+        today=today,
+        ending=ending.needed(),
+        search=asked.get("search", ""),
+        before=_address(asked, number - 1) if number > 1 else None,
+        after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
+        pages_of=PAGES_OF,
+        given_up_at=_given_up_at(today["companies"]),
+        columns=today_columns(),
+        company_rows=company_rows,
+    )
 
 
 def _given_up_at(companies: list[dict[str, Any]]) -> str:
