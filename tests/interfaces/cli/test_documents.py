@@ -12,7 +12,10 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine
 from wmsd.interfaces.cli.kit.company_data import company_database
+from wmsd.interfaces.cli.records.document_commands import document_command
 from wmsd.settings.all_settings import Settings
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.receptions.actions import create_reception
 from wmsd.warehouse.returns.actions import create_return
 
@@ -92,6 +95,23 @@ def test_purchase_orders_are_listed(dock: Tenant) -> None:
     assert codes(dock, "purchase-order", "list", "--partner", "P1", "--status", "CREAT") == ["B-1"]
     paged = run(dock, "purchase-order", "list", "--per-page", "2", "--page", "2")
     assert ("B-3" in paged.out, "B-1" in paged.out, "1 of 3; page 2" in paged.err) == (True, False, True)
+
+
+def test_documents_are_listed_by_each_filter_of_their_operation(dock: Tenant) -> None:
+    assert codes(dock, "purchase-order", "list", "--external-ref", "W1") == ["B-1"]
+    assert codes(dock, "purchase-order", "list", "--code", "B-2", "--status", "CREAT") == ["B-2"]
+    assert codes(dock, "purchase-order", "list", "--updated-since", "2099-01-01T00:00:00Z") == []
+    assert "No such purchase order." in run(dock, "purchase-order", "list", "--external-ref", "W9").err
+    assert "--updated-since" in refused(dock, "purchase-order", "list", "--updated-since", "yesterday")
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.name)
+def test_a_new_filter_of_a_kind_is_an_option_of_its_list(kind: DocumentKind) -> None:
+    listing = document_command(kind).commands["list"]
+    options = {option.removeprefix("--") for each in listing.params for option in each.opts}
+    query: Any = kind.reading.page_query
+    filters = {name.removesuffix("_id").replace("_", "-") for name in query.filter_names()}
+    assert filters <= options
 
 
 def test_a_purchase_order_is_shown_with_codes_for_people_and_whole_for_programs(dock: Tenant) -> None:

@@ -13,7 +13,7 @@ PLACE = ("--config FILE", "--data DIR")
 ONE = ("--company CODE", "--json", *PLACE)
 RECORDS = ("--sort", "--page", "--per-page", *ONE)
 RECORD = ("--name TEXT", "--active / --no-active", *ONE)
-LIST = ("--status", "--page", "--per-page", *ONE)
+LIST = ("--status", "--external-ref TEXT", "--code TEXT", "--updated-since TEXT", "--page", "--per-page", *ONE)
 KINDS = (
     "KIND is one of articles, clients, partners, warehouses, stock, stock-count, sales-orders, purchase-orders, "
     "receptions, returns, packaging-types, packaging-movements."

@@ -27,7 +27,9 @@ from wmsd.interfaces.cli.kit.company_data import (
     paging_options,
     say_page,
 )
+from wmsd.interfaces.cli.kit.field_options import FieldOption, given_values, options_of_query
 from wmsd.interfaces.cli.kit.operations import not_there
+from wmsd.interfaces.cli.kit.record_kind import named_by_options
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.directory.store import DirectoryKind
 from wmsd.warehouse.documents.document_packaging import WithPackaging
@@ -122,6 +124,7 @@ def document_command(kind: DocumentKind, move: Move | None = None) -> click.Grou
             help="Only with this status; repeat it for several.",
         ),
         *(_filter(name, _reference(kind.table.references[name])) for name in kind.filters),
+        *(each.decorator() for each in _plain_filters(kind)),
         *paging_options,
     )
     add(
@@ -160,6 +163,13 @@ def _filter(name: str, reference: Reference) -> Callable[[Any], Any]:
     return click.option(f"--{_option(name)}", name, metavar="CODE", help=f"Only of this {reference.noun}.")
 
 
+def _plain_filters(kind: DocumentKind) -> tuple[FieldOption, ...]:
+    """The filters of the operation that are no references and no status: a new one appears by itself."""
+    others = {"status", *(f"{name}_id" for name in kind.filters)}
+    query: Any = kind.reading.page_query
+    return options_of_query(query, [name for name in query.filter_names() if name not in others])
+
+
 def _list(
     command_line: CommandLine,
     /,
@@ -170,16 +180,19 @@ def _list(
     page: int,
     per_page: int,
     as_json: bool,
-    **filters: str | None,
+    **filters: Any,
 ) -> None:
+    plain, _ = given_values(_plain_filters(kind), filters)
+
     def read(tx: Transaction) -> tuple[list[Row], int]:
-        query: dict[str, object] = {"page": page, "per_page": per_page}
+        query: dict[str, object] = {**plain, "page": page, "per_page": per_page}
         if statuses:
             query["status"] = ",".join(statuses)
-        for name, given in filters.items():
-            if given is not None:
+        for name in kind.filters:
+            if (given := filters[name]) is not None:
                 query[f"{name}_id"] = _reference(kind.table.references[name]).id_of(tx, given, code)
-        found = kind.table.page(tx, validate_model(kind.reading.page_query, query))
+        with named_by_options(_plain_filters(kind)):
+            found = kind.table.page(tx, validate_model(kind.reading.page_query, query))
         records = _with_codes(tx, kind, json.loads(f"[{found.records}]"))
         return [{name: _cell(record[name]) for name in kind.listed} for record in records], found.total
 
