@@ -29,7 +29,6 @@ PAGES: Final[Mapping[str, str]] = {
     "/docs/api/errors": "/docs/api/errors",
     "/docs/api/webhook-events": "/docs/api/webhook-events",
     "/docs/api/access": "/docs/api/access",
-    "/docs/api/wmsd.postman_collection.json": "/docs/api/wmsd.postman_collection.json",
     "/docs/api/{group}": "/docs/api/articles",
     "/docs/api/{group}/{operation}": "/docs/api/articles/create_article",
     "/": "/",

@@ -53,7 +53,6 @@ OPEN: Final[Mapping[Route, tuple[Bound, ...]]] = {
     ("GET", "/docs/api/errors"): (ONCE,),
     ("GET", "/docs/api/webhook-events"): (ONCE,),
     ("GET", "/docs/api/access"): (ONCE,),
-    ("GET", "/docs/api/wmsd.postman_collection.json"): (ONCE, TURNS),
     ("GET", "/docs/api/{group}"): (ONCE,),
     ("GET", "/docs/api/{group}/{operation}"): (ONCE,),
     ("GET", "/"): (SMALL,),
@@ -82,10 +81,6 @@ REFUSED: Final = (("GET", "/nothing"), ("GET", "/api/nothing"), ("PUT", "/docs")
 FRESH: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "/docs/api": ("/docs/api?q=fresh", {}),
     "/docs/search": ("/docs/search?q=fresh", {}),
-    "/docs/api/wmsd.postman_collection.json": (
-        "/docs/api/wmsd.postman_collection.json",
-        {"Host": "fresh.example.com"},
-    ),
 }
 """What nobody has asked for yet."""
 LONG: Final = "&".join(

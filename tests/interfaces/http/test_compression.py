@@ -41,7 +41,6 @@ async def test_a_compressed_answer_is_the_same_answer(stocked: World, path: str)
         "/openapi.json",
         "/api/graphql/schema",
         "/docs",
-        "/docs/api/wmsd.postman_collection.json",
         "/docs/search?q=stock",
     ],
 )

@@ -13,10 +13,9 @@ from wmsd.base.client_addresses import Network
 from wmsd.base.dataclass import dataclass
 from wmsd.base.lazy_value import MadeOnce
 from wmsd.base.problems import STATUS_OF_CODE, not_found
-from wmsd.base.strict_json import dumps
 from wmsd.contract.access import MODULES
 from wmsd.dispatch.limits.work_admission import WorkAdmission
-from wmsd.dispatch.prepared_answers import Kept, Prepared, kept_answer
+from wmsd.dispatch.prepared_answers import Kept, Prepared
 from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
@@ -27,7 +26,6 @@ from wmsd.interfaces.pages.kit.routing import add_visited
 from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.reference import contents_search as finding
-from wmsd.interfaces.reference import postman
 from wmsd.interfaces.reference.code_examples import LANGUAGES, example_of
 from wmsd.interfaces.reference.contents_search import Section
 from wmsd.interfaces.reference.operations import ADDRESS, Described, Group, Reference, pretty
@@ -84,7 +82,6 @@ class Pages:
             ("/errors", partial(self._fixed, _errors)),
             ("/webhook-events", partial(self._fixed, _events)),
             ("/access", partial(self._fixed, _access)),
-            (f"/{postman.FILE}", self._collection),
             ("/{group}", self._group),
             ("/{group}/{operation}", self._operation),
         ):
@@ -119,25 +116,6 @@ class Pages:
             if each.name == request.match_info["operation"]:
                 return await self._answer(request, (each.name, ""), partial(_of_operation, reference, group, each))
         raise not_found("page")
-
-    async def _collection(self, request: web.Request) -> web.Response:
-        """With the address that it is downloaded from. Whoever asks can name any, so each is made in a turn."""
-        reference = await self._reference.get()
-        key = (postman.FILE,)
-        if key not in self._prepared:
-            self._prepared[key] = Prepared(lambda: dumps(postman.collection(reference)).encode())
-        reply = await self._prepared[key].reply()
-        origin, made = requests.origin(request, self._trusted), reply.body
-        if origin:
-
-            async def prepared() -> Make:
-                return partial(kept_answer, partial(postman.at_address, made, origin))
-
-            address = requests.client_address(request, self._trusted)
-            found = await self._found.page((postman.FILE, origin), address, prepared)
-            reply.body, reply.headers["ETag"] = found, found.etag
-        reply.headers["Content-Disposition"] = f'attachment; filename="{postman.FILE}"'
-        return response(unless_known(request, reply))
 
     async def _answer(self, request: web.Request, key: tuple[str, ...], make: Callable[[], str]) -> web.Response:
         """A page that is the same for everybody. There are as many keys as pages."""
@@ -184,7 +162,6 @@ def _contents(reference: Reference) -> str:
         query="",
         asked=(),
         number=0,
-        collection=postman.FILE,
     )
 
 
@@ -192,7 +169,7 @@ def _found(reference: Reference, every: Iterable[Section], query: str) -> Mappin
     asked = finding.asked_for(query)
     sections = [section for each in every if (section := each.found(asked)).entries]
     number = sum(len(each.entries) for each in sections)
-    found = {"sections": sections, "query": query, "asked": asked, "number": number, "collection": postman.FILE}
+    found = {"sections": sections, "query": query, "asked": asked, "number": number}
     return {**frame(reference, "contents"), **found}
 
 
