@@ -16,7 +16,6 @@ from tests.support.log_lines import keeping
 from tests.support.planner import new_site
 from tests.support.small_disk import fill
 from tests.support.world import ETSM, UNLIMITED, Answer, World, open_world
-from wmsd.request_history import history
 from wmsd.request_history import lines as entries
 from wmsd.request_history.history import READS_A_SECOND
 
@@ -258,9 +257,9 @@ async def test_a_full_disk_costs_the_history_only_and_is_told_once(small_disk: P
         assert lines.count(b"\n") == 2
 
 
-async def test_what_waits_for_a_slow_disk_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "MOST_WAITING", 10)
+async def test_what_waits_for_a_slow_disk_is_bounded(world: World) -> None:
     own = world.installation.history
+    own._batches.most = 10
     with own._lock:  # as if a write took long
         for _ in range(25):
             assert (await world.send("GET", "/api/articles?page=x")).status == 422

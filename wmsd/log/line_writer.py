@@ -6,12 +6,10 @@ lines of the last moment.
 """
 
 import logging
-import threading
-import time
-from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
+from wmsd.base.machine.batches import Batches
 from wmsd.base.plurals import count_of
 
 REQUESTS: Final = logging.getLogger("wmsd.request")
@@ -66,50 +64,23 @@ class GroupedLines(logging.Handler):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._waiting: deque[RequestLine] = deque()
-        self._lost = 0
-        self._some = threading.Event()
-        self._is_closed = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._batches = Batches[RequestLine](
+            "wmsd-log", self.write_waiting, self._goes_on, EVERY_SECONDS, MOST_WAITING
+        )
+        self.take = self._batches.take
 
-    def take(self, line: RequestLine) -> None:
-        if len(self._waiting) >= MOST_WAITING:
-            self._lost += 1
-            return
-        self._waiting.append(line)
-        if not self._some.is_set():
-            self._some.set()
-            if self._thread is None:
-                self._begin()
-
-    def _begin(self) -> None:
-        """While there can be no thread, lines are written with the next record, and each line tries again."""
-        thread = threading.Thread(target=self._write_groups, name="wmsd-log", daemon=True)
-        try:
-            thread.start()
-        except (RuntimeError, MemoryError):
-            self._some.clear()
-        else:
-            self._thread = thread
-
-    def _write_groups(self) -> None:
-        while not self._is_closed.is_set():
-            try:
-                self._some.wait()
-                self._is_closed.wait(EVERY_SECONDS)  # so that there is a group
-                self._some.clear()
-                self.write_waiting()
-            except MemoryError:
-                time.sleep(EVERY_SECONDS)
+    def _goes_on(self, error: Exception) -> None:
+        """Without memory the lines wait for the next try."""
 
     def write_waiting(self) -> None:
         """Writes the lines that wait."""
-        if not self._waiting and not self._lost:
+        waiting = self._batches.waiting
+        if not self._batches.has_some:
             return
         self.acquire()
         try:
-            while self._waiting:
-                group = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
+            while waiting:
+                group = [waiting.popleft() for _ in range(min(AT_ONCE, len(waiting)))]
                 self._write_group(group)
             self._tell_lost()
         finally:
@@ -123,8 +94,7 @@ class GroupedLines(logging.Handler):
             self._has_failed()
 
     def _tell_lost(self) -> None:
-        lost, self._lost = self._lost, 0
-        if lost:
+        if lost := self._batches.count_lost():
             requests = count_of(lost, "request was", "requests were")
             sentence = f"{requests} not logged: the log could not be written as fast as they came"
             own = {"name": REQUESTS.name, "levelno": logging.WARNING, "levelname": "WARNING", "msg": sentence}
@@ -147,6 +117,5 @@ class GroupedLines(logging.Handler):
 
     def close(self) -> None:
         self.write_waiting()
-        self._is_closed.set()
-        self._some.set()
+        self._batches.close()
         super().close()

@@ -8,8 +8,7 @@ import asyncio
 import logging
 import math
 import threading
-import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Final, TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
+from wmsd.base.machine.batches import Batches
 from wmsd.base.problems import Problem
 from wmsd.base.repeated_failures import Complaints
 from wmsd.data_folder.disk_room import check_room
@@ -61,11 +61,10 @@ class RequestHistory:
         self._folder = folder
         self._days = settings.days
         self._abilities = abilities
-        self._waiting: deque[Taken] = deque()
-        self._lost = 0
-        self._some = threading.Event()
-        self._is_closed = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._batches = Batches[Taken](
+            "wmsd-requests", self.write_waiting, self._has_failed, EVERY_SECONDS, MOST_WAITING
+        )
+        self.take = self._batches.take
         self._lock = threading.Lock()
         """Held by whoever writes, or asks what there is."""
         self._looking = asyncio.Lock()
@@ -96,46 +95,19 @@ class RequestHistory:
         self._reads[company_id] = kept + 1
         return True
 
-    def take(self, taken: Taken) -> None:
-        if len(self._waiting) >= MOST_WAITING:
-            self._lost += 1
-            return
-        self._waiting.append(taken)
-        if not self._some.is_set():
-            self._some.set()
-            if self._thread is None:
-                self._begin()
-
-    def _begin(self) -> None:
-        """While there can be no thread, whoever looks writes; and each request tries again."""
-        thread = threading.Thread(target=self._write_groups, name="wmsd-requests", daemon=True)
-        try:
-            thread.start()
-        except (RuntimeError, MemoryError):
-            self._some.clear()
-        else:
-            self._thread = thread
-
     # --- on a thread ---------------------------------------------------------------------------------------------
 
-    def _write_groups(self) -> None:
-        while not self._is_closed.is_set():
-            try:
-                self._some.wait()
-                self._is_closed.wait(EVERY_SECONDS)  # so that there is a group
-                self._some.clear()
-                self.write_waiting()
-            except Exception as error:  # the next requests are kept again
-                self._told.failed(NOT_KEPT, error)
-                time.sleep(EVERY_SECONDS)
+    def _has_failed(self, error: Exception) -> None:
+        """The next requests are kept again."""
+        self._told.failed(NOT_KEPT, error)
 
     def write_waiting(self) -> None:
         """Keeps the requests that wait."""
         with self._lock:
             groups: dict[int, list[bytes]] = {}
             first: dict[int, int] = {}
-            for _ in range(len(self._waiting)):
-                taken = self._waiting.popleft()
+            for _ in range(len(self._batches.waiting)):
+                taken = self._batches.waiting.popleft()
                 company_id = taken.company.id
                 line = self._line(taken)
                 if line is not None:
@@ -185,8 +157,7 @@ class RequestHistory:
             self._told.over(NOT_IN_FILES)
 
     def _tell_lost(self) -> None:
-        lost, self._lost = self._lost, 0
-        if lost:
+        if lost := self._batches.count_lost():
             self._told.failed(TOO_MANY, RuntimeError(f"{lost} were left out"))
 
     def forget_old(self) -> None:
@@ -197,11 +168,8 @@ class RequestHistory:
 
     def close(self) -> None:
         """Keeps the last ones."""
-        self._is_closed.set()
-        self._some.set()
-        if self._thread is not None:
-            self._thread.join(EVERY_SECONDS * 20)
-        if self._waiting:
+        self._batches.close(EVERY_SECONDS * 20)
+        if self._batches.waiting:
             self.write_waiting()
 
     # --- looking -------------------------------------------------------------------------------------------------
