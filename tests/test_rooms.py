@@ -55,9 +55,6 @@ SHORT: Final = {
 """Files under 40 lines that one room uses, with the reason why they stand alone."""
 LONG: Final = {
     "db/engine/database.py": "to be split",
-    "interfaces/cli/maintenance/backups.py": "to be split",
-    "maintenance/backups/restore.py": "to be split",
-    "tenants/accounts/store.py": "to be split",
 }
 WRITES: Final = re.compile(
     r"\b(?:INSERT (?:OR \w+ )?INTO|UPDATE|DELETE FROM)\s+([a-z_]+)\b(?=\s*(?:\(|SET|WHERE|AS|SELECT|\n|\"|$))"

@@ -10,7 +10,7 @@ from wmsd.contract.access import ABILITIES
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import actions as accounts
-from wmsd.tenants.accounts import store as accounts_store
+from wmsd.tenants.accounts import token_store
 
 LIST = "/api/articles"
 
@@ -133,7 +133,7 @@ async def test_a_token_is_swept_when_it_has_ended_and_not_before(world: World) -
     swept = []
     for wait in (3599.999, 0.001, 1):
         world.clock.advance(wait)
-        swept.append(await world.installation.platform.write(accounts_store.sweep_expired_tokens))
+        swept.append(await world.installation.platform.write(token_store.sweep_expired_tokens))
     assert swept == [0, 1, 0]
 
 
@@ -306,7 +306,7 @@ async def test_a_use_that_could_not_be_written_down_is_written_later(
 
     await world.call("GET", "/api/user", company="")
     with monkeypatch.context() as patch:
-        patch.setattr(accounts_store, "note_token_uses", full)
+        patch.setattr(token_store, "note_token_uses", full)
         with pytest.raises(sqlite3.OperationalError):
             await world.installation.access.write_token_uses()
     await world.installation.access.write_token_uses()

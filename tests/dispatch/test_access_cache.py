@@ -14,8 +14,8 @@ from tests.support.world import ETSM, KERNEL, PASSWORD, UNLIMITED, World, open_w
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch import access_cache
-from wmsd.tenants.accounts import store as accounts
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.keys import key_store
 
 LIST = "/api/articles"
 TURNS = 8
@@ -147,14 +147,14 @@ async def test_a_second_token_is_looked_up_by_the_keys_that_are_known(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = [await world.new_token("admin@example.com") for _ in range(2)]
-    read, reads = accounts.signing_keys, 0
+    read, reads = key_store.signing_keys, 0
 
     def counted(tx: Transaction) -> list[tuple[str, str]]:
         nonlocal reads
         reads += 1
         return read(tx)
 
-    monkeypatch.setattr(accounts, "signing_keys", counted)
+    monkeypatch.setattr(key_store, "signing_keys", counted)
     for token in tokens:
         await world.installation.access.caller(token, "127.0.0.1")
     assert reads == 1

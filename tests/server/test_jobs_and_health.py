@@ -18,12 +18,12 @@ from wmsd.db.engine.sqlite import connect
 from wmsd.db.files.open_files import FileBounds
 from wmsd.server import jobs as jobs_module
 from wmsd.server.jobs import A_DAY_SECONDS, Jobs
-from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.accounts import token_store
 
 
 async def test_expired_tokens_are_swept(world: World) -> None:
     world.clock.advance(91 * 86_400)
-    assert await world.installation.platform.write(accounts.sweep_expired_tokens) == 1
+    assert await world.installation.platform.write(token_store.sweep_expired_tokens) == 1
     await world.call("GET", "/api/articles", status=401)
 
 

@@ -10,8 +10,8 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.transaction import Provision, Transaction
-from wmsd.tenants.accounts import store as accounts
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.keys import key_store
 from wmsd.tenants.keys.master_key import MasterKey
 from wmsd.tenants.recovery.losses import list_losses
 from wmsd.tenants.recovery.store import is_unlisted
@@ -56,21 +56,21 @@ async def open_platform(
     )
 
     def make(tx: Transaction) -> dict[str, str]:
-        has_keys = bool(accounts.signing_keys(tx))
-        has_vault = accounts.secret(tx, "vault") is not None
+        has_keys = bool(key_store.signing_keys(tx))
+        has_vault = key_store.secret(tx, "vault") is not None
         if not has_keys:
-            accounts.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
-        for name in accounts.KEY_SECRETS:
-            if accounts.secret(tx, name) is None:
-                accounts.set_key_secret(tx, name, tx.ids.secret())
+            key_store.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
+        for name in key_store.KEY_SECRETS:
+            if key_store.secret(tx, name) is None:
+                key_store.set_key_secret(tx, name, tx.ids.secret())
         list_losses(tx, lost_signing_keys=not has_keys, lost_vault=not has_vault)
-        return accounts.key_secrets(tx)
+        return key_store.key_secrets(tx)
 
     try:
-        secrets = await platform.read(accounts.key_secrets)
-        if key.is_set and await platform.read(accounts.are_in_clear):
+        secrets = await platform.read(key_store.key_secrets)
+        if key.is_set and await platform.read(key_store.are_in_clear):
             LOG.warning("The keys in %s are in clear: `wmsd key move FILE` seals them", folder.platform_file)
-        if len(secrets) < len(accounts.KEY_SECRETS) or await platform.read(is_unlisted):
+        if len(secrets) < len(key_store.KEY_SECRETS) or await platform.read(is_unlisted):
             secrets = await platform.write(make)
         installation, codes, marks = await platform.read(
             lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))

@@ -19,14 +19,14 @@ from wmsd.base.problems import Problem
 from wmsd.contract.context import Actor, Caller, Company
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import kernel_tokens, sessions
-from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.accounts import kernel_tokens, sessions, token_store
 from wmsd.tenants.accounts.kernel_tokens import Accepted
 from wmsd.tenants.accounts.rules import Token, User, caller_of
 from wmsd.tenants.accounts.sessions import Lifetimes, Session, SessionUses
 from wmsd.tenants.accounts.token_addresses import Known, TokenAddresses
 from wmsd.tenants.accounts.tokens import jti_of
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.keys import key_store
 from wmsd.tenants.sites import store as sites
 from wmsd.tenants.sites.rules import Key
 from wmsd.tenants.sites.rules import caller_of as site_caller_of
@@ -135,7 +135,7 @@ class AccessCache:
         generation = self._generation
         keys = self._keys
         if keys is None:
-            keys = dict(await self._read_once("signing keys", accounts.signing_keys))
+            keys = dict(await self._read_once("signing keys", key_store.signing_keys))
             if generation == self._generation:
                 self._keys = keys
         jti = jti_of(token, keys)
@@ -271,7 +271,7 @@ class AccessCache:
         def write(tx: Transaction) -> None:
             rows = _rows(uses)
             new[:] = [self._addresses.tell(tx, rows)]
-            accounts.note_token_uses(tx, rows)
+            token_store.note_token_uses(tx, rows)
             sites.note_uses(tx, _rows(site_uses))
             kernel_tokens.note_uses(tx, _rows(kernel_uses))
 
@@ -293,7 +293,7 @@ def _rows(uses: Mapping[int, tuple[datetime, str]]) -> list[dict[str, object]]:
 
 
 def _found(tx: Transaction, jti: str) -> tuple[Token, User] | None:
-    return accounts.token_and_user(tx, jti=jti)
+    return token_store.token_and_user(tx, jti=jti)
 
 
 def unauthorized(message: str = "The token is missing, invalid, revoked or expired.") -> Problem:

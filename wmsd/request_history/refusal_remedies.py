@@ -11,6 +11,7 @@ from wmsd.contract.context import Company
 from wmsd.db.engine.transaction import Transaction
 from wmsd.request_history.refusal_reasons import Refusal
 from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.accounts import token_store
 from wmsd.tenants.accounts.rules import User
 
 MOST_NAMED: Final = 3
@@ -59,7 +60,7 @@ def _forbidden(question: Question) -> str:
 def _ability(question: Question, ability: str) -> str:
     found = None
     if question.token_id is not None:
-        found = accounts.token_and_user(question.tx, id=question.token_id)
+        found = token_store.token_and_user(question.tx, id=question.token_id)
     if found is None:
         return f"The token is gone. Use one that has {ability}.{_who(question)}"
     token, user = found
@@ -83,7 +84,7 @@ def _others(question: Question, ability: str) -> str:
     may = {user.email for user in _own_users(question) if ability in user.may_do}
     names = [
         f"{token['name']} ({token['user']}, {token['id']})"
-        for token in accounts.list_tokens(question.tx)
+        for token in token_store.list_tokens(question.tx)
         if token["user"] in may
         and token["revoked_at"] is None
         and token["expires_at"] > now

@@ -45,7 +45,7 @@ from wmsd.server.monotonic_scheduler import Every, MonotonicTime
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
 from wmsd.tenants.accounts import expiring_tokens as ending_tokens
-from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.accounts import token_store
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
@@ -251,7 +251,7 @@ class Jobs:
     async def sweep_tokens(self) -> None:
         if not self.clock_watch.is_steady():
             return  # a wrong clock may only make them look expired
-        swept = await self._installation.platform.write(accounts.sweep_expired_tokens)
+        swept = await self._installation.platform.write(token_store.sweep_expired_tokens)
         if swept:
             LOG.info("swept %s", count_of(swept, "expired token"))
         await self._installation.access.write_session_uses()

@@ -15,7 +15,7 @@ import wmsd
 from tests.support.world import World
 from wmsd.contract.access import EVERYTHING, ROLES, Role
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import sessions, store, tokens
+from wmsd.tenants.accounts import sessions, store, token_store, tokens
 from wmsd.tenants.accounts import user_rights as growing
 from wmsd.tenants.accounts.reach import Companies, Reach, Voucher, covers
 from wmsd.tenants.accounts.rules import User, caller_of
@@ -122,7 +122,7 @@ class Credentials:
         return found
 
     def reached(self) -> dict[str, Pairs]:
-        found, token = sessions.find(self.tx, self.hash), store.token_and_user(self.tx, id=self.token_id)
+        found, token = sessions.find(self.tx, self.hash), token_store.token_and_user(self.tx, id=self.token_id)
         assert found is not None and token is not None
         session, program = sessions.caller_of(found, False), caller_of(*token, self.tx.now)
         assert session.role is not None and program is not None

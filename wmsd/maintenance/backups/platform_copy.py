@@ -12,7 +12,7 @@ from wmsd.db.engine.held_states import Pinned
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import PLATFORM, migrate
-from wmsd.tenants.accounts.store import KEY_SECRETS
+from wmsd.tenants.keys.key_store import KEY_SECRETS
 from wmsd.tenants.keys.master_key import SEALED
 from wmsd.tenants.keys.recovery_phrases import KnownPhrase
 

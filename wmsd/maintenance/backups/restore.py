@@ -8,7 +8,7 @@ those that were there are moved to `replaced-<moment>`.
 import shlex
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -27,34 +27,19 @@ from wmsd.data_folder.numbers import NOTHING_KNOWN, numbers_of
 from wmsd.data_folder.platform_loss import UNKNOWN
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.high_water_mark import HighWaterMark
-from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.last_runs import read_record
 from wmsd.maintenance.backups.later_backups import LaterBackups
 from wmsd.maintenance.backups.manifest import KEYS, BackedUpFile, Manifest, brings_back
-from wmsd.maintenance.backups.platform_copy import KeyRows, put_keys, put_phrases, read_keys
+from wmsd.maintenance.backups.platform_copy import put_keys, put_phrases
+from wmsd.maintenance.backups.previous_installation import Installed, installation_before
 from wmsd.maintenance.backups.progress import Progress, Tell, silent
 from wmsd.maintenance.backups.unpack import secrets_of, unpack_file, unpacked_differences
 from wmsd.maintenance.backups.verify import examination_sentences
-from wmsd.tenants.companies import store as companies
-from wmsd.tenants.keys import recovery_phrases
-from wmsd.tenants.keys.recovery_phrases import KnownPhrase
 from wmsd.tenants.recovery.restore_note import note_restore
 
 UNPACKED: Final = ".restoring"
-
-
-class Installed(NamedTuple):
-    """What the platform.db in the data folder says, if it can be read."""
-
-    installation: str
-    codes: dict[int, str]
-    keys: KeyRows
-    marks: dict[int, HighWaterMark]
-    phrases: list[KnownPhrase]
-    """The recovery phrases, the oldest first."""
 
 
 class Restored(NamedTuple):
@@ -387,22 +372,3 @@ def put_company(
     missing = begin_epoch(data / unpacked, "restore", known, timestamps.from_text(as_of))
     swap(data, [*with_sides(data, file, f"{replaced}/{file}"), Rename(unpacked, file)])
     return missing
-
-
-def installation_before(data: DataFolder) -> Installed | None:
-    """Raises nothing: a file that cannot be read says nothing."""
-    if not data.platform_file.exists():
-        return None
-    try:
-        with closing(pin(data.platform_file)) as state:
-            return state.read(
-                lambda tx: Installed(
-                    companies.installation(tx),
-                    companies.codes(tx),
-                    read_keys(tx),
-                    companies.marks(tx),
-                    recovery_phrases.every(tx)[::-1],
-                )
-            )
-    except (StorageError, sqlite3.Error):
-        return None

@@ -149,10 +149,8 @@ def put_company_file(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Mis
     """The command's side of `put_company`: the server does it where one runs. Otherwise nobody else may use the
     folder. Raises StorageError, sqlite3.Error and OSError.
     """
-    from wmsd.maintenance.backups.restore import (
-        installation_before,
-        put_company,  # for the same reason
-    )
+    from wmsd.maintenance.backups.previous_installation import installation_before
+    from wmsd.maintenance.backups.restore import put_company
 
     if loan is None:
         known = installation_before(folder)

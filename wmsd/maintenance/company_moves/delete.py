@@ -26,7 +26,7 @@ from wmsd.maintenance.backups.file_states import FromFolder
 from wmsd.maintenance.backups.folder import BackupFolder, name_of_company
 from wmsd.maintenance.company_moves import deletion_store as deletion
 from wmsd.maintenance.company_moves.export_import import Subject, export_company, subject_of
-from wmsd.tenants.accounts import store as accounts
+from wmsd.tenants.accounts import token_store
 
 ASIDE: Final = "deleted"
 ROWS: Final = "platform.json"
@@ -138,7 +138,7 @@ async def end(
     """
 
     def write(tx: Transaction) -> Left:
-        revoked = accounts.leave_company(tx, company.id)
+        revoked = token_store.leave_company(tx, company.id)
         written, moved = (None if path is None else str(path) for path in (archive, aside))
         return Left(deletion.end(tx, company, written, moved, revoked), revoked)
 

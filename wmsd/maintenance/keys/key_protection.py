@@ -10,8 +10,7 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.transaction import Transaction
 from wmsd.settings.sections.backup import Backup
-from wmsd.tenants.accounts import store as accounts
-from wmsd.tenants.keys import recovery_phrases
+from wmsd.tenants.keys import key_store, recovery_phrases
 from wmsd.tenants.keys.recovery_phrases import KnownPhrase
 
 VERB: Final = "key_protection"
@@ -76,7 +75,7 @@ def read_known_keys(tx: Transaction) -> KnownKeys:
     return KnownKeys(
         recovery_phrases.in_use(tx),
         recovery_phrases.declined_at(tx),
-        not accounts.are_in_clear(tx),
+        not key_store.are_in_clear(tx),
         tx.value(TOKENS, (tx.timestamp,)),
         tx.value(CREDENTIALS),
     )

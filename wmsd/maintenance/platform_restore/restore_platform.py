@@ -20,7 +20,8 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import pin
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
-from wmsd.maintenance.backups.restore import Installed, Restore, installation_before
+from wmsd.maintenance.backups.previous_installation import Installed, installation_before
+from wmsd.maintenance.backups.restore import Restore
 from wmsd.maintenance.company_moves import deletion_store as company_deletion
 from wmsd.maintenance.platform_restore.adopt_companies import Lost, Settled, Settling
 from wmsd.maintenance.platform_restore.company_facts import owner_in

@@ -12,7 +12,7 @@ from wmsd.contract.context import Actor, Caller, FromAddress, FromBrowser
 from wmsd.contract.operation import operation
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import invitations, last_admin, second_factors, sessions, store, tokens
+from wmsd.tenants.accounts import invitations, last_admin, second_factors, sessions, store, token_store, tokens
 from wmsd.tenants.accounts.failed_sign_ins import PASSWORD, FailedSignIns
 from wmsd.tenants.accounts.passwords import Origin, Passwords
 from wmsd.tenants.accounts.reach import Voucher
@@ -36,6 +36,7 @@ from wmsd.tenants.accounts.second_factor_actions import SecondStepService, check
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.schema import CompanyList, Message
 from wmsd.tenants.companies.unknown_codes import codes_in, hints
+from wmsd.tenants.keys import key_store
 from wmsd.tenants.keys.master_key import MasterKey
 
 
@@ -151,7 +152,7 @@ def revoke_token(tx: Transaction) -> dict[str, object]:
     It is refused from the next request on.
     """
     assert tx.actor.token_id is not None
-    store.revoke_token(tx, tx.actor.token_id)
+    token_store.revoke_token(tx, tx.actor.token_id)
     return {"message": "The token is revoked."}
 
 
@@ -189,7 +190,7 @@ def list_companies(tx: Transaction, caller: Caller, operator_id: int | None) -> 
 
 def _current(tx: Transaction) -> tuple[Token, User]:
     """The token of this request, and its user. Raises Problem (401) when it is gone."""
-    found = store.token_and_user(tx, id=tx.actor.token_id)
+    found = token_store.token_and_user(tx, id=tx.actor.token_id)
     if found is None:  # deleted since it was checked
         raise Problem("UNAUTHORIZED", "The token is expired.")
     return found
@@ -296,7 +297,7 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
     invitations.end(tx, user.id)
     sessions.end_all(tx, user.id)
     companies.write_audit(tx, "user.set-password", user.email)
-    ended = 0 if keep_tokens else store.revoke_signed_in(tx, user.id)
+    ended = 0 if keep_tokens else token_store.revoke_signed_in(tx, user.id)
     if ended:
         companies.write_audit(tx, f"token.revoke {ended} made by signing in", user.email)
     return ended
@@ -304,35 +305,35 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
 
 def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
     """Revokes a token; answers whether it was still valid. Raises Problem (404) when there is none."""
-    if store.token_and_user(tx, id=token_id) is None:
+    if token_store.token_and_user(tx, id=token_id) is None:
         raise not_found(f"token as {token_id}")
-    revoked = store.revoke_token(tx, token_id)
+    revoked = token_store.revoke_token(tx, token_id)
     companies.write_audit(tx, "token.revoke", str(token_id))
     return revoked
 
 
 def note_renewed(tx: Transaction, email: str, name: str) -> None:
     """The end of the user's tokens of this name matters to nobody any more, because another one follows."""
-    store.note_renewed(tx, user_of_email(tx, email).id, name)
+    token_store.note_renewed(tx, user_of_email(tx, email).id, name)
 
 
 def rotate_signing_key(tx: Transaction) -> None:
-    store.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
+    key_store.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
     companies.write_audit(tx, "key.rotate", "signing key")
 
 
 def rotate_keys(tx: Transaction) -> None:
     """Adds a new signing key, and seals all keys with the newest secret of the key file."""
     rotate_signing_key(tx)
-    store.reseal(tx, tx.service(MasterKey))
+    key_store.reseal(tx, tx.service(MasterKey))
     companies.write_audit(tx, "key.rotate", "key file")
 
 
 def move_keys(tx: Transaction, new: MasterKey) -> None:
     """Seals all keys with the secret of another key file, or stores them in clear."""
-    store.reseal(tx, new)
+    key_store.reseal(tx, new)
     companies.write_audit(tx, "key.move", "key file")
 
 
 def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
-    return store.list_tokens(tx)
+    return token_store.list_tokens(tx)

@@ -9,7 +9,7 @@ from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.contract.context import Actor, Caller, FromAddress
 from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import invitations, sessions, store
+from wmsd.tenants.accounts import invitations, sessions, store, token_store
 from wmsd.tenants.accounts import ways_in as holdings
 from wmsd.tenants.accounts.actions import SignInService
 from wmsd.tenants.accounts.failed_sign_ins import PASSWORD
@@ -52,7 +52,7 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
         store.set_password(tx, user.id, password_hash, voucher)
         invitations.end(tx, user.id)
         sessions.end_all(tx, user.id)
-        store.revoke_signed_in(tx, user.id)
+        token_store.revoke_signed_in(tx, user.id)
         companies.write_audit(tx, "user.choose-password", user.email)
 
     await service.platform.write(choose, Actor(user.email, user.id, address=call.address))
@@ -104,7 +104,7 @@ async def change_password(
         invitations.end(tx, user.id)
         ended = {
             "sessions_ended": sessions.end_all(tx, user.id, caller.session_id),
-            "tokens_ended": store.revoke_signed_in(tx, user.id),
+            "tokens_ended": token_store.revoke_signed_in(tx, user.id),
         }
         details = companies.field_differences(held._asdict(), holdings.of_user(tx, user.id)._asdict())
         companies.write_audit(tx, "user.change-password", user.email, details)

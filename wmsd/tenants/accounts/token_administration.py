@@ -11,7 +11,7 @@ from wmsd.contract.context import Caller
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import store, tokens
+from wmsd.tenants.accounts import store, token_store, tokens
 from wmsd.tenants.accounts import user_admin_store as records
 from wmsd.tenants.accounts.reach import both_companies, covers
 from wmsd.tenants.accounts.rules import Token, User, as_far_as, grant, may_manage
@@ -47,7 +47,7 @@ def walk_token_records(tx: Transaction, caller: Caller, query: TokenCursorQuery,
 
 def _record(tx: Transaction, caller: Caller, id: int) -> Record:
     """Raises Problem (404), also for a token of somebody whom the caller may not manage."""
-    found = store.token_and_user(tx, id=id)
+    found = token_store.token_and_user(tx, id=id)
     record = None if found is None or not _may_use_token(caller, *found) else records.token(tx, id)
     if record is None:
         raise not_found("token")
@@ -83,7 +83,7 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     if days > lifetimes.most:
         errors["days"] = [f"must be {lifetimes.most} at the most (tokens.most_days in the settings)"]
     user = _user(tx, caller, body.user)
-    if user is not None and store.active_tokens_of(tx, user.id) >= MOST_TOKENS:
+    if user is not None and token_store.active_tokens_of(tx, user.id) >= MOST_TOKENS:
         errors["name"] = [f"cannot be given: {user.email} has {MOST_TOKENS} tokens already; revoke some first"]
     if user is None:
         errors["user"] = ["is not the e-mail address of an active user whom you manage"]
@@ -138,6 +138,6 @@ def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
 def revoke_token_record(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Revoke a token. It is refused from the next request on."""
     _record(tx, caller, id)
-    if store.revoke_token(tx, id):
+    if token_store.revoke_token(tx, id):
         companies.write_audit(tx, "token.revoke", str(id))
     return {"message": "The token is revoked."}

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import store
+from wmsd.tenants.accounts import token_store
+from wmsd.tenants.keys import key_store
 
 ALGORITHM = "HS256"
 ISSUER = "wmsd"
@@ -43,7 +44,7 @@ def issue(
 
     jti = tx.ids.unique()
     expires = tx.now + lifetime
-    token_id = store.insert_token(
+    token_id = token_store.insert_token(
         tx,
         jti=jti,
         user_id=user_id,
@@ -53,7 +54,7 @@ def issue(
         expires_at=timestamps.to_text(expires),
         signed_in=signed_in,
     )
-    kid, secret = store.signing_keys(tx)[0]
+    kid, secret = key_store.signing_keys(tx)[0]
     claims = {
         "iss": ISSUER,
         "sub": str(user_id),

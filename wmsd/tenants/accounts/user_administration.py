@@ -11,12 +11,7 @@ from wmsd.contract.context import Caller
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import (
-    invitations,
-    last_admin,
-    sessions,
-    store,
-)
+from wmsd.tenants.accounts import invitations, last_admin, sessions, store, token_store
 from wmsd.tenants.accounts import (
     user_admin_store as records,
 )
@@ -222,7 +217,7 @@ def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
     """Sign a user out everywhere, and revoke all its tokens. It may sign in again."""
     user = _managed(tx, caller, id)
     invitations.end(tx, user.id)
-    ended, revoked = sessions.end_all(tx, user.id), store.revoke_tokens_of(tx, user.id)
+    ended, revoked = sessions.end_all(tx, user.id), token_store.revoke_tokens_of(tx, user.id)
     companies.write_audit(tx, f"user.end-access {ended} sessions, {revoked} tokens", user.email)
     return {"message": f"Sessions that were ended: {ended}. Tokens that were revoked: {revoked}."}
 

@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import sessions, store
+from wmsd.tenants.accounts import sessions, token_store
 
 FIND: Final = """
     SELECT password_hash <> '',
@@ -30,4 +30,4 @@ def of_user(tx: Transaction, user_id: int) -> Holdings:
         return NONE
     has_password, has_link = row
     living = sessions.living(tx, user_id)
-    return Holdings(bool(has_password), bool(has_link), living, store.active_tokens_of(tx, user_id))
+    return Holdings(bool(has_password), bool(has_link), living, token_store.active_tokens_of(tx, user_id))

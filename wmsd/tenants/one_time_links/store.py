@@ -10,7 +10,7 @@ from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import store
+from wmsd.tenants.keys import key_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,16 @@ class OneTimeLink:
     def offer(self, tx: Transaction) -> str:
         """Makes a new code in place of any earlier one."""
         code = tx.ids.secret()
-        store.set_secret(tx, self.name, f"{timestamps.to_text(tx.now + self.lifetime)} {_hash(code)}")
+        key_store.set_secret(tx, self.name, f"{timestamps.to_text(tx.now + self.lifetime)} {_hash(code)}")
         return code
 
     def is_offered(self, tx: Transaction) -> bool:
         """Whether there is a link that was not used yet."""
-        return store.secret(tx, self.name) is not None
+        return key_store.secret(tx, self.name) is not None
 
     def is_open(self, tx: Transaction, code: str) -> bool:
         """Whether the link with this code can be used now."""
-        kept = store.secret(tx, self.name)
+        kept = key_store.secret(tx, self.name)
         if kept is None:
             return False
         until, digest = kept.split(" ")
@@ -45,7 +45,7 @@ class OneTimeLink:
 
     def end(self, tx: Transaction) -> None:
         """Nobody can use the link any more."""
-        store.drop_secret(tx, self.name)
+        key_store.drop_secret(tx, self.name)
 
 
 def _hash(code: str) -> str:

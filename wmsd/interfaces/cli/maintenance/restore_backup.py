@@ -1,0 +1,152 @@
+"""`wmsd backup restore`: everything, a company, or platform.db alone."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wmsd.data_folder.lending import beside_a_server
+from wmsd.data_folder.make_place import new_place
+from wmsd.data_folder.new_epoch import Missing
+from wmsd.data_folder.numbers import read_numbers
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
+from wmsd.interfaces.cli.kit.progress_bar import progress_bar
+from wmsd.interfaces.cli.kit.questions import confirm, yes_option
+from wmsd.interfaces.cli.kit.secret_questions import ask_for_secret
+from wmsd.interfaces.cli.maintenance.backup_options import passphrase_option, secret_for
+from wmsd.interfaces.cli.maintenance.restore_platform import restore_platform
+from wmsd.interfaces.cli.maintenance.restore_report import (
+    INTEGRATORS,
+    KEYS_SHOWN,
+    question,
+    restore_sentences,
+    sentence_of_replaced,
+    sentences_of_missing,
+    sentences_of_unread,
+)
+from wmsd.interfaces.cli.server.new_folder import refuse_strangers
+from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.manifest import BackedUpFile
+from wmsd.maintenance.backups.restore import Restore
+from wmsd.maintenance.backups.server_side import ToPut, put_company_file
+from wmsd.maintenance.platform_restore.restore_platform import PlatformRestore
+
+
+@click.command("restore")
+@click.argument("archive", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--company", "code", metavar="CODE", help="Only this one, while the others work.")
+@click.option("--only-platform", is_flag=True, help="Only platform.db; the companies' files stay as they are.")
+@click.option("--anyway", is_flag=True, help="Also what the examination finds not to be right.")
+@click.option("--new-keys", is_flag=True, help="Make the keys anew where the passphrase of the backup is lost.")
+@click.option("--nothing-after", is_flag=True, help="Nothing was written after the backup: numbers need not leap.")
+@yes_option
+@passphrase_option
+@json_option
+@with_installation
+def restore_command(
+    command_line: CommandLine,
+    archive: Path,
+    code: str | None,
+    only_platform: bool,
+    anyway: bool,
+    new_keys: bool,
+    nothing_after: bool,
+    yes: bool,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Restore the backup FILE: everything, one company, or platform.db alone.
+
+    Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
+    company is restored while the server works: only that company waits for a moment. Every file is unpacked,
+    compared and examined first; then all come to their places, or none. What was there before is kept in the data
+    folder, in replaced-<moment>. It says first what goes, and asks, unless nothing is replaced.
+
+    No number is given twice: ids, codes, events and deliveries go on where the replaced files had come to. Where
+    that is not known, as in an empty data folder, they leap by 10 000 or more; --nothing-after says that the
+    server was stopped before the backup was made, as in a move to another machine. Tokens that were revoked since
+    the backup stay revoked. It says what was written after the backup, and so is missing.
+
+    With --only-platform the companies' files stay as they are: for a data folder that has lost platform.db alone.
+    Companies that were created after the backup are served again from their own files. Stop the server first.
+    """
+    if only_platform and code is not None:
+        raise click.UsageError("Give either --company or --only-platform.")
+    command_line.say_folder()
+    passphrase = secret_for(command_line, read_manifest(archive), passphrase_file)
+    if only_platform:
+        alone = PlatformRestore(archive, command_line.folder, passphrase, anyway, new_keys)
+        say(restore_platform(command_line, alone, not yes, as_json), as_json)
+        return
+    work = Restore(archive, command_line.folder, passphrase, anyway, new_keys, nothing_after)
+    if code is None:
+        say(_everything(command_line, work, not yes, as_json), as_json)
+    else:
+        say(_company(command_line, work, code, not yes), as_json)
+
+
+def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: bool) -> dict[str, Any]:
+    folder = command_line.folder
+    refuse_strangers(command_line)
+    with new_place(folder):
+        if work.lacks_secret:
+            what, otherwise = "The keys of the installation", "restores nothing"
+            ask_for_secret(work.manifest, what, otherwise, work.open_with)
+        work.check_everything()
+        if asks and work.puts_aside:
+            confirm(question(work, folder.path))
+        with progress_bar("Restoring") as work.tell:
+            done = work.everything()
+    for sentence in restore_sentences(done, folder.path, Path(command_line.settings.backup.folder)):
+        note(sentence)
+    return {
+        "restored": str(work.archive),
+        "made_at": done.manifest.began_at,
+        "companies": sum(file.company_id is not None for file in done.files),
+        "missing_events": 0 if work.nothing_after else _missing(done.missing, done.files, done.replaced),
+        "replaced": str(done.replaced) if done.replaced else None,
+        "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
+        **({"access_unknown_after": done.access_unknown_after} if as_json else {}),
+    }
+
+
+def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) -> dict[str, Any]:
+    command_line.check_made()
+    with beside_a_server(command_line.folder) as loan:
+        if loan is None:
+            command_line.folder.lock("no address")
+        else:
+            loan.borrow(command_line.folder.platform_file)
+        file = work.company_file(code)
+        if asks and (command_line.folder.path / file.path).exists():
+            confirm(question(work, command_line.folder.path, file))
+        with progress_bar("Restoring") as work.tell, work.company_unpacked(file) as unpacked:
+            missing = put_company_file(
+                command_line.folder,
+                loan,
+                ToPut(file.company_id or 0, file.path, unpacked, work.replaced, work.manifest.began_at),
+            )
+    for sentence in (*sentences_of_missing({code: missing} if missing else {}), INTEGRATORS):
+        note(sentence)
+    replaced = command_line.folder.path / work.replaced
+    if replaced.exists():
+        note(sentence_of_replaced(replaced))
+    return {
+        "restored": code,
+        "from": str(work.archive),
+        "made_at": work.manifest.began_at,
+        "missing_events": _missing({code: missing} if missing else {}, [file], replaced),
+        "replaced": str(replaced) if replaced.exists() else None,
+    }
+
+
+def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
+    """How many events came after the backup, by company. None, and said, where nothing tells it."""
+    companies = [file for file in files if file.code]
+    unknown = [
+        each.code or "" for each in companies if replaced is None or read_numbers(replaced / each.path) is None
+    ]
+    for sentence in sentences_of_unread(unknown, found):
+        note(sentence)
+    return None if unknown and not found else sum(each.events for each in found.values())

@@ -1,0 +1,69 @@
+"""The SQL of the keys of the installation: those that sign tokens, and the secrets that seal and sign."""
+
+from typing import Final
+
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.keys.master_key import SEALED, MasterKey
+
+KEYS: Final = "SELECT kid, secret FROM signing_keys ORDER BY position DESC LIMIT 2"
+ADD_KEY: Final = "INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)"
+SET_KEY: Final = "UPDATE signing_keys SET secret = ? WHERE kid = ?"
+KEEP_KEYS: Final = """
+    DELETE FROM signing_keys
+    WHERE position NOT IN (SELECT position FROM signing_keys ORDER BY position DESC LIMIT 2)
+"""
+
+
+SECRET: Final = "SELECT value FROM secrets WHERE name = ?"
+SET_SECRET: Final = "INSERT OR REPLACE INTO secrets (name, value) VALUES (?, ?)"
+DROP_SECRET: Final = "DELETE FROM secrets WHERE name = ?"
+KEY_SECRETS: Final = ("cursor", "vault")
+"""The keys that sign cursors, and that seal texts which must not be readable in a file."""
+
+
+def signing_keys(tx: Transaction) -> list[tuple[str, str]]:
+    """The accepted keys, newest first: (kid, secret)."""
+    unseal = tx.service(MasterKey).unseal
+    return [(row[0], unseal(row[1])) for row in tx.rows(KEYS)]
+
+
+def add_signing_key(tx: Transaction, kid: str, secret: str) -> None:
+    """Adds a key, which signs from now on. The one before it is still accepted; older ones are deleted."""
+    tx.execute(ADD_KEY, (kid, tx.service(MasterKey).seal(secret), tx.timestamp))
+    tx.execute(KEEP_KEYS)
+
+
+def secret(tx: Transaction, name: str) -> str | None:
+    found: str | None = tx.value(SECRET, (name,))
+    return found
+
+
+def set_secret(tx: Transaction, name: str, value: str) -> None:
+    tx.execute(SET_SECRET, (name, value))
+
+
+def drop_secret(tx: Transaction, name: str) -> bool:
+    return tx.execute(DROP_SECRET, (name,)).rowcount > 0
+
+
+def key_secrets(tx: Transaction) -> dict[str, str]:
+    """The existing key secrets, by name."""
+    kept = {name: secret(tx, name) for name in KEY_SECRETS}
+    return {name: tx.service(MasterKey).unseal(value) for name, value in kept.items() if value is not None}
+
+
+def are_in_clear(tx: Transaction) -> bool:
+    """Whether any key secret is not sealed."""
+    return any(not (secret(tx, name) or SEALED).startswith(SEALED) for name in KEY_SECRETS)
+
+
+def set_key_secret(tx: Transaction, name: str, value: str) -> None:
+    set_secret(tx, name, tx.service(MasterKey).seal(value))
+
+
+def reseal(tx: Transaction, new: MasterKey) -> None:
+    """Seals signing keys and key secrets with the newest secret of `new`."""
+    for kid, key in signing_keys(tx):
+        tx.execute(SET_KEY, (new.seal(key), kid))
+    for name, value in key_secrets(tx).items():
+        set_secret(tx, name, new.seal(value))
