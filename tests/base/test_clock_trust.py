@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.base.clock_trust import A_STEP, LONGEST_STOP, STEADY_AFTER, Known, Reading, Steadiness
+from wmsd.base.clock_trust import A_STEP, LONGEST_STOP, STEADY_AFTER, ClockTrust, Known, Reading
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
@@ -19,7 +19,7 @@ class Machine:
 
     def __init__(self, known: Known | None = None, wall: datetime = NOON) -> None:
         self.wall, self.passed = wall, 5000.0
-        self.steadiness = Steadiness(Reading(wall, self.passed), known)
+        self.steadiness = ClockTrust(Reading(wall, self.passed), known)
 
     def look(self) -> bool:
         return self.steadiness.look(Reading(self.wall, self.passed))

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from wmsd.base.lazy_value import MadeOnce
+from wmsd.base.lazy_value import LazyValue
 
 
 async def test_it_is_made_once_for_all_who_ask_meanwhile() -> None:
@@ -15,7 +15,7 @@ async def test_it_is_made_once_for_all_who_ask_meanwhile() -> None:
         made.append(object())
         return made[-1]
 
-    once = MadeOnce(make)
+    once = LazyValue(make)
     assert made == []
     assert await asyncio.gather(*(once.get() for _ in range(5))) == made * 5
 
@@ -28,14 +28,14 @@ async def test_a_failure_is_told_and_the_next_try_makes_it() -> None:
             raise MemoryError("no memory")
         return "made"
 
-    once = MadeOnce(make)
+    once = LazyValue(make)
     with pytest.raises(MemoryError, match="no memory"):
         await once.get()
     assert await once.get() == "made"
 
 
 async def test_no_collection_looks_through_it() -> None:
-    once: MadeOnce[list[list[int]]] = MadeOnce(lambda: [[] for _ in range(1000)])
+    once: LazyValue[list[list[int]]] = LazyValue(lambda: [[] for _ in range(1000)])
     try:
         made = await once.get()
         assert not {id(each) for each in made} & {id(each) for each in gc.get_objects()}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wmsd.base.repeated_failures import FLAPPING_SECONDS, MOST_REMEMBERED, SILENT_SECONDS, Complaints
+from wmsd.base.repeated_failures import FLAPPING_SECONDS, MOST_REMEMBERED, SILENT_SECONDS, RepeatedFailures
 from wmsd.db.engine.sqlite import connect, sqlite3
 
 LOG = logging.getLogger("tests.complaints")
@@ -18,7 +18,7 @@ class Scene:
         caplog.set_level(logging.INFO)
         self.caplog = caplog
         self.now = 0.0
-        self.complaints = Complaints(LOG, (sqlite3.Error,), monotonic=lambda: self.now)
+        self.complaints = RepeatedFailures(LOG, (sqlite3.Error,), monotonic=lambda: self.now)
 
     @property
     def lines(self) -> list[str]:
@@ -103,7 +103,7 @@ def test_no_more_is_remembered_than_has_room(scene: Scene) -> None:
 
 
 def test_what_some_succeed_at_is_over_when_it_has_not_failed_for_a_while(scene: Scene) -> None:
-    complaints = Complaints(LOG, monotonic=lambda: scene.now, settled_seconds=60)
+    complaints = RepeatedFailures(LOG, monotonic=lambda: scene.now, settled_seconds=60)
     for _ in range(100):
         complaints.failed("it", FULL)
         scene.now += 59

@@ -12,14 +12,14 @@ from tests.db.test_unit_of_work import ADD, CODES
 from wmsd.db.engine import database as databases
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import Extent, Pinned
+from wmsd.db.engine.held_states import Extent, HeldState
 from wmsd.db.engine.replaced_files import Identity, identity
 from wmsd.db.engine.sqlite import connect, connect_as_it_is, log_bytes
 from wmsd.db.engine.state_bytes import StateBytes
 from wmsd.db.engine.transaction import Transaction
 
 
-def copy(held: Pinned, target: Path) -> Path:
+def copy(held: HeldState, target: Path) -> Path:
     """As another process copies it. Its descriptors are closed after this test's connections only by that."""
     state = StateBytes(held.path)
     try:

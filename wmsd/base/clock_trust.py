@@ -50,7 +50,7 @@ class _Window:
         return self.earliest + since - A_STEP <= now.wall <= self.latest + since + A_STEP
 
 
-class Steadiness:
+class ClockTrust:
     """The clock is doubted after a step, until it is back where it would be without the step, or a day has passed
     without another one.
     """

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 Made = TypeVar("Made")
 
 
-class MadeOnce(Generic[Made]):
+class LazyValue(Generic[Made]):
     """`make` runs on a thread. If it fails, it runs again for whoever asks next."""
 
     def __init__(self, make: Callable[[], Made]) -> None:

@@ -37,7 +37,7 @@ class _Failing:
     """When it was last logged, by kind of error."""
 
 
-class Complaints:
+class RepeatedFailures:
     """Writes to one log. `foreseen` are further errors that are logged without a traceback.
 
     `settled_seconds` must pass without a failure before a success is logged: of many that do the same, some may

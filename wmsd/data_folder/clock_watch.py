@@ -6,7 +6,7 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.clock import LASTING_SECONDS, SMALL_LEAP, OrderedClock
-from wmsd.base.clock_trust import STEADY_AFTER, Known, Reading, Steadiness
+from wmsd.base.clock_trust import STEADY_AFTER, ClockTrust, Known, Reading
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 
@@ -99,11 +99,11 @@ class ClockWatch:
         self._clock = clock
         self._confirmed = 0
         self._is_kept = True
-        self._steadiness = Steadiness(self._reading(), None)
+        self._steadiness = ClockTrust(self._reading(), None)
 
     async def start(self) -> None:
         found, self._confirmed = await self._platform.read(lambda tx: (known(tx), tx.value(CONFIRMED)))
-        self._steadiness = Steadiness(self._reading(), found)
+        self._steadiness = ClockTrust(self._reading(), found)
         if found is not None:
             self._clock.remember(found.steady_at)
         self._is_kept = False

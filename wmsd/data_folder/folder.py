@@ -15,7 +15,7 @@ from wmsd import __version__
 from wmsd.base.machine.disk import disk_of
 from wmsd.base.machine.private_files import give_to_owner_of, make_folders, new_private
 from wmsd.base.machine.regular_files import reason_of
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.data_folder import file_swap as swapping
 from wmsd.data_folder.file_swap import sync
 from wmsd.data_folder.messages import check_folder, refuse_others
@@ -69,7 +69,7 @@ class DataFolder:
         self._lock: IO[str] | None = None
         self._is_serving = False
         self._is_told_of_commands = False
-        self._told = Complaints(LOG, level=logging.WARNING)
+        self._told = RepeatedFailures(LOG, level=logging.WARNING)
 
     @property
     def is_made(self) -> bool:

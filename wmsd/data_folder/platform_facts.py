@@ -9,7 +9,7 @@ from wmsd.data_folder import clock_verdict
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Session, Verb, loan_to_ask
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.sqlite import QUICK_CHECK, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.companies import store as companies
@@ -75,7 +75,7 @@ def damage_of(folder: DataFolder) -> str | None:
     if not folder.platform_file.exists():
         return None
     try:
-        with closing(pin(folder.platform_file)) as state:
+        with closing(hold_state(folder.platform_file)) as state:
             found = str(state.read(lambda tx: tx.value(QUICK_CHECK)))
     except (StorageError, sqlite3.Error) as error:
         found = str(error)
@@ -87,7 +87,7 @@ def read_platform(folder: DataFolder, action: Callable[[Transaction], Result]) -
     if not folder.platform_file.exists():
         return None
     try:
-        with closing(pin(folder.platform_file)) as state:
+        with closing(hold_state(folder.platform_file)) as state:
             return state.read(action)
     except (StorageError, sqlite3.Error):
         return None

@@ -6,7 +6,7 @@ from typing import Final
 from wmsd.base.clock import Clock
 from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.problems import Problem, unavailable
-from wmsd.base.repeated_failures import FLAPPING_SECONDS, Complaints
+from wmsd.base.repeated_failures import FLAPPING_SECONDS, RepeatedFailures
 from wmsd.db.engine.failures import (
     MAY_HAVE_HAPPENED,
     STORAGE_FAILURES,
@@ -30,8 +30,10 @@ TOOK_TOO_LONG: Final = f"This read took over {READ_SECONDS:.0f} s and was broken
 class Refusals:
     def __init__(self, files: CompanyFiles, clock: Clock) -> None:
         self._files = files
-        self._told = Complaints(LOG, STORAGE_FAILURES, monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS)
-        self._shortages = Complaints(LOG, (RuntimeError,))
+        self._told = RepeatedFailures(
+            LOG, STORAGE_FAILURES, monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS
+        )
+        self._shortages = RepeatedFailures(LOG, (RuntimeError,))
 
     def note_admitted(self) -> None:
         """Notes that `platform.db` could be read, because the caller was admitted."""

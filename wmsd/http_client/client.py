@@ -16,7 +16,7 @@ from yarl import URL
 
 from wmsd.base.aiohttp_without_cas import left_unread
 from wmsd.base.problems import Problem, unavailable
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.http_client import failures
 from wmsd.http_client.answer import Answer
 from wmsd.http_client.connector import ATTEMPT, WANTED_BYTES, Attempt, Connector, Handshake, Phase
@@ -75,7 +75,7 @@ class GuardedClient:
         self._target = lru_cache(REMEMBERED_URLS)(self._new_target)
         self._context: ssl.SSLContext | None = None
         self._reading = asyncio.Lock()
-        self._complaints = Complaints(LOG, (UnicodeError,), level=logging.WARNING)
+        self._complaints = RepeatedFailures(LOG, (UnicodeError,), level=logging.WARNING)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:

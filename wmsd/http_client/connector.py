@@ -33,7 +33,7 @@ LATER_SECONDS: Final = 1.0
 """By which aiohttp closes idle connections later than they are broken off here."""
 
 
-class Idle:
+class IdleConnections:
     """Connections that wait for a next request: each for a moment, and only so many.
 
     aiohttp keeps as many as there are hosts, and takes leave of each: under TLS it would wait half a minute for a
@@ -41,14 +41,14 @@ class Idle:
     """
 
     def __init__(self) -> None:
-        self._until: dict[Wire, float] = {}
+        self._until: dict[Connection, float] = {}
         """By the loop's clock; the first to come is the first to go."""
         self._timer: asyncio.TimerHandle | None = None
 
-    def __contains__(self, wire: "Wire") -> bool:
+    def __contains__(self, wire: "Connection") -> bool:
         return wire in self._until
 
-    def add(self, wire: "Wire") -> None:
+    def add(self, wire: "Connection") -> None:
         """Breaks it off where there are enough of them."""
         if len(self._until) >= MOST_KEPT:
             wire.break_off()
@@ -58,7 +58,7 @@ class Idle:
         if self._timer is None:
             self._timer = loop.call_at(until, self._look, loop)
 
-    def remove(self, wire: "Wire") -> None:
+    def remove(self, wire: "Connection") -> None:
         self._until.pop(wire, None)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -100,7 +100,7 @@ class Attempt:
     """Bytes of the body."""
     phase: Phase = Phase.NAME
     is_dialled: bool = False
-    wire: "Wire | None" = None
+    wire: "Connection | None" = None
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytearray = field(default_factory=bytearray)
@@ -127,13 +127,13 @@ class Attempt:
 ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
 
 
-class Wire(asyncio.Protocol):
+class Connection(asyncio.Protocol):
     """Stands between asyncio and aiohttp's protocol, which it hands everything on to.
 
     So a receiver cannot flood a connection: neither with heads without an end, nor while nothing is asked.
     """
 
-    def __init__(self, transport: asyncio.Transport, inner: asyncio.Protocol, idle: Idle) -> None:
+    def __init__(self, transport: asyncio.Transport, inner: asyncio.Protocol, idle: IdleConnections) -> None:
         self._transport = transport
         self._inner = inner
         self._idle = idle
@@ -219,7 +219,7 @@ class Connector(aiohttp.TCPConnector):
             **({"keepalive_timeout": KEEP_SECONDS + LATER_SECONDS} if keeps else {"force_close": True}),
         )
         self._guard = guard
-        self._idle = Idle()
+        self._idle = IdleConnections()
 
     async def connect(
         self,
@@ -239,14 +239,14 @@ class Connector(aiohttp.TCPConnector):
         attempt.phase = Phase.ANSWER
         return connection
 
-    def _wire(self, transport: asyncio.Transport | None) -> Wire | None:
+    def _wire(self, transport: asyncio.Transport | None) -> Connection | None:
         """None where the connection is lost already."""
         if transport is None:
             return None
         protocol = transport.get_protocol()
-        if isinstance(protocol, Wire):
+        if isinstance(protocol, Connection):
             return protocol
-        wire = Wire(transport, cast(asyncio.Protocol, protocol), self._idle)
+        wire = Connection(transport, cast(asyncio.Protocol, protocol), self._idle)
         transport.set_protocol(wire)
         return wire
 

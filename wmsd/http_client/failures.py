@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from wmsd.base.aiohttp_without_cas import left_unread
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.http_client.connector import Attempt, NotAllowed, Phase
 from wmsd.http_client.dns_resolver import LookupFailed
 from wmsd.http_client.trusted_authorities import AuthoritiesError
@@ -63,7 +63,7 @@ def is_shortage(error: Exception) -> bool:
     )
 
 
-def sentence(error: Exception, attempt: Attempt, complaints: Complaints, section: str) -> str:
+def sentence(error: Exception, attempt: Attempt, complaints: RepeatedFailures, section: str) -> str:
     """The sentence for the person in charge of the receiver. `complaints` logs the details for the admin; what may
     be dialled stands in that `section` of the settings.
     """

@@ -18,7 +18,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.machine.batches import Batches
 from wmsd.base.problems import Problem
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.data_folder.disk_room import check_room
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
@@ -78,7 +78,7 @@ class RequestHistory:
         self._reads: dict[int, int] = {}
         """How many reads of each company were kept in this second of the monotonic clock."""
         self._second = 0
-        self._told = Complaints(LOG, (StorageError, RuntimeError), monotonic=clock.monotonic)
+        self._told = RepeatedFailures(LOG, (StorageError, RuntimeError), monotonic=clock.monotonic)
 
     # --- on the event loop ---------------------------------------------------------------------------------------
 

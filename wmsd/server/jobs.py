@@ -13,7 +13,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from wmsd.base.clock import Clock
 from wmsd.base.plurals import count_of
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.contract.context import Company
 from wmsd.data_folder.clock_watch import ClockWatch
@@ -35,7 +35,7 @@ from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.server import job_names as words
 from wmsd.server.alerts.alerts import LOOK_SECONDS as ALERT_SECONDS
 from wmsd.server.alerts.alerts import Alerts
-from wmsd.server.alerts.channels import ways_of
+from wmsd.server.alerts.channels import channels_of
 from wmsd.server.alerts.conditions import Looks
 from wmsd.server.alerts.disk_watch import LOOK_SECONDS, DiskWatch
 from wmsd.server.job_log import JobLog
@@ -88,7 +88,7 @@ class Jobs:
             installation.clock,
             installation.ids,
             Looks(installation, self.disk_watch, self.room_watch, self.clock_watch, today, backups),
-            ways_of(installation.settings, installation.folder.path, installation.clock, complete=complete),
+            channels_of(installation.settings, installation.folder.path, installation.clock, complete=complete),
         )
         self._scheduler = AsyncIOScheduler(
             timezone=MonotonicTime(time.monotonic),
@@ -96,7 +96,7 @@ class Jobs:
         )
         for name, level in LIBRARY_LOGS.items():
             logging.getLogger(name).setLevel(level)
-        self._complaints = Complaints(LOG, STORAGE_FAILURES)
+        self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
         self.last_tick = self._clock.monotonic()
         self._with_failed_logs: set[Database] = set()
         self._tidied_at: dict[int, float] = {}

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from wmsd.base.problems import Problem
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.base.strict_json import dumps
 from wmsd.contract.context import Company
 from wmsd.db.engine.database import Database
@@ -78,7 +78,7 @@ class LostCredentials:
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
-        self._complaints = Complaints(LOG, STORAGE_FAILURES)
+        self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
 
     async def look(self) -> None:
         """Tries the credentials, and brings the list in line. A company whose file cannot be used stays in it."""

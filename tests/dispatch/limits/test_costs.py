@@ -10,7 +10,7 @@ from tests.support.shop import Shop
 from tests.support.steering import SteeredClock
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.dispatch.limits.costs import MOST_REMEMBERED, REMEMBERED_SECONDS, Costs, Payers
-from wmsd.interfaces.http.loop_time import Occupancy
+from wmsd.interfaces.http.loop_time import LoopTime
 from wmsd.server.figures.schema import PayerFigures
 from wmsd.server.figures.top_costs import MOST_NAMED, costs_now
 
@@ -66,7 +66,7 @@ async def test_what_a_request_waits_for_is_not_its_own() -> None:
         await asyncio.sleep(0.3)
         return "done"
 
-    occupancy = Occupancy(work())
+    occupancy = LoopTime(work())
     assert await occupancy == "done"
     assert 0.04 < occupancy.seconds < 0.3
 
@@ -82,7 +82,7 @@ async def test_a_request_that_is_cancelled_or_fails_ends_as_it_would() -> None:
             raise
 
     async def wait() -> None:
-        await Occupancy(work())
+        await LoopTime(work())
 
     task = asyncio.create_task(wait())
     await asyncio.sleep(0)
@@ -95,7 +95,7 @@ async def test_a_request_that_is_cancelled_or_fails_ends_as_it_would() -> None:
         raise ValueError("its own")
 
     with pytest.raises(ValueError, match="its own"):
-        await Occupancy(fail())
+        await LoopTime(fail())
     assert ended == ["cancelled"]
 
 

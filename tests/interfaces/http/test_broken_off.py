@@ -14,7 +14,7 @@ from tests.support.shop import Shop
 from tests.support.world import World
 from wmsd.base.problems import Problem
 from wmsd.db.engine.database import Database
-from wmsd.interfaces.pages.kit.session_door import Answer, Door
+from wmsd.interfaces.pages.kit.page_client import Answer, PageClient
 
 DOWNLOAD = "/companies/1/articles.csv"
 FOR_IMPORT = f"{DOWNLOAD}?format=import"
@@ -60,15 +60,15 @@ async def raw(world: World, visitor: Visitor, path: str, seconds: float = 20.0) 
 async def test_a_download_that_fails_half_way_is_cut(
     visitor: Visitor, path: str, refusal: Callable[[], Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Door.ask
+    asked = PageClient.ask
     pieces = 0
 
-    async def fails_at_the_second_piece(door: Door, *given: Any, **sent: Any) -> Answer:
+    async def fails_at_the_second_piece(door: PageClient, *given: Any, **sent: Any) -> Answer:
         nonlocal pieces
         pieces += bool(sent.get("is_long"))
         return refusal() if sent.get("is_long") and pieces == 2 else await asked(door, *given, **sent)
 
-    monkeypatch.setattr(Door, "ask", fails_at_the_second_piece)
+    monkeypatch.setattr(PageClient, "ask", fails_at_the_second_piece)
     came = await raw(visitor.world, visitor, path)
     assert pieces == 2
     assert came.startswith(b"HTTP/1.1 200 OK")
@@ -79,15 +79,15 @@ async def test_a_download_that_fails_half_way_is_cut(
 
 
 async def test_a_stream_of_events_that_fails_is_cut(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = Door.ask
+    asked = PageClient.ask
     asks = 0
 
-    async def fails_later(door: Door, *given: Any, **sent: Any) -> Answer:
+    async def fails_later(door: PageClient, *given: Any, **sent: Any) -> Answer:
         nonlocal asks
         asks += 1
         return _raised(ValueError("unforeseen")) if asks > 1 else await asked(door, *given, **sent)
 
-    monkeypatch.setattr(Door, "ask", fails_later)
+    monkeypatch.setattr(PageClient, "ask", fails_later)
     coming = asyncio.create_task(raw(visitor.world, visitor, STREAM))
     await asyncio.sleep(0.5)
     await visitor.world.installation.files.visit(1, _touch)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from wmsd.interfaces.http.loop_time import Occupancy
+from wmsd.interfaces.http.loop_time import LoopTime
 
 
 async def test_it_is_the_time_of_the_steps_without_what_is_waited_for() -> None:
@@ -17,7 +17,7 @@ async def test_it_is_the_time_of_the_steps_without_what_is_waited_for() -> None:
         await asyncio.sleep(0.2)
         return "done"
 
-    occupancy = Occupancy(work())
+    occupancy = LoopTime(work())
     assert await occupancy == "done"
     assert 0.02 <= occupancy.seconds < 0.2
 
@@ -45,7 +45,7 @@ async def test_a_request_that_is_cancelled_leaves_nothing_to_collect() -> None:
         await asyncio.sleep(60)
 
     async def request() -> None:
-        await Occupancy(work())
+        await LoopTime(work())
 
     task = asyncio.create_task(request())
     await asyncio.sleep(0)

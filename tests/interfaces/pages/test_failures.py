@@ -80,8 +80,8 @@ async def test_what_was_sent_is_looked_for_before_it_is_sent_again(
         (["interfaces.pages.kit.rendering._environment", "interfaces.pages.kit.text.language._catalogue"], None),
         (
             [
-                "interfaces.pages.kit.session_door.Door.find_person",
-                "interfaces.pages.kit.session_door.Door.person",
+                "interfaces.pages.kit.page_client.PageClient.find_person",
+                "interfaces.pages.kit.page_client.PageClient.person",
             ],
             "Ceva nu a mers aici",
         ),

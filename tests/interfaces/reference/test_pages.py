@@ -40,7 +40,7 @@ def text_of(seen: Seen) -> str:
 
 
 async def test_every_link_and_anchor_exists_and_every_page_is_light(stranger: Visitor) -> None:
-    style = sum(len((FOLDER / name).read_bytes()) for name in ("look.css", "house.js", "reference.js"))
+    style = sum(len((FOLDER / name).read_bytes()) for name in ("look.css", "pages.js", "reference.js"))
     shown: dict[str, Seen] = {}
     linked: set[str] = set()
     waiting = ["/docs/api"]

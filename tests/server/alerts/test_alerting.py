@@ -18,7 +18,7 @@ from wmsd.base.machine.disk import MEBIBYTE, Disk
 from wmsd.events.webhooks.test_receivers.signatures import has_valid_signature
 from wmsd.server.alerts.alerts import Alerts
 from wmsd.server.alerts.alerts_file import FILE, Kept, OpenAlert, read_kept, write_kept
-from wmsd.server.alerts.channels import ways_of
+from wmsd.server.alerts.channels import channels_of
 from wmsd.server.alerts.rules import SETTLED, TRIED_FOR
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -68,7 +68,7 @@ class Told:
     def restarted(self) -> Alerts:
         """As after a restart: what is known is in the file."""
         old, installation = self.alerts, self.world.installation
-        ways = ways_of(installation.settings, installation.folder.path, installation.clock)
+        ways = channels_of(installation.settings, installation.folder.path, installation.clock)
         data = installation.folder.path
         self.world.jobs.alerts = Alerts(data, installation.clock, installation.ids, old._looks, ways)
         return old

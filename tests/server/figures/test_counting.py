@@ -13,7 +13,7 @@ from wmsd.dispatch.request_measures import (
     surface_of,
 )
 from wmsd.interfaces.service import FOR_BROWSERS
-from wmsd.server.figures.loop_lag import BEATS, Pulse
+from wmsd.server.figures.loop_lag import BEATS, LoopLag
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_quantile_lies_in_its_bucket() -> None:
 
 def test_the_last_minute_forgets_what_is_older_and_leaves_streams_out() -> None:
     measures = RequestMeasures()
-    pulse = Pulse(measures)
+    pulse = LoopLag(measures)
     assert pulse.last_minute(0.0).requests == 0
     pulse.beat(0.0, 0.0)
     measures.of("/api").note(200, 0.002)

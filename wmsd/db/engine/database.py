@@ -17,7 +17,7 @@ from wmsd.base.ids import Ids
 from wmsd.contract.context import PROGRAM, Actor
 from wmsd.db.engine.connection_queue import ConnectionQueue, GroupRunner, UnderWay, Work
 from wmsd.db.engine.failures import FileMoved, FileOverwritten, StorageError, is_of_disk
-from wmsd.db.engine.held_states import Pinned, Pins
+from wmsd.db.engine.held_states import HeldState, HeldStates
 from wmsd.db.engine.inline_reader import InlineReader
 from wmsd.db.engine.last_writes import Writes
 from wmsd.db.engine.replaced_files import Standing, keep_log, keep_replaced_file
@@ -108,7 +108,7 @@ class Database:
             counted=self._counted,
         )
         self._sharing = asyncio.Lock()
-        self._pins = Pins(self._workers.readers)
+        self._pins = HeldStates(self._workers.readers)
         self._is_retired = False
         self.last_used = 0.0
         self.writes = Writes()
@@ -445,7 +445,7 @@ class Database:
                 self._inline_reader.is_paused = False
 
     @asynccontextmanager
-    async def pinned(self) -> AsyncIterator[Pinned]:
+    async def pinned(self) -> AsyncIterator[HeldState]:
         """Holds the state after the last commit while it lasts, or until the file must be closed. Raises
         sqlite3.Error and StorageError.
         """
@@ -459,7 +459,7 @@ class Database:
         finally:
             await self._pins.release(held)
 
-    async def read_pinned(self, held: Pinned, action: Callable[[Transaction], Result]) -> Result:
+    async def read_pinned(self, held: HeldState, action: Callable[[Transaction], Result]) -> Result:
         """What the action reads of a state that `pinned` holds, on a thread."""
         return await self._workers.readers.run(partial(held.read, action))
 

@@ -41,7 +41,7 @@ class Extent(NamedTuple):
     name_page: int = 0
 
 
-class Pinned:
+class HeldState:
     """A state that is held until `close`. Any thread may use it."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, extent: Extent) -> None:
@@ -96,7 +96,7 @@ class Pinned:
                 self._lock.release()
 
 
-def pin(path: Path, *, alone: bool = False) -> Pinned:
+def hold_state(path: Path, *, alone: bool = False) -> HeldState:
     """Holds the state after the last commit. `alone`: as the other connections of this process to the file.
 
     It waits until no other connection writes, for a moment. Raises sqlite3.Error and StorageError.
@@ -109,7 +109,7 @@ def pin(path: Path, *, alone: bool = False) -> Pinned:
         connection.execute("PRAGMA query_only = ON")
         log_bytes = _begin(connection, path, alone)
         [name_page] = connection.execute(NAME_PAGE).fetchone() or (0,)
-        held = Pinned(path, connection, Extent(found, log_bytes, name_page))
+        held = HeldState(path, connection, Extent(found, log_bytes, name_page))
         if identity(path) != found:
             raise StorageError(f"{path} was replaced while its state was taken.")
         return held
@@ -152,12 +152,12 @@ def _keep_writers_out(writer: sqlite3.Connection) -> None:
         time.sleep(AGAIN_SECONDS)
 
 
-class Pins:
+class HeldStates:
     """Threads of `workers` open and close them: both may wait for the disk."""
 
     def __init__(self, workers: WorkerThreads) -> None:
         self._workers = workers
-        self._held: set[Pinned] = set()
+        self._held: set[HeldState] = set()
         self._none_held = asyncio.Event()
         self._none_held.set()
 
@@ -165,14 +165,14 @@ class Pins:
     def are_none(self) -> bool:
         return not self._held
 
-    async def begin(self, path: Path, alone: bool) -> Pinned:
+    async def begin(self, path: Path, alone: bool) -> HeldState:
         """Raises what `pin` raises."""
-        held = await self._workers.open(partial(pin, path, alone=alone))
+        held = await self._workers.open(partial(hold_state, path, alone=alone))
         self._held.add(held)
         self._none_held.clear()
         return held
 
-    async def release(self, held: Pinned) -> None:
+    async def release(self, held: HeldState) -> None:
         """Closing is shielded: a state that stays held would keep the log growing."""
         try:
             await asyncio.shield(self._workers.run(held.close))

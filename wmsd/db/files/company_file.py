@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from wmsd.base.clock import Clock
 from wmsd.base.problems import unavailable
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.db.engine.database import Database, prepare_writer
 from wmsd.db.engine.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError, is_damage
 from wmsd.db.engine.file_owner import Owner
@@ -67,7 +67,7 @@ class CompanyFile:
         new_database: Callable[[], Database],
         executor: Executor,
         clock: Clock,
-        told: Complaints,
+        told: RepeatedFailures,
         borrow: Borrow | None,
         written_elsewhere: Callable[[int], None],
         alone: bool,

@@ -14,7 +14,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.base.machine.memory import give_memory_back
-from wmsd.base.repeated_failures import FLAPPING_SECONDS, Complaints
+from wmsd.base.repeated_failures import FLAPPING_SECONDS, RepeatedFailures
 from wmsd.db.engine.database import Database, MakeRoom
 from wmsd.db.engine.failures import StorageError, is_damage
 from wmsd.db.engine.file_owner import Owner, WrongOwner, give_away
@@ -68,7 +68,7 @@ class CompanyFiles:
         self._watching: list[set[int]] = []
         self.folder = folder
         self.after_commit: Callable[[int], None] | None = None
-        self._told = Complaints(
+        self._told = RepeatedFailures(
             LOG, (sqlite3.Error, StorageError), monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS
         )
         self._clock = clock

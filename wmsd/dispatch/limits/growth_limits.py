@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 from wmsd.base.clock import Clock
 from wmsd.base.machine.disk import Disk, disk_of
 from wmsd.base.problems import Problem, unavailable
-from wmsd.base.repeated_failures import FLAPPING_SECONDS, Complaints
+from wmsd.base.repeated_failures import FLAPPING_SECONDS, RepeatedFailures
 from wmsd.contract.context import Company
 from wmsd.contract.operation import Operation
 from wmsd.data_folder.folder import RESERVE_BYTES, DataFolder
@@ -70,7 +70,7 @@ class Storage:
         self.held = Held()
         """Of all companies, as a job has counted last."""
         self._disk = f"the disk of {folder.path}"
-        self._told = Complaints(
+        self._told = RepeatedFailures(
             LOG, monotonic=clock.monotonic, level=logging.WARNING, settled_seconds=FLAPPING_SECONDS
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 
 LOG = logging.getLogger("wmsd.serve")
 SEND_SECONDS: Final = 0.2
@@ -31,7 +31,7 @@ class ServiceManager:
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         self._address = _address(environment)
-        self._told = Complaints(LOG, (OSError,), level=logging.WARNING)
+        self._told = RepeatedFailures(LOG, (OSError,), level=logging.WARNING)
         self._lock = threading.Lock()
         self._owed: dict[str, str] = {}
         """It goes with the next sign of life."""

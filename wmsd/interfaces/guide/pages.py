@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wmsd import docs
 from wmsd.base.dataclass import dataclass
-from wmsd.base.lazy_value import MadeOnce
+from wmsd.base.lazy_value import LazyValue
 from wmsd.dispatch.prepared_answers import Kept, Prepared
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.guide import contents
@@ -20,10 +20,10 @@ from wmsd.interfaces.guide.source import File, Source
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import response, trusted_proxies, unless_known
 from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.page_client import PageClient
 from wmsd.interfaces.pages.kit.rendering import HEADERS, render_page, render_text
 from wmsd.interfaces.pages.kit.routing import add_visited
-from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
-from wmsd.interfaces.pages.kit.session_door import Door
+from wmsd.interfaces.pages.kit.search_pages import Make, SearchPages
 from wmsd.interfaces.pages.kit.text import language
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _found(index: "Index", frame: Mapping[str, Any]) -> Kept:
 class Guide:
     def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
         self._trusted = trusted_proxies(installation)
-        self._door = Door(installation)
+        self._door = PageClient(installation)
         self._folder = installation.folder
         self._sources = sources(others)
         self._translated: dict[tuple[str, str], Source] = {
@@ -131,8 +131,8 @@ class Guide:
         }
         self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
         """By whether somebody is signed in, and the language."""
-        self._found = FoundPages(self._door.work)
-        self._index = MadeOnce(self._new_index)
+        self._found = SearchPages(self._door.work)
+        self._index = LazyValue(self._new_index)
 
     async def show(self, request: web.Request) -> web.Response:
         asked = await self._language_of(request)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from wmsd.base.client_addresses import Network
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.host.listen_sockets import listeners
 from wmsd.interfaces.http.accept_queue import Opening
 from wmsd.interfaces.http.aiohttp_web import web
@@ -115,7 +115,7 @@ class Accepting(AbstractContextManager[None]):
         self._listener = listener
         self._protocol = protocol
         self._opening = Opening(tls)
-        self._told = Complaints(LOG)
+        self._told = RepeatedFailures(LOG)
         self._loop = asyncio.get_running_loop()
         self._again: asyncio.TimerHandle | None = None
         self._begin()

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 Result = TypeVar("Result")
 
 
-class Occupancy(Generic[Result]):
+class LoopTime(Generic[Result]):
     """Awaits work, and adds up the seconds of its steps."""
 
     __slots__ = ("_work", "seconds")

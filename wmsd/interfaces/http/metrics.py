@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wmsd.base.machine.secret_files import read_scrape_token
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http import requests
@@ -41,7 +41,7 @@ class Scraping:
     def __init__(self, settings: Metrics, figures: LiveFigures) -> None:
         self._token_file = Path(settings.token_file) if settings.token_file else None
         self._figures = figures
-        self._told = Complaints(LOG, (ValueError, *STORAGE_FAILURES))
+        self._told = RepeatedFailures(LOG, (ValueError, *STORAGE_FAILURES))
 
     async def answer(self, request: web.Request) -> web.Response:
         if self._token_file is not None:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.contract.context import Caller, Company
 from wmsd.dispatch.call import Call
 from wmsd.installation.open_installation import Installation
@@ -15,7 +15,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import CALL
 from wmsd.request_history.lines import ANSWER_HEADERS, ASKED_FOR, LONGEST_HEADER, Taken, answer_to_keep
 
-TOLD: Final = Complaints(logging.getLogger("wmsd.requests"))
+TOLD: Final = RepeatedFailures(logging.getLogger("wmsd.requests"))
 
 
 class Asked(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, Final
 from wmsd.base.client_addresses import Network
 from wmsd.base.clock import Clock
 from wmsd.base.machine.shortages import is_shortage
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.dispatch.call import Call
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http import requests
@@ -33,8 +33,8 @@ class RequestLog:
         self._clock = installation.clock
         self._sampling = LogSampling(installation.clock)
         self._telling: asyncio.TimerHandle | None = None
-        self._failures = Complaints(LOG, monotonic=installation.clock.monotonic)
-        self.shortages = Complaints(LOG, (RuntimeError,), monotonic=installation.clock.monotonic)
+        self._failures = RepeatedFailures(LOG, monotonic=installation.clock.monotonic)
+        self.shortages = RepeatedFailures(LOG, (RuntimeError,), monotonic=installation.clock.monotonic)
 
     def write(self, request: web.BaseRequest, status: int, seconds: float, reason: str = "") -> None:
         """Logs a request that was answered. A line that fails costs nobody the answer."""
@@ -131,7 +131,7 @@ class _ServerLogger(logging.LoggerAdapter[logging.Logger]):
     Those are not our mistake, and each is logged as a request.
     """
 
-    def __init__(self, clock: Clock, shortages: Complaints) -> None:
+    def __init__(self, clock: Clock, shortages: RepeatedFailures) -> None:
         super().__init__(logging.getLogger("aiohttp.server"), {})
         self._shortages = shortages
         self._clock = clock

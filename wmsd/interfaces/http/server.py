@@ -28,7 +28,7 @@ from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
 from wmsd.interfaces.http.cross_origin import allow, options
 from wmsd.interfaces.http.failure_page import reads_pages
 from wmsd.interfaces.http.listener import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
-from wmsd.interfaces.http.loop_time import Occupancy
+from wmsd.interfaces.http.loop_time import LoopTime
 from wmsd.interfaces.http.malformed_requests import SAFE_METHODS, RequestHandler, answering_all
 from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.ready_answers import Answer
@@ -254,7 +254,7 @@ async def _answer(
     connection = connections.of(request)
     if connection is not None:
         connection.begin()
-    occupancy = Occupancy(_in_turn(turns, started, installation.dispatcher.costs, handler, request))
+    occupancy = LoopTime(_in_turn(turns, started, installation.dispatcher.costs, handler, request))
     try:
         answer = await occupancy
     except Problem as problem:

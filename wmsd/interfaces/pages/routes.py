@@ -15,8 +15,8 @@ from wmsd.interfaces.pages.admin import day_after, recovery_phrase
 from wmsd.interfaces.pages.admin import pages as admin_pages
 from wmsd.interfaces.pages.kit import admin_menu, assets
 from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN, WELCOME
+from wmsd.interfaces.pages.kit.page_client import HOME, SECOND_FACTOR, SIGN_IN, PageClient
 from wmsd.interfaces.pages.kit.routing import add_page, add_visited
-from wmsd.interfaces.pages.kit.session_door import HOME, SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.kit.workplace import Workplace, personal_workplace, workplace
 from wmsd.interfaces.pages.people import account, rights, second_factor, try_sign_on
 from wmsd.interfaces.pages.people.account import ACCOUNT, PASSWORD
@@ -126,7 +126,7 @@ def pages_of_records(place: str) -> tuple[tuple[str, str, PlaceHandler], ...]:
 
 
 def add_to(app: web.Application, installation: Installation, changes: LiveChanges) -> None:
-    door = Door(installation)
+    door = PageClient(installation)
     signing_in, signing_on, welcome, trust = SigningIn(door), SigningOn(door), Welcome(door), Trust(installation)
     first_run = FirstRun(door, installation.folder.path.resolve(), installation.settings.alerts)
     for_all: tuple[tuple[str, str, Handler], ...] = (
@@ -163,8 +163,8 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
 
 
 async def _answered(
-    find: Callable[[Door, web.Request], Awaitable[Workplace]],
-    door: Door,
+    find: Callable[[PageClient, web.Request], Awaitable[Workplace]],
+    door: PageClient,
     handler: PlaceHandler,
     request: web.Request,
 ) -> web.StreamResponse:

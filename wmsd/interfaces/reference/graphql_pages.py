@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.lazy_value import MadeOnce
+from wmsd.base.lazy_value import LazyValue
 from wmsd.base.problems import not_found
 from wmsd.base.strict_json import dumps
 from wmsd.dispatch.idempotency import HEADER as KEY
@@ -19,8 +19,8 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
+from wmsd.interfaces.pages.kit.page_client import PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import HEADERS, render_page
-from wmsd.interfaces.pages.kit.session_door import Door, Person
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, company_at
 from wmsd.interfaces.reference.operations import ADDRESS, Described, Place, Reference
@@ -76,7 +76,7 @@ def _short() -> bytes:
 class SchemaBrowser:
     """Pages of the schema, for everybody."""
 
-    def __init__(self, reference: MadeOnce[Reference]) -> None:
+    def __init__(self, reference: LazyValue[Reference]) -> None:
         self._reference = reference
         self._prepared: dict[str, Prepared] = {}
         self._short = Prepared(_short)
@@ -119,7 +119,7 @@ class Document(Subject):
 
 
 class Editor:
-    def __init__(self, door: Door, reference: MadeOnce[Reference], sender: Sender) -> None:
+    def __init__(self, door: PageClient, reference: LazyValue[Reference], sender: Sender) -> None:
         self._door = door
         self._reference = reference
         self._sender = sender

@@ -11,7 +11,7 @@ from typing import Any, Final
 from wmsd import docs
 from wmsd.base.client_addresses import Network
 from wmsd.base.dataclass import dataclass
-from wmsd.base.lazy_value import MadeOnce
+from wmsd.base.lazy_value import LazyValue
 from wmsd.base.problems import STATUS_OF_CODE, not_found
 from wmsd.contract.access import MODULES
 from wmsd.dispatch.limits.work_admission import WorkAdmission
@@ -23,7 +23,7 @@ from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.openapi.error_responses import EXAMPLES
 from wmsd.interfaces.pages.kit.rendering import HEADERS, render_text
 from wmsd.interfaces.pages.kit.routing import add_visited
-from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
+from wmsd.interfaces.pages.kit.search_pages import Make, SearchPages
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.reference import contents_search as finding
 from wmsd.interfaces.reference.code_examples import LANGUAGES, example_of
@@ -68,11 +68,11 @@ def of_code(code: str, told: Mapping[str, str]) -> Error:
 
 
 class Pages:
-    def __init__(self, reference: MadeOnce[Reference], trusted: Sequence[Network], work: WorkAdmission) -> None:
+    def __init__(self, reference: LazyValue[Reference], trusted: Sequence[Network], work: WorkAdmission) -> None:
         """`trusted`: the proxies that say where a request came from."""
         self._reference = reference
         self._trusted = trusted
-        self._found = FoundPages(work)
+        self._found = SearchPages(work)
         self._sections: tuple[Section, ...] = ()
         self._prepared: dict[tuple[str, ...], Prepared] = {}
 

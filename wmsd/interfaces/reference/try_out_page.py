@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.lazy_value import MadeOnce
+from wmsd.base.lazy_value import LazyValue
 from wmsd.base.problems import not_found
 from wmsd.base.strict_json import printable
 from wmsd.dispatch import masking
@@ -18,8 +18,8 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
 from wmsd.interfaces.pages.kit.form_repeats import sent_once
+from wmsd.interfaces.pages.kit.page_client import PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import render_page
-from wmsd.interfaces.pages.kit.session_door import Door, Person
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import AdminWorkplace, CompanyWorkplace, company_at
 from wmsd.interfaces.reference.operations import Described, Place, Reference, pretty
@@ -112,7 +112,7 @@ def inputs_of(described: Described) -> Iterator[Input]:
 
 
 class Trying:
-    def __init__(self, door: Door, reference: MadeOnce[Reference], sender: Sender) -> None:
+    def __init__(self, door: PageClient, reference: LazyValue[Reference], sender: Sender) -> None:
         self._door = door
         self._reference = reference
         self._sender = sender
@@ -188,7 +188,7 @@ async def made_beside(make: Callable[[], web.Response], tried: Tried | None) -> 
     return make() if tried is None else await asyncio.to_thread(make)
 
 
-async def companies_of(door: Door, person: Person) -> Sequence[Mapping[str, Any]]:
+async def companies_of(door: PageClient, person: Person) -> Sequence[Mapping[str, Any]]:
     answer = await door.ask(person.browser, list_companies, is_counted=True)
     found: Sequence[Mapping[str, Any]] = answer.needed()["data"]
     return found

@@ -21,7 +21,7 @@ from wmsd.data_folder.lending import Unanswered
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner
-from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.sqlite import bytes_on_disk, sqlite3
 from wmsd.maintenance.backups.archive import ArchiveWriter
 from wmsd.maintenance.backups.encryption import Sealed, seal_secrets
@@ -157,7 +157,7 @@ class Creation:
             remains.unlink()
         try:
             keys = self._source.copy_platform(copy)
-            with closing(pin(copy)) as state:
+            with closing(hold_state(copy)) as state:
                 figures = state.read(read_figures)
                 installation, codes, phrases = state.read(
                     lambda tx: (companies.installation(tx), companies.codes(tx), recovery_phrases.in_use(tx))

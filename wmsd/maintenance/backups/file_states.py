@@ -9,7 +9,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Loan, Unanswered
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner, check_owner
-from wmsd.db.engine.held_states import Extent, pin
+from wmsd.db.engine.held_states import Extent, hold_state
 from wmsd.db.engine.state_bytes import StateBytes
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.write_ahead_log import check_log
@@ -104,13 +104,13 @@ class FromFolder:
 
     def copy_platform(self, path: Path) -> KeyRows | None:
         check_log(self._folder.platform_file)
-        with closing(pin(self._folder.platform_file)) as state:
+        with closing(hold_state(self._folder.platform_file)) as state:
             return copy_platform(state, path)
 
     @contextmanager
     def state(self, path: Path, owner: Owner) -> Iterator[State]:
         check_log(path)
-        with closing(StateBytes(path)) as found, closing(pin(path)) as held:
+        with closing(StateBytes(path)) as found, closing(hold_state(path)) as held:
             held.read(lambda tx: _check_owner(tx, path, owner))
             found.begin(held.extent)
             yield State(found, lambda: held.read(read_figures), lambda: held.is_held)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import Pinned
+from wmsd.db.engine.held_states import HeldState
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import PLATFORM, migrate
@@ -34,7 +34,7 @@ KeyRows = dict[str, list[list[str]]]
 """The rows of `signing_keys` and `secrets`, by table."""
 
 
-def copy_platform(state: Pinned, path: Path) -> KeyRows | None:
+def copy_platform(state: HeldState, path: Path) -> KeyRows | None:
     """Writes the copy to `path`, which must not exist. Returns the keys; None where they are sealed and so stay
     in it. Runs on a thread. Raises StorageError, sqlite3.Error and OSError.
     """

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.platform_copy import KeyRows, read_keys
@@ -30,7 +30,7 @@ def installation_before(data: DataFolder) -> Installed | None:
     if not data.platform_file.exists():
         return None
     try:
-        with closing(pin(data.platform_file)) as state:
+        with closing(hold_state(data.platform_file)) as state:
             return state.read(
                 lambda tx: Installed(
                     companies.installation(tx),

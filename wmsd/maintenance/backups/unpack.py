@@ -10,7 +10,7 @@ from wmsd.base.machine.private_files import new_private
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.migrations import MAGIC
 from wmsd.maintenance.backups.archive import opened_entry
@@ -71,7 +71,7 @@ def unpacked_differences(file: BackedUpFile, unpacked: Path) -> list[str]:
     """How the unpacked file differs from what was counted when it was backed up. It is not migrated for that.
     Raises sqlite3.Error and StorageError.
     """
-    with closing(pin(unpacked)) as state:
+    with closing(hold_state(unpacked)) as state:
         return figure_differences(file.figures, state.read(read_figures))
 
 

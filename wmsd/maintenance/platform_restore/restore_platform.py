@@ -17,7 +17,7 @@ from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.platform_facts import damage_of
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
 from wmsd.maintenance.backups.previous_installation import Installed, installation_before
@@ -101,7 +101,7 @@ class PlatformRestore(Restore):
         marks = {} if known is None else known.marks
         is_whole = known is not None and damage_of(self._data) is None
         try:
-            with closing(pin(self._data.platform_file)) as state:
+            with closing(hold_state(self._data.platform_file)) as state:
                 found = {each.id: each for each in state.read(companies.every_company)}
                 return Lost(found, state.read(company_deletion.ended), marks, is_whole)
         except (StorageError, sqlite3.Error, OSError):

@@ -24,7 +24,7 @@ from wmsd.data_folder.new_epoch import begin_epoch
 from wmsd.data_folder.numbers import NOTHING_KNOWN
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner, check_owner
-from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.migrations import COMPANY, PLATFORM, check_schema
@@ -115,7 +115,7 @@ class Replica:
         """Whose files there must be, and how far they had come a minute before, at the most."""
         try:
             leap_ids(platform)
-            with closing(pin(platform)) as state:
+            with closing(hold_state(platform)) as state:
                 installation, codes, marks = state.read(
                     lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
                 )

@@ -15,7 +15,7 @@ from wmsd.data_folder.file_swap import Rename, replaced_folder, swap, sync, with
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import pin
+from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.sqlite import bytes_on_disk
 from wmsd.db.engine.state_bytes import StateBytes
 from wmsd.db.migrations import COMPANY, PLATFORM, version_of
@@ -90,7 +90,7 @@ class KeptCopies:
 
 
 def _copy(path: Path, target: Path) -> None:
-    with closing(StateBytes(path)) as content, closing(pin(path)) as state, new_private(target) as file:
+    with closing(StateBytes(path)) as content, closing(hold_state(path)) as state, new_private(target) as file:
         content.begin(state.extent)
         for piece in content:
             file.write(piece)

@@ -11,19 +11,19 @@ from typing import Final
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.ids import Ids
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.server.alerts.alerts_file import (
+    ChannelName,
     Event,
     Failure,
     Kept,
     Notice,
     OpenAlert,
     Waiting,
-    WayName,
     read_kept,
     write_kept,
 )
-from wmsd.server.alerts.channels import Way
+from wmsd.server.alerts.channels import Channel
 from wmsd.server.alerts.conditions import Looks
 from wmsd.server.alerts.kinds import Severity, alert_sentence, severity
 from wmsd.server.alerts.rules import MOST_WAITING, after_failure, is_due, next_alerts
@@ -45,7 +45,7 @@ class Alerts:
     hangs delays neither the other nor the looks.
     """
 
-    def __init__(self, data: Path, clock: Clock, ids: Ids, looks: Looks, ways: Sequence[Way]) -> None:
+    def __init__(self, data: Path, clock: Clock, ids: Ids, looks: Looks, ways: Sequence[Channel]) -> None:
         self._data = data
         self._clock = clock
         self._ids = ids
@@ -54,13 +54,13 @@ class Alerts:
         self._kept: Kept | None = None
         self._written: Kept | None = None
         self._writing = asyncio.Lock()
-        self._sending: dict[WayName, asyncio.Task[None]] = {}
-        self._told = Complaints(LOG, (NotSent,), monotonic=clock.monotonic)
+        self._sending: dict[ChannelName, asyncio.Task[None]] = {}
+        self._told = RepeatedFailures(LOG, (NotSent,), monotonic=clock.monotonic)
         self._is_stopped = False
         self.looked_at: datetime | None = None
 
     @property
-    def ways(self) -> list[WayName]:
+    def ways(self) -> list[ChannelName]:
         return [each.name for each in self._ways]
 
     @property
@@ -109,7 +109,7 @@ class Alerts:
             if waiting and is_free and is_due(waiting[0], now) and not self._is_stopped:
                 self._sending[way.name] = asyncio.ensure_future(self._send(way))
 
-    async def _send(self, way: Way) -> None:
+    async def _send(self, way: Channel) -> None:
         """Sends what waits, the oldest first, until one is not taken."""
         while waiting := self.kept.waiting_of(way.name):
             first = waiting[0]
@@ -123,7 +123,7 @@ class Alerts:
             if error is not None:
                 return
 
-    def _note(self, way: WayName, sent: Waiting, error: str | None) -> None:
+    def _note(self, way: ChannelName, sent: Waiting, error: str | None) -> None:
         """More may have come meanwhile, and the oldest may have been given up for them."""
         now, kept = self._clock.now(), self.kept
         others = [each for each in kept.waiting_of(way) if each.notice.id != sent.notice.id]

@@ -13,7 +13,7 @@ from wmsd.base.machine.json_file import write_kept_json
 FILE: Final = "alerts.json"
 MOST_READ: Final = 4 * 1024 * 1024
 """Bytes of a file that is read. A larger one is none of ours."""
-WayName = Literal["url", "command", "mail"]
+ChannelName = Literal["url", "command", "mail"]
 Event = Literal["alert.begun", "alert.over", "alert.test"]
 
 
@@ -71,19 +71,21 @@ class Failure(Part):
 class Kept(Part):
     open: list[OpenAlert] = []
     rises: dict[int, Rise] = {}
-    waiting: dict[WayName, list[Waiting]] = {}
-    failures: dict[WayName, Failure] = {}
+    waiting: dict[ChannelName, list[Waiting]] = {}
+    failures: dict[ChannelName, Failure] = {}
     number: int = 0
     """That of the last notice."""
 
-    def waiting_of(self, way: WayName) -> list[Waiting]:
+    def waiting_of(self, way: ChannelName) -> list[Waiting]:
         return self.waiting.get(way, [])
 
-    def with_waiting(self, way: WayName, waiting: list[Waiting]) -> "Kept":
+    def with_waiting(self, way: ChannelName, waiting: list[Waiting]) -> "Kept":
         return self.model_copy(update={"waiting": {**self.waiting, way: waiting}})
 
-    def with_failure(self, way: WayName, failure: Failure | None) -> "Kept":
-        failures: Mapping[WayName, Failure] = {name: each for name, each in self.failures.items() if name != way}
+    def with_failure(self, way: ChannelName, failure: Failure | None) -> "Kept":
+        failures: Mapping[ChannelName, Failure] = {
+            name: each for name, each in self.failures.items() if name != way
+        }
         return self.model_copy(update={"failures": failures if failure is None else {**failures, way: failure}})
 
 

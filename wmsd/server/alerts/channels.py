@@ -22,7 +22,7 @@ from wmsd.host import own_program
 from wmsd.http_client.answer import Answer
 from wmsd.http_client.lazy_client import LazyClient
 from wmsd.installation.open_installation import new_guard
-from wmsd.server.alerts.alerts_file import Notice, WayName
+from wmsd.server.alerts.alerts_file import ChannelName, Notice
 from wmsd.server.alerts.mail import ToMail
 from wmsd.server.alerts.messages import Outcome, as_bytes
 from wmsd.settings.all_settings import Settings
@@ -36,19 +36,19 @@ LONGEST_SHOWN: Final = 300
 NOTHING: Final = "nothing"
 
 
-class Way(Protocol):
-    name: WayName
+class Channel(Protocol):
+    name: ChannelName
 
     async def send(self, notice: Notice, attempt: int) -> Outcome: ...
 
     async def close(self) -> None: ...
 
 
-def ways_of(
+def channels_of(
     settings: Settings, data: Path, clock: Clock, code: str = "", complete: Complete = NOTHING_ADDED
-) -> list[Way]:
+) -> list[Channel]:
     """Those that the settings name. `code`: for the trial of the e-mail. `complete`: for the commands in them."""
-    found: list[Way] = []
+    found: list[Channel] = []
     if settings.alerts.url:
         found.append(ToReceiver(settings, data, clock, complete))
     if settings.alerts.command:
@@ -61,7 +61,7 @@ def ways_of(
 class ToReceiver:
     """Signs with the secret of the file, which is read each time."""
 
-    name: WayName = "url"
+    name: ChannelName = "url"
 
     def __init__(self, settings: Settings, data: Path, clock: Clock, complete: Complete = NOTHING_ADDED) -> None:
         self._settings = settings.alerts
@@ -113,7 +113,7 @@ def _outcome(answer: Answer) -> Outcome:
 class ToCommand:
     """One process at a time, in a session of its own, so that nothing that it has begun outlives its time."""
 
-    name: WayName = "command"
+    name: ChannelName = "command"
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ import logging
 from typing import Final
 
 from wmsd.base.machine.disk import MEBIBYTE, Disk, Level, disk_of
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.data_folder.folder import DataFolder
 
 LOG = logging.getLogger("wmsd.storage")
@@ -18,7 +18,7 @@ UNREADABLE: Final = "nobody can say how full the disk is"
 class DiskWatch:
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder
-        self._told = Complaints(LOG)
+        self._told = RepeatedFailures(LOG)
         self.level = Level.GOOD
         """As it was told last."""
 

@@ -21,7 +21,7 @@ from wmsd.base.machine.secret_files import read_mail_password
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.http_client.dns_resolver import DnsResolver
 from wmsd.http_client.guard import Guard
-from wmsd.server.alerts.alerts_file import Notice, WayName
+from wmsd.server.alerts.alerts_file import ChannelName, Notice
 from wmsd.server.alerts.mail_failures import MailRefused, mail_failure_sentence
 from wmsd.server.alerts.messages import Outcome, alert_body
 from wmsd.settings.sections.alerts import Alerts
@@ -35,7 +35,7 @@ SECONDS: Final = 30.0
 
 
 class ToMail:
-    name: WayName = "mail"
+    name: ChannelName = "mail"
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from wmsd.installation.open_installation import Installation
-from wmsd.server.figures.loop_lag import Pulse
+from wmsd.server.figures.loop_lag import LoopLag
 from wmsd.server.jobs import Jobs
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ HOLDS_SECONDS: Final = 1.0
 class LiveFigures:
     def __init__(self, installation: Installation, jobs: Jobs) -> None:
         self.installation, self.jobs, self.clock = installation, jobs, installation.clock
-        self.pulse = Pulse(installation.measures)
+        self.pulse = LoopLag(installation.measures)
         self.started_at, self.began = installation.clock.now(), installation.clock.monotonic()
         self._reading = asyncio.Lock()
         self._last: ServerFigures | None = None

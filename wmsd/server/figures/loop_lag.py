@@ -27,7 +27,7 @@ class Beat(NamedTuple):
     answered: list[int]
 
 
-class Pulse:
+class LoopLag:
     def __init__(self, measures: RequestMeasures) -> None:
         self._measures = measures
         self._beats: deque[Beat] = deque(maxlen=BEATS)

@@ -17,7 +17,7 @@ from wmsd.db.engine.sqlite import log_bytes
 from wmsd.dispatch.request_measures import RequestMeasures
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import Seen
-from wmsd.server.figures.loop_lag import Pulse
+from wmsd.server.figures.loop_lag import LoopLag
 from wmsd.server.figures.schema import (
     BackupFigures,
     CompanyCounts,
@@ -40,7 +40,7 @@ from wmsd.tenants.recovery import store as recovery
 
 
 async def read_figures(
-    installation: Installation, jobs: Jobs, pulse: Pulse, started_at: datetime, began: float
+    installation: Installation, jobs: Jobs, pulse: LoopLag, started_at: datetime, began: float
 ) -> ServerFigures:
     """`began`: when the server started, by the monotonic clock."""
     return await _Reading(installation, jobs).read(pulse, started_at, began)
@@ -50,7 +50,7 @@ class _Reading:
     def __init__(self, installation: Installation, jobs: Jobs) -> None:
         self._installation, self._jobs, self._clock = installation, jobs, installation.clock
 
-    async def read(self, pulse: Pulse, started_at: datetime, began: float) -> ServerFigures:
+    async def read(self, pulse: LoopLag, started_at: datetime, began: float) -> ServerFigures:
         installation, jobs = self._installation, self._jobs
         loop = asyncio.get_running_loop()
         known = await installation.access.companies()

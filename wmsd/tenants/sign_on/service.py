@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from wmsd.base.clock import Clock
 from wmsd.base.ids import Ids
 from wmsd.base.problems import not_found, unavailable
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.db.engine.database import Database
 from wmsd.http_client.lazy_client import LazyClient
 from wmsd.tenants.sign_on.metadata import Published
@@ -33,7 +33,7 @@ class SignOnService:
         self.platform = platform
         self.clock = clock
         self.client = client
-        self.complaints = Complaints(LOG, (NoAnswer,), clock.monotonic)
+        self.complaints = RepeatedFailures(LOG, (NoAnswer,), clock.monotonic)
         """A provider that fails does so for everybody who tries."""
         self.under_way = UnderWay(clock, ids)
         self._connected = {each.name: Connected(each, Published(each, client, clock)) for each in providers}

@@ -22,7 +22,7 @@ from wmsd.base.machine.disk import Disk
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_hints import completed
 from wmsd.interfaces.pages.admin.pages import LONGEST_SEARCH
-from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, HOUSE_PAGES, HousePage
+from wmsd.interfaces.pages.kit.admin_menu import ADMIN_PAGES, BACKUPS, HEALTH, AdminPage
 from wmsd.maintenance.backups.backup_verdict import REMEDY
 from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
@@ -315,7 +315,7 @@ async def test_a_backup_that_fails_is_told(admin: Visitor, caplog: pytest.LogCap
 
 
 @pytest.mark.parametrize("page", [HEALTH, BACKUPS], ids=lambda each: each.name)
-async def test_there_is_one_at_a_time(admin: Visitor, page: HousePage) -> None:
+async def test_there_is_one_at_a_time(admin: Visitor, page: AdminPage) -> None:
     path = f"/admin/{page.name}"
     forms = [button_of(await admin.get(path)) for _ in range(4)]
     seen = await asyncio.gather(*(admin.post(path, form) for form in forms))
@@ -419,7 +419,7 @@ async def test_nobody_else_sees_or_begins_anything(admin: Visitor) -> None:
     for email in (LEAD, "m@example.com"):
         visitor = await signed_in_as(world, email)
         form_token = form_of(await visitor.get("/admin/tokens/new"))["form_token"]
-        for each in HOUSE_PAGES:
+        for each in ADMIN_PAGES:
             path = f"/admin/{each.name}"
             assert path not in (await visitor.get("/today")).text
             seen = await visitor.get(path)
@@ -428,7 +428,7 @@ async def test_nobody_else_sees_or_begins_anything(admin: Visitor) -> None:
             if each.begins is not None:
                 assert (await visitor.post(path, {"form_token": form_token})).status == 403
     stranger = Visitor(world)
-    for each in HOUSE_PAGES:
+    for each in ADMIN_PAGES:
         assert (await stranger.get(f"/admin/{each.name}")).goes_to.startswith("/sign-in")
         answer = await world.send("GET", f"/admin/{each.name}", token=token)
         assert answer.status == 303, "a token is no session"

@@ -12,7 +12,7 @@ from wmsd.dispatch.limits.costs import Payers
 from wmsd.dispatch.limits.work_admission import BOUNDS
 from wmsd.dispatch.prepared_answers import Kept
 from wmsd.interfaces.pages.kit import search_pages as found_pages
-from wmsd.interfaces.pages.kit.search_pages import FoundPages, Make
+from wmsd.interfaces.pages.kit.search_pages import Make, SearchPages
 
 PATHS = ("/docs/search", "/docs/api")
 
@@ -49,7 +49,7 @@ async def test_so_many_wait_and_the_next_is_refused(world: World, path: str) -> 
 async def test_what_is_kept_has_a_bound(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     one, size = Kept(b"x" * 40), int(getsizeof(Kept(b"x" * 40)) * (1 + found_pages.MOST_COMPRESSED))
     monkeypatch.setattr(found_pages, "MOST_KEPT", 2 * size)
-    kept = FoundPages(world.installation.dispatcher.work)
+    kept = SearchPages(world.installation.dispatcher.work)
     made = []
 
     def make() -> Kept:
@@ -65,7 +65,7 @@ async def test_what_is_kept_has_a_bound(world: World, monkeypatch: pytest.Monkey
 
 
 async def test_a_failure_that_nobody_waits_for_is_nobodys(world: World) -> None:
-    kept, told = FoundPages(world.installation.dispatcher.work), list[dict[str, object]]()
+    kept, told = SearchPages(world.installation.dispatcher.work), list[dict[str, object]]()
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
 
     async def prepare() -> Make:

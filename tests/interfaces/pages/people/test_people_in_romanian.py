@@ -12,7 +12,7 @@ from jinja2.ext import extract_from_ast
 from tests.support.messages import CATALOGUES, PAGES
 from tests.support.messages import TEMPLATES as FOLDER
 from wmsd.interfaces.pages.kit import refusal_page as refused
-from wmsd.interfaces.pages.kit.admin_menu import HOUSE_PAGES
+from wmsd.interfaces.pages.kit.admin_menu import ADMIN_PAGES
 from wmsd.interfaces.pages.kit.fields import declared_name
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
 from wmsd.interfaces.pages.kit.resources import RESOURCES
@@ -33,8 +33,19 @@ from wmsd.interfaces.pages.people import (
 from wmsd.tenants.accounts.ways_in import Holdings
 
 TEMPLATES: Final = (
-    *("frame", "house", "account", "second_factor", "second_step", "recovery_codes", "sign_in", "first_admin"),
-    *("welcome", "demo", "invited", "once", "token", "not_let_in", "signed_on", "spent", "no_admin"),
+    *("frame", "menu_frame", "account", "second_factor", "second_step", "recovery_codes", "sign_in"),
+    *(
+        "first_admin",
+        "welcome",
+        "demo",
+        "invited",
+        "once",
+        "token",
+        "not_let_in",
+        "signed_on",
+        "spent",
+        "no_admin",
+    ),
     *("refused", "refused_here", "refusal", "kept", "own_fields", "try_sign_on", "password", "trust"),
 )
 SAME: Final = {"Audit", "Browser"}
@@ -54,7 +65,7 @@ def texts() -> Iterator[str]:
     yield from (signing_on.NOT_BEGUN, *refused.HEADINGS.values(), refused.OTHER)
     yield from (*refused.NEXT.values(), refused.ANOTHER_SESSION, refused.AFTER_FORM)
     yield from (each.title for each in (*RESOURCES, *ADMINISTRATION))
-    yield from (each.title for each in HOUSE_PAGES)
+    yield from (each.title for each in ADMIN_PAGES)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.problems import Problem
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.contract.context import Company
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import STORAGE_FAILURES
@@ -84,7 +84,7 @@ class DueScanner:
         self._switched_off: dict[int, int] = {}
         self._missing: dict[int, list[MissingCredentials]] = {}
         """As it was told last, by company."""
-        self._complaints = Complaints(LOG, STORAGE_FAILURES)
+        self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
 
     @property
     def switched_off(self) -> int:

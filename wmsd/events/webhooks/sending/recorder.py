@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Final
 
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.events.webhooks.deliveries import results_store as results
@@ -26,7 +26,7 @@ class Recorder:
         self._unwritten: dict[int, list[Result]] = {}
         """By company, as long as somebody iterates over `groups`, or is about to."""
         self._has_written = asyncio.Event()
-        self._complaints = Complaints(LOG, STORAGE_FAILURES)
+        self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
 
     async def catch_up(self, company_id: int) -> None:
         """Waits until so much is written down that more may be sent for this company."""

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from wmsd.base.clock import Clock
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.base.vault import Vault
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
@@ -46,7 +46,7 @@ CANNOT_SEND: Final = "webhooks of company {} cannot be sent; they are tried agai
 class Tasks:
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
-        self._complaints = Complaints(LOG)
+        self._complaints = RepeatedFailures(LOG)
 
     def __len__(self) -> int:
         return len(self._running)
@@ -109,7 +109,7 @@ class Sender:
         """By company and subscription."""
         self._scanning, self._sending, self._recording = Tasks(), Tasks(), Tasks()
         self._is_running = False
-        self._complaints = Complaints(LOG, STORAGE_FAILURES)
+        self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
 
     # --- its life -----------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from wmsd.interfaces.cli.kit.command_hints import command_completer, complete_co
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.log.output import escape_controls
 from wmsd.server.alerts.alerts_file import Kept, Notice, OpenAlert, as_of, read_kept
-from wmsd.server.alerts.channels import Way, ways_of
+from wmsd.server.alerts.channels import Channel, channels_of
 from wmsd.server.alerts.kinds import BY_NAME, alert_remedy, alert_sentence
 from wmsd.server.alerts.mail_confirmation import MailState, confirm_mail_code, new_code, note_sent, state_of
 from wmsd.server.alerts.messages import Outcome
@@ -70,7 +70,7 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
         )
     if command_line.folder.server() is None:
         note(f"No server runs: this is what the last one knew{as_of(command_line.folder.path)}.")
-    if not ways_of(command_line.settings, command_line.folder.path, SystemClock()):
+    if not channels_of(command_line.settings, command_line.folder.path, SystemClock()):
         note(NONE_SET)
     if (unconfirmed := _mail_of(command_line).sentence) is not None:
         note(unconfirmed)
@@ -88,7 +88,7 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
     command_line.say_folder()
     clock, code = SystemClock(), new_code()
     folder = command_line.folder.path
-    ways = ways_of(command_line.settings, folder, clock, code if folder.is_dir() else "", command_completer())
+    ways = channels_of(command_line.settings, folder, clock, code if folder.is_dir() else "", command_completer())
     if not ways:
         fail([NONE_SET])
     at = timestamps.to_text(clock.now())
@@ -143,7 +143,7 @@ def _mail_of(command_line: CommandLine) -> MailState:
     return state_of(command_line.folder.path, command_line.settings.alerts)
 
 
-async def _sent(ways: list[Way], test: Notice) -> dict[str, Outcome]:
+async def _sent(ways: list[Channel], test: Notice) -> dict[str, Outcome]:
     try:
         outcomes = await asyncio.gather(*(way.send(test, 1) for way in ways))
     finally:

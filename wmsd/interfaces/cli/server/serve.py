@@ -19,7 +19,7 @@ from wmsd.base.clock import SystemClock
 from wmsd.base.machine.memory import keep_little
 from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.plurals import count_of
-from wmsd.base.repeated_failures import Complaints
+from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.data_folder.lending import Lending, Session, Verb, listener
 from wmsd.data_folder.platform_facts import INSTALLATION
 from wmsd.data_folder.platform_facts import platform_facts_verb as installation_verb
@@ -167,7 +167,7 @@ async def _serve(
     tls = None if served_tls is None else served_tls.context
     files = raise_file_limit()
     sys.setswitchinterval(TURN_SECONDS)
-    asyncio.get_running_loop().set_exception_handler(_unhandled(Complaints(LOG, (RuntimeError,))))
+    asyncio.get_running_loop().set_exception_handler(_unhandled(RepeatedFailures(LOG, (RuntimeError,))))
     stop = _stop()
     lent_at = listener(command_line.folder)
     start_again = asyncio.Event()
@@ -319,7 +319,7 @@ async def _prepare(installation: Installation, company_ids: Collection[int]) -> 
     )
 
 
-def _unhandled(shortages: Complaints) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
+def _unhandled(shortages: RepeatedFailures) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
     """The loop's handler for errors of connections and tasks that nobody waits for."""
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

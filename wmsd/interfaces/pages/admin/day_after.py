@@ -10,9 +10,9 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.admin_menu import DAY_AFTER
 from wmsd.interfaces.pages.kit.form_repeats import sent_once
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.text.finding_sentences import sentence_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.tenants.recovery import actions as recovery

@@ -1,4 +1,4 @@
-"""The pages of the running house: health and doctor, backups, jobs, and the settings in force."""
+"""The pages of the installation: health and doctor, backups, jobs, and the settings in force."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -8,11 +8,11 @@ from wmsd.interfaces.pages.admin import health_words
 from wmsd.interfaces.pages.admin.health_words import REMEDIES, words_of
 from wmsd.interfaces.pages.admin.recovery_phrase import lost_without
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, RECOVERY, SETTINGS, HousePage
+from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, RECOVERY, SETTINGS, AdminPage
 from wmsd.interfaces.pages.kit.form_repeats import sent_once
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
@@ -38,11 +38,11 @@ async def settings(at: Workplace, request: web.Request) -> web.Response:
     )
 
 
-async def show(shown: HousePage, at: Workplace, request: web.Request) -> web.Response:
+async def show(shown: AdminPage, at: Workplace, request: web.Request) -> web.Response:
     return await _page(at, shown, request)
 
 
-async def begin(shown: HousePage, at: Workplace, request: web.Request) -> web.Response:
+async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Response:
     """Begins what the button says. A refusal is shown above the page."""
     sent = await browsers.form(at.person.browser)
     assert shown.begins is not None
@@ -55,7 +55,7 @@ async def begin(shown: HousePage, at: Workplace, request: web.Request) -> web.Re
 
 
 async def _page(
-    at: Workplace, shown: HousePage, request: web.Request, refused: Answer | None = None
+    at: Workplace, shown: AdminPage, request: web.Request, refused: Answer | None = None
 ) -> web.Response:
     found = await at.need(shown.reads, is_counted=refused is not None)
     keys = await at.need(RECOVERY.reads, is_counted=True) if shown in (BACKUPS, HEALTH) else None

@@ -6,9 +6,9 @@ from typing import Any, Final
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.admin_menu import RECOVERY
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import page_of
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.text.language import found_text
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.platform.admin_view import recovery_phrase as recovery

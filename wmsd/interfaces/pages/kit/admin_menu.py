@@ -1,4 +1,4 @@
-"""The pages of the running house, beside those of its records."""
+"""The pages of the installation that show no records: health, backups, jobs, settings."""
 
 from typing import Final, NamedTuple
 
@@ -9,7 +9,7 @@ from wmsd.platform.admin_view import recovery_phrase as phrases
 from wmsd.tenants.recovery import actions as recovery
 
 
-class HousePage(NamedTuple):
+class AdminPage(NamedTuple):
     name: str
     """In addresses, under /admin."""
     title: str
@@ -20,12 +20,12 @@ class HousePage(NamedTuple):
     """What is done there with some of what it shows."""
 
 
-HEALTH: Final = HousePage("health", "Health", oversight.get_house_health, oversight.begin_examination)
-BACKUPS: Final = HousePage("backups", "Backups", oversight.get_house_backups, oversight.begin_backup)
-RECOVERY: Final = HousePage("recovery-phrase", "Recovery phrase", phrases.get_recovery_phrase)
-JOBS: Final = HousePage("jobs", "Jobs", oversight.list_jobs)
-SETTINGS: Final = HousePage("settings", "Settings", oversight.list_settings)
-DAY_AFTER: Final = HousePage(
+HEALTH: Final = AdminPage("health", "Health", oversight.get_house_health, oversight.begin_examination)
+BACKUPS: Final = AdminPage("backups", "Backups", oversight.get_house_backups, oversight.begin_backup)
+RECOVERY: Final = AdminPage("recovery-phrase", "Recovery phrase", phrases.get_recovery_phrase)
+JOBS: Final = AdminPage("jobs", "Jobs", oversight.list_jobs)
+SETTINGS: Final = AdminPage("settings", "Settings", oversight.list_settings)
+DAY_AFTER: Final = AdminPage(
     "day-after",
     "The day after",
     recovery.list_recovery,
@@ -36,9 +36,9 @@ DAY_AFTER: Final = HousePage(
         recovery.end_access,
     ),
 )
-HOUSE_PAGES: Final = (HEALTH, BACKUPS, RECOVERY, DAY_AFTER, JOBS, SETTINGS)
+ADMIN_PAGES: Final = (HEALTH, BACKUPS, RECOVERY, DAY_AFTER, JOBS, SETTINGS)
 
 
-def overseen_by(role: Role) -> list[HousePage]:
+def admin_pages_of(role: Role) -> list[AdminPage]:
     """What somebody of this role may see."""
-    return [each for each in HOUSE_PAGES if each.reads.role and has_role(role, each.reads.role)]
+    return [each for each in ADMIN_PAGES if each.reads.role and has_role(role, each.reads.role)]

@@ -11,9 +11,9 @@ from markupsafe import Markup, escape
 
 from wmsd.contract.access import Role
 from wmsd.dispatch.permissions import is_on
-from wmsd.interfaces.pages.kit.admin_menu import overseen_by
+from wmsd.interfaces.pages.kit.admin_menu import admin_pages_of
 from wmsd.interfaces.pages.kit.installation_resources import administered_by
-from wmsd.interfaces.pages.kit.session_door import Person
+from wmsd.interfaces.pages.kit.page_client import Person
 from wmsd.interfaces.pages.kit.text.language import current as language_of_page
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import AdminWorkplace, CompanyWorkplace, Workplace
@@ -108,7 +108,7 @@ def _of_house(role: Role, here: str, language: str) -> str:
 
 def _house(role: Role) -> Iterator[Link]:
     named = [(each.name, each.title) for each in administered_by(role)]
-    named += [(each.name, each.title) for each in overseen_by(role)]
+    named += [(each.name, each.title) for each in admin_pages_of(role)]
     for name, title in named:
         yield f"admin-{name}", f"/admin/{name}", _(title)
     if role == "platform-admin":

@@ -9,8 +9,8 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import REQUEST_ID
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FormOfAnotherOrigin, FormOfAnotherSession
+from wmsd.interfaces.pages.kit.page_client import HOME, PERSON, SIGN_IN, PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import render_page
-from wmsd.interfaces.pages.kit.session_door import HOME, PERSON, SIGN_IN, Door, Person
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import AT, CompanyWorkplace, Workplace
@@ -49,7 +49,7 @@ Link = tuple[str, str]
 """An address, and its text in the language of the page."""
 
 
-async def shown(door: Door, request: web.Request, problem: Problem) -> web.Response:
+async def shown(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
     person = request.get(PERSON)
     if person is None and problem.status != 429:  # then nobody is asked
         person = await door.find_person(request)
@@ -93,7 +93,7 @@ def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> Co
     return at if may_open and isinstance(at, CompanyWorkplace) else None
 
 
-async def failed(door: Door, request: web.Request, problem: Problem) -> web.Response:
+async def failed(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
     """The page of a failure. What it is made of may be what has failed: then it is one that needs nothing."""
     try:
         return await shown(door, request, problem)

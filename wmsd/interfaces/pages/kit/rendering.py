@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jinja2.runtime import Context
     from markupsafe import Markup
 
-    from wmsd.interfaces.pages.kit.session_door import Person
+    from wmsd.interfaces.pages.kit.page_client import Person
 
 Text = TypeVar("Text", bound=str)
 FOLDER: Final = files("wmsd.interfaces.pages") / "templates"

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import render_page
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.workplace import PersonalWorkplace, Workplace
 
 KEY: Final = "idempotency_key"

@@ -21,7 +21,7 @@ from wmsd.interfaces.http.server import (
     with_head,
 )
 from wmsd.interfaces.pages.kit import refusal_page as refused
-from wmsd.interfaces.pages.kit.session_door import PERSON, RETRY_AFTER, Door
+from wmsd.interfaces.pages.kit.page_client import PERSON, RETRY_AFTER, PageClient
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.workplace import AT
 
@@ -36,7 +36,7 @@ WRONG_METHOD: Final = (
 
 def add_visited(app: web.Application, kind: Kind, method: str, path: str, handler: Handler) -> None:
     """Adds a page that everybody may see."""
-    add_page(app, method, path, partial(_count, Door(app[INSTALLATION]), kind, handler))
+    add_page(app, method, path, partial(_count, PageClient(app[INSTALLATION]), kind, handler))
 
 
 def add_page(app: web.Application, method: str, path: str, handler: Handler) -> None:
@@ -48,7 +48,7 @@ def add_page(app: web.Application, method: str, path: str, handler: Handler) -> 
     if METHODS not in app:
         app[METHODS] = {}
     app[METHODS].setdefault(path, []).append(method)
-    add_route(app, method, path, partial(_in_words, Door(app[INSTALLATION]), app[REQUEST_LOG], handler))
+    add_route(app, method, path, partial(_in_words, PageClient(app[INSTALLATION]), app[REQUEST_LOG], handler))
 
 
 def refuse_all_else(app: web.Application) -> None:
@@ -61,12 +61,14 @@ def refuse_all_else(app: web.Application) -> None:
     app[IS_COMPLETE] = True
 
 
-async def _count(door: Door, kind: Kind, handler: Handler, request: web.Request) -> web.StreamResponse:
+async def _count(door: PageClient, kind: Kind, handler: Handler, request: web.Request) -> web.StreamResponse:
     await door.count_visit(door.browser(request), kind)
     return await handler(request)
 
 
-async def _in_words(door: Door, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
+async def _in_words(
+    door: PageClient, log: RequestLog, handler: Handler, request: web.Request
+) -> web.StreamResponse:
     """In the language that the browser asks for, or else its person has chosen. Shows a refusal as a page, and
     whoever reads pages a failure too.
     """
@@ -81,7 +83,7 @@ async def _in_words(door: Door, log: RequestLog, handler: Handler, request: web.
     return answer
 
 
-async def _shown(door: Door, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
+async def _shown(door: PageClient, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
     try:
         return await handler(request)
     except Problem as problem:

@@ -19,7 +19,7 @@ MOST_COMPRESSED: Final = 0.5
 Make = Callable[[], Kept]
 
 
-class FoundPages:
+class SearchPages:
     def __init__(self, work: WorkAdmission) -> None:
         self._work = work
         self._kept: OrderedDict[tuple[str, ...], Kept] = OrderedDict()

@@ -12,8 +12,8 @@ from wmsd.contract.operation import Operation
 from wmsd.dispatch.permissions import Permissions
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
+from wmsd.interfaces.pages.kit.page_client import Answer, PageClient, Person, Sent
 from wmsd.interfaces.pages.kit.resources import RESOURCES, Act, Resource
-from wmsd.interfaces.pages.kit.session_door import Answer, Door, Person, Sent
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import profile_actions as signed_in
@@ -24,7 +24,7 @@ MOST_OTHERS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Workplace(ABC):
-    door: Door
+    door: PageClient
     person: Person
     name: str
     code: str
@@ -144,7 +144,7 @@ AT = web.RequestKey("at", Workplace)
 """Where the page of the request is."""
 
 
-async def workplace(door: Door, request: web.Request) -> Workplace:
+async def workplace(door: PageClient, request: web.Request) -> Workplace:
     """The one of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
     if "company" in request.match_info:
         return await company_workplace(door, request)
@@ -152,18 +152,18 @@ async def workplace(door: Door, request: web.Request) -> Workplace:
     return at
 
 
-async def personal_workplace(door: Door, request: web.Request) -> Workplace:
+async def personal_workplace(door: PageClient, request: web.Request) -> Workplace:
     """Whoever is signed in. Raises HTTPSeeOther for who is not."""
     return PersonalWorkplace(door, await door.person(request), name="", code="")
 
 
-async def company_workplace(door: Door, request: web.Request) -> CompanyWorkplace:
+async def company_workplace(door: PageClient, request: web.Request) -> CompanyWorkplace:
     """The company of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
     at = request[AT] = await company_at(door, await door.person(request), request.match_info["company"])
     return at
 
 
-async def company_at(door: Door, person: Person, company_id: str) -> CompanyWorkplace:
+async def company_at(door: PageClient, person: Person, company_id: str) -> CompanyWorkplace:
     """The company with this id. Raises Problem (404)."""
     answer = await door.ask(person.browser, signed_in.get_access, company_id=company_id)
     if not answer.is_good and answer.body["code"] == "COMPANY_REQUIRED":

@@ -10,8 +10,8 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.admin.recovery_phrase import lost_without
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN, Browser
+from wmsd.interfaces.pages.kit.page_client import PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
-from wmsd.interfaces.pages.kit.session_door import Door, Person
 from wmsd.platform.admin_view.recovery_phrase import get_recovery_phrase
 from wmsd.server.alerts.mail_confirmation import state_of
 from wmsd.settings.sections.alerts import Alerts
@@ -32,7 +32,7 @@ FIELDS: Final = (
 
 
 class FirstRun:
-    def __init__(self, door: Door, folder: Path, alerts: Alerts) -> None:
+    def __init__(self, door: PageClient, folder: Path, alerts: Alerts) -> None:
         self._door, self._folder, self._alerts = door, folder, alerts
 
     async def show_first_admin(self, request: web.Request) -> web.Response:

@@ -6,8 +6,8 @@ from typing import Any, Final
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import Browser
+from wmsd.interfaces.pages.kit.page_client import SIGN_IN, PageClient
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
-from wmsd.interfaces.pages.kit.session_door import SIGN_IN, Door
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import password_actions as choosing_password
 from wmsd.tenants.accounts.password_strength import SHORTEST
@@ -20,7 +20,7 @@ FIELDS: Final = (
 
 
 class Welcome:
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: PageClient) -> None:
         self._door = door
 
     async def show(self, request: web.Request) -> web.Response:

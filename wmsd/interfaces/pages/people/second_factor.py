@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.responses import page_of
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.tenants.accounts import second_factor_actions as second_step
 from wmsd.tenants.accounts import totp

@@ -3,8 +3,8 @@
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import Browser, own_path
+from wmsd.interfaces.pages.kit.page_client import HOME, SIGN_IN, Answer, PageClient
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
-from wmsd.interfaces.pages.kit.session_door import HOME, SIGN_IN, Answer, Door
 from wmsd.tenants.accounts import actions as accounts
 from wmsd.tenants.accounts import profile_actions as signed_in
 from wmsd.tenants.accounts import second_factor_actions as second_step
@@ -20,7 +20,7 @@ FIELDS = (
 
 
 class SigningIn:
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: PageClient) -> None:
         self._door = door
 
     async def show(self, request: web.Request) -> web.Response:

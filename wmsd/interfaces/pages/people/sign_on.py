@@ -9,8 +9,8 @@ from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import own_path
+from wmsd.interfaces.pages.kit.page_client import HOME, SIGN_IN, Answer, PageClient, to_sign_in
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
-from wmsd.interfaces.pages.kit.session_door import HOME, SIGN_IN, Answer, Door, to_sign_in
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.sign_on import actions as sign_on
 from wmsd.tenants.sign_on.open_sign_ons import SECONDS
@@ -26,7 +26,7 @@ NOT_BEGUN = (
 
 
 class SigningOn:
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: PageClient) -> None:
         self._door = door
 
     async def begin(self, request: web.Request) -> web.Response:

@@ -4,8 +4,8 @@ from typing import Final
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.responses import page_of
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.tenants.sign_on.actions import list_providers
 from wmsd.tenants.sign_on.try_claims import try_sign_on

@@ -19,11 +19,11 @@ from wmsd.interfaces.pages.kit.forms import (
     typed_in,
     typed_of,
 )
+from wmsd.interfaces.pages.kit.page_client import Answer, Sent
 from wmsd.interfaces.pages.kit.references import find_references
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import Act, Resource
 from wmsd.interfaces.pages.kit.responses import KEY, form_keys, page_of
-from wmsd.interfaces.pages.kit.session_door import Answer, Sent
 from wmsd.interfaces.pages.kit.suggestions import suggestions
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _

@@ -7,10 +7,10 @@ from wmsd.events.webhooks.test_receivers import actions as receiving
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.webhooks import signature_recipes as recipes
 from wmsd.interfaces.pages.webhooks.delivery import LAID_OUT, SHOWN_OF_BODY

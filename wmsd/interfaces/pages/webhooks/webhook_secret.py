@@ -8,9 +8,9 @@ from wmsd.base.machine.secret_files import BASE64_PREFIX
 from wmsd.events.webhooks.actions import get_webhook, rotate_webhook_secret
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 BYTES: Final = 32

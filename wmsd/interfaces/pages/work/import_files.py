@@ -11,9 +11,9 @@ from wmsd.imports import actions as imports
 from wmsd.imports.file_kinds import KINDS, MODULE_OF, write_headings
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to
 from wmsd.interfaces.pages.kit.responses import page_of
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.work.uploads import Sent, receive_upload

@@ -13,8 +13,8 @@ from wmsd.interfaces.http import connections
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID
 from wmsd.interfaces.pages.kit.browser import Browser
+from wmsd.interfaces.pages.kit.page_client import PageClient
 from wmsd.interfaces.pages.kit.rendering import HEADERS
-from wmsd.interfaces.pages.kit.session_door import Door
 
 LIVE: Final = "/live"
 STREAM: Final = "text/event-stream"
@@ -26,7 +26,7 @@ AT_FULL_PACE: Final = 100
 
 
 class Live:
-    def __init__(self, door: Door, changes: LiveChanges) -> None:
+    def __init__(self, door: PageClient, changes: LiveChanges) -> None:
         self._door = door
         self._changes = changes
 

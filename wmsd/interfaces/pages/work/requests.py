@@ -7,9 +7,9 @@ from urllib.parse import quote, urlencode
 
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import page_of
-from wmsd.interfaces.pages.kit.session_door import Answer
 from wmsd.interfaces.pages.kit.text.language import BETWEEN_SENTENCES, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace

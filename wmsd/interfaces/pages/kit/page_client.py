@@ -95,7 +95,7 @@ RETRY_AFTER = web.RequestKey("retry_after", str)
 """How many seconds an operation that the page asked for is not to be asked again."""
 
 
-class Door:
+class PageClient:
     def __init__(self, installation: Installation) -> None:
         self._dispatcher = installation.dispatcher
         self._access = installation.access
