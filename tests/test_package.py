@@ -27,6 +27,8 @@ CONFIG: Final = "/etc/wmsd/config.toml"
 STATE: Final = "/var/lib/wmsd"
 AS_WMSD: Final = ("runuser", "-u", "wmsd", "--", PROGRAM)
 PACK_SECONDS: Final = 120.0
+OF_PACKAGE: Final = __version__.replace("-", "~")
+"""As Debian sorts it: before the release."""
 
 
 def packed(to: Path, folder: Path, version: str) -> Path:
@@ -158,11 +160,11 @@ def test_an_installation_that_was_broken_off_is_finished(booted: Machine, packag
     useradd, away = booted.path("/usr/sbin/useradd"), booted.path("/usr/sbin/useradd.away")
     useradd.rename(away)
     assert booted.run("dpkg", "-i", booted.bring(package)).returncode == 1
-    assert state_of_package(booted) == f"iF {__version__}"
+    assert state_of_package(booted) == f"iF {OF_PACKAGE}"
     assert booted.show("ActiveState") == "inactive"
     away.rename(useradd)
     booted.ok("dpkg", "--configure", "-a")
-    assert (state_of_package(booted), booted.health()) == (f"ii {__version__}", "ok")
+    assert (state_of_package(booted), booted.health()) == (f"ii {OF_PACKAGE}", "ok")
     assert booted.show("UnitFileState") == "enabled"
 
 

@@ -11,9 +11,9 @@ from jinja2 import Environment
 
 from wmsd import docs
 from wmsd.contract.access import ABILITIES, MODULES, OPENS_BOTH, ROLES
+from wmsd.contract.field_schemas import FIELD_NAMES
 from wmsd.interfaces import pages
 from wmsd.interfaces.pages.kit import resources
-from wmsd.interfaces.pages.kit.fields import NAMES
 from wmsd.interfaces.pages.kit.installation_resources import USER_ACTS
 from wmsd.interfaces.pages.kit.text.words import WORDS
 from wmsd.server.alerts.kinds import KINDS
@@ -73,7 +73,7 @@ def _two(texts: Sequence[str]) -> tuple[str, str]:
 
 def declared() -> Iterator[Message]:
     """What tables say in English, and the pages translate where they show it."""
-    told = (WORDS, ABILITIES, OPENS_BOTH, MODULES, ROLES, NAMES)
+    told = (WORDS, ABILITIES, OPENS_BOTH, MODULES, ROLES, FIELD_NAMES)
     for each in (text for texts in told for text in texts.values()):
         yield Message(each, source="a table")
     for kind in KINDS:

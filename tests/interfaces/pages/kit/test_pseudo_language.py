@@ -18,6 +18,7 @@ from tests.support.finding_texts import one_of_each
 from tests.support.page_addresses import addresses
 from tests.support.two_tenants import TwoTenants, open_premises
 from tests.support.world import PASSWORD, UNLIMITED, World, all_rows, open_world
+from wmsd import __version__
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.contract.access import ABILITIES, MODULES, ROLES
 from wmsd.events.outbox.events import EVENTS
@@ -40,6 +41,7 @@ NAMES: Final = {
     "null",
     "X-Webhook-Id",
     "X-Webhook-Epoch",
+    __version__,
     *EVENTS,
     *ABILITIES,
     *MODULES,

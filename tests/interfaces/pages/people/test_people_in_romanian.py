@@ -11,9 +11,9 @@ from jinja2.ext import extract_from_ast
 
 from tests.support.messages import CATALOGUES, PAGES
 from tests.support.messages import TEMPLATES as FOLDER
+from wmsd.contract.field_schemas import declared_name
 from wmsd.interfaces.pages.kit import refusal_page as refused
 from wmsd.interfaces.pages.kit.admin_menu import ADMIN_PAGES
-from wmsd.interfaces.pages.kit.fields import declared_name
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
 from wmsd.interfaces.pages.kit.resources import RESOURCES
 from wmsd.interfaces.pages.kit.text.language import ERROR

@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors
 from wmsd.contract import csv_cells as cells
+from wmsd.contract.field_schemas import declared_name, properties_of
 from wmsd.contract.fields import Input
-from wmsd.interfaces.pages.kit.fields import declared_name, properties_of
 from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
 
 NAMED_BY_CODE: Final[Mapping[str, DirectoryKind]] = {

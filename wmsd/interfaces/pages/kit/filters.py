@@ -7,7 +7,8 @@ from typing import Final, Literal
 from pydantic import BaseModel
 
 from wmsd.base.dataclass import dataclass
-from wmsd.interfaces.pages.kit.fields import REFERRING, declared_name, fields_of, properties_of
+from wmsd.contract.field_schemas import declared_name, properties_of
+from wmsd.interfaces.pages.kit.fields import REFERRING, fields_of
 from wmsd.interfaces.pages.kit.resources import REFERRED, Resource
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import of_browser

@@ -8,8 +8,9 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel
 
 from wmsd.base.dataclass import dataclass
+from wmsd.contract.field_schemas import declared_name, properties_of
 from wmsd.contract.fields import Input
-from wmsd.interfaces.pages.kit.fields import REFERRING, declared_name, properties_of
+from wmsd.interfaces.pages.kit.fields import REFERRING
 from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _

@@ -6,11 +6,12 @@ from urllib.parse import urlencode
 
 from wmsd.base.problems import Problem
 from wmsd.contract.access import has_role
+from wmsd.contract.field_schemas import properties_of
 from wmsd.imports.actions import begin_upload
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.changes import changes_of
-from wmsd.interfaces.pages.kit.fields import Field, properties_of
+from wmsd.interfaces.pages.kit.fields import Field
 from wmsd.interfaces.pages.kit.references import find_references
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource

@@ -1,0 +1,89 @@
+"""The declared fields of a model for people: what each is called in English, and its JSON schema."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+FIELD_NAMES: Final[Mapping[str, str]] = {
+    "at": "When",
+    "auth_type": "Authentication",
+    "barcodes": "Further barcodes",
+    "company_codes": "Companies",
+    "created": "New",
+    "created_at": "Created at",
+    "due_at": "Due",
+    "email": "E-mail address",
+    "expires_in_days": "Warning",
+    "expires_within": "Expires within, days",
+    "external_ref": "External reference",
+    "graphql_per_minute": "GraphQL requests a minute",
+    "height_mm": "Height, mm",
+    "actor": "By",
+    "can_be_undone": "Can be taken back",
+    "id": "Id",
+    "imported_at": "Imported",
+    "undone_at": "Taken back",
+    "undone_by": "Taken back by",
+    "length_mm": "Length, mm",
+    "link": "Link to a new password",
+    "low": "At or under the minimum",
+    "min_stock": "Minimum stock",
+    "over_receipt_pct": "Over-receipt, %",
+    "packaging_type_id": "Packaging type",
+    "operator_code": "Operator",
+    "po_item_id": "Item of the order",
+    "quota_megabytes": "Quota, MB",
+    "requests_per_minute": "Requests a minute",
+    "signed_in": "Made by signing in",
+    "tax_id": "Tax number",
+    "track_lot": "Tracked by lot",
+    "track_serial": "Tracked by serial",
+    "transport_ecc": "Transport",
+    "um3pl_factor": "Units in a 3PL unit",
+    "unit_3pl": "3PL unit",
+    "updated_at": "Changed",
+    "upload_megabytes": "Largest uploaded file, MB",
+    "returns_need_write": "Returns need the right returns:write",
+    "url": "Address",
+    "waiting_abilities": "Rights that wait",
+    "waiting_company_codes": "Companies that wait",
+    "waiting_role": "Role that waits",
+    "weight_kg": "Weight, kg",
+    "width_mm": "Width, mm",
+}
+"""Names that do not follow from the field's own."""
+
+
+def declared_name(field: str) -> str:
+    """What people call the field, in English: `Partner` for `partner_id`."""
+    return FIELD_NAMES.get(field) or field.removesuffix("_id").replace("_", " ").capitalize()
+
+
+@cache
+def properties_of(model: type[BaseModel]) -> Mapping[str, Mapping[str, Any]]:
+    """The JSON schema of each field, without null and without references to others."""
+    schema = model.model_json_schema(mode="serialization")
+    return dict(property_schemas(schema, schema.get("$defs", {})))
+
+
+def property_schemas(
+    schema: Mapping[str, Any], parts: Mapping[str, Any]
+) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    return ((name, plain_schema(each, parts)) for name, each in schema.get("properties", {}).items())
+
+
+def plain_schema(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema without null, and without references to others."""
+    for option in schema.get("anyOf", ()):
+        if option.get("type") != "null":
+            return plain_schema({**option, **_without(schema, "anyOf")}, parts)
+    if "$ref" in schema:
+        referred = parts[schema["$ref"].rpartition("/")[2]]
+        return plain_schema({**referred, **_without(schema, "$ref")}, parts)
+    return schema
+
+
+def _without(schema: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != name}
