@@ -34,7 +34,7 @@ from tests.support.executable import (
 )
 from tests.support.receivers import open_receivers
 from wmsd import __version__
-from wmsd.host import licences as third_party
+from wmsd.host import licences
 from wmsd.imports.encodings import ENCODINGS
 from wmsd.interfaces.cli.main import COMMANDS
 
@@ -53,7 +53,7 @@ def test_it_knows_its_version(tmp_path: Path) -> None:
 
 def test_it_carries_the_licences_of_all_that_is_in_it(tmp_path: Path) -> None:
     listed = {each["name"] for each in json.loads(done(tmp_path, "licenses", "--json"))}
-    assert {each.name for each in third_party.components()} <= listed
+    assert {each.name for each in licences.components()} <= listed
     assert {name.split(" ")[0] for name in listed if name.endswith("(Debian)")} >= {"libffi8", "zlib1g"}
     assert "pyinstaller" in listed
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from wmsd.base import timestamps
 from wmsd.base.problems import Problem
-from wmsd.contract import list_queries as listing
+from wmsd.contract import list_queries
 from wmsd.contract.list_queries import (
     MOST_IDS,
     CursorQuery,
@@ -48,11 +48,11 @@ NO_NUMBER, OUTSIDE = "refused: must be a whole number", "refused: must be from 2
     ],
 )
 def test_a_whole_number_within_its_bounds(value: object, expected: object) -> None:
-    assert taken(Annotated[int, listing._whole_number(2, 20)], value) == expected
+    assert taken(Annotated[int, list_queries._whole_number(2, 20)], value) == expected
 
 
 def test_its_bounds_are_in_its_description() -> None:
-    described = TypeAdapter(Annotated[int, listing._number_schema(2, 20)]).json_schema()
+    described = TypeAdapter(Annotated[int, list_queries._number_schema(2, 20)]).json_schema()
     assert described == {"type": "integer", "minimum": 2, "maximum": 20}
 
 
@@ -70,7 +70,7 @@ NOON = timestamps.microseconds(datetime(2026, 11, 20, 12, 0, 0, 123456, tzinfo=U
     ],
 )
 def test_a_moment_and_a_timestamp(value: str, moment: object, text: object) -> None:
-    assert (taken(Moment, value), taken(listing.QueryTimestamp, value)) == (moment, text)
+    assert (taken(Moment, value), taken(list_queries.QueryTimestamp, value)) == (moment, text)
 
 
 def test_a_moment_that_is_known_is_kept() -> None:

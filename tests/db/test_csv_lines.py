@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.steering import CountedIds
 from wmsd.base.decimal_marks import unambiguous
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.contract.context import PROGRAM
 from wmsd.contract.fields import Model, Quantity
 from wmsd.db.engine.sqlite import sqlite3
@@ -68,7 +68,7 @@ def by_sqlite(tx: Transaction, lines: CsvLines, record: RecordSql = RECORD) -> s
 
 def by_python(tx: Transaction, is_unambiguous: bool) -> str:
     record = json.loads(tx.value(f"SELECT {RECORD} FROM shown"), parse_float=str, parse_int=str)
-    row = [cells.write_cell(record[name]) for name in COLUMNS]
+    row = [csv_cells.write_cell(record[name]) for name in COLUMNS]
     if is_unambiguous:
         row[COLUMNS.index("amount")] = unambiguous(row[COLUMNS.index("amount")])
     written = io.StringIO()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.shop import Shop
-from wmsd.db.sql import lists as listing
+from wmsd.db.sql import lists
 from wmsd.warehouse.sales_orders.store import ORDERS
 
 MANY = 12
@@ -21,7 +21,7 @@ async def large(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     for number in range(MANY):
         notes = ("ș" if number % 2 else "n") * (number * 150 + 1)
         await shop.order({"article_code": "A", "quantity": 0.001}, notes=notes)
-    monkeypatch.setattr(listing, "LARGEST_PAGE", ROOM)
+    monkeypatch.setattr(lists, "LARGEST_PAGE", ROOM)
     return shop
 
 
@@ -65,14 +65,14 @@ async def test_a_page_by_number_ends_early_and_says_so(large: Shop) -> None:
 
 
 async def test_one_record_is_always_shown(large: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "LARGEST_PAGE", 10)
+    monkeypatch.setattr(lists, "LARGEST_PAGE", 10)
     pages = await walked(large, "/api/v2/sales-orders?per_page=500")
     assert [len(page) for page in pages] == [1] * MANY
 
 
 async def test_parts_are_put_together_as_they_are_asked_for(large: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if all were read at once, by several statuses too, whatever the parts."""
-    monkeypatch.setattr(listing, "LARGEST_PAGE", 10**9)
+    monkeypatch.setattr(lists, "LARGEST_PAGE", 10**9)
     paths = ("/api/sales-orders?per_page=7&page=2", "/api/sales-orders?per_page=200&status=CREAT,IN_LUCRU")
     await large.world.send("PATCH", "/api/v2/sales-orders/5/status", {"status": "IN_LUCRU"})
     expected = [(await large.world.call("GET", path)).body for path in paths]
@@ -88,7 +88,7 @@ async def test_a_part_without_room_for_its_first_record_ends_no_walk(
     """Wherever the room ends: amid a part, or between two."""
     monkeypatch.setitem(ORDERS.__dict__, "listing", replace(ORDERS.listing, at_once=at_once))
     for room in range(500, 6_000, 250):
-        monkeypatch.setattr(listing, "LARGEST_PAGE", room)
+        monkeypatch.setattr(lists, "LARGEST_PAGE", room)
         pages = await walked(large, "/api/v2/sales-orders?per_page=500")
         assert [record["id"] for page in pages for record in page] == list(range(1, MANY + 1))
         first = (await large.world.call("GET", "/api/sales-orders?per_page=200")).body

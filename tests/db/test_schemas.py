@@ -18,9 +18,9 @@ from wmsd.db.migrations import (
     create_file,
     foreign_parts,
     migrate,
+    schema_check,
     version_of,
 )
-from wmsd.db.migrations import schema_check as schemas
 from wmsd.db.migrations.digests import DIGESTS
 
 RELEASED = Path(__file__).parents[1] / "released"
@@ -51,7 +51,7 @@ def test_a_new_file_is_right_also_with_statistics(tmp_path: Path, kind: FileKind
 
 def test_the_digests_are_those_of_the_migrations() -> None:
     """After a new migration: write these into `wmsd/db/migrations/digests.py`."""
-    made = {kind.name: schemas.digest(_made(kind.name, len(kind.scripts()))) for kind in (COMPANY, PLATFORM)}
+    made = {kind.name: schema_check.digest(_made(kind.name, len(kind.scripts()))) for kind in (COMPANY, PLATFORM)}
     assert made == DIGESTS
 
 
@@ -140,8 +140,8 @@ def test_a_missing_trigger_or_index_is_named(file: Path) -> None:
 def test_a_restricted_connection_reads_nothing_but_the_schema(file: Path) -> None:
     change(file, FOREIGN["view evil"])
     with closing(connect_as_it_is(file)) as connection:
-        schemas.restrict(connection)
-        assert schemas.read(connection)
+        schema_check.restrict(connection)
+        assert schema_check.read(connection)
         for statement in ("SELECT * FROM evil", "SELECT * FROM articles", EVIL, "ATTACH ':memory:' AS other"):
             with pytest.raises(sqlite3.DatabaseError, match=r"not authorized|prohibited"):
                 connection.execute(statement)

@@ -18,7 +18,7 @@ from wmsd import docs
 from wmsd.base.machine.disk import LEAST_REFUSED
 from wmsd.base.repeated_failures import FLAPPING_SECONDS
 from wmsd.data_folder.folder import RESERVE_BYTES, DataFolder
-from wmsd.dispatch.limits import growth_limits as storage
+from wmsd.dispatch.limits import growth_limits
 from wmsd.tenants.companies.actions import change_company
 from wmsd.tenants.companies.schema import CompanyChanges
 
@@ -40,7 +40,7 @@ async def bytes_used(world: World) -> int:
 async def crowded(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """A shop with an order, whose quota is used up: its megabytes are as small as its file."""
     await shop.order({"article_code": "A", "quantity": 1})
-    monkeypatch.setattr(storage, "MEGABYTE", await bytes_used(shop.world))
+    monkeypatch.setattr(growth_limits, "MEGABYTE", await bytes_used(shop.world))
     await set_quota(shop.world, 1)
     return shop
 
@@ -68,14 +68,14 @@ async def test_moves_and_deletions_go_on(crowded: Shop) -> None:
 
 
 async def test_moves_end_a_quarter_later(crowded: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage, "MEGABYTE", int(await bytes_used(crowded.world) / 1.3))
+    monkeypatch.setattr(growth_limits, "MEGABYTE", int(await bytes_used(crowded.world) / 1.3))
     await crowded.world.call("PATCH", "/api/v2/sales-orders/1/status", {"status": "IN_LUCRU"}, status=507)
 
 
 async def test_what_was_answered_before_is_answered_again(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     world, key = shop.world, {"Idempotency-Key": "one"}
     made = await world.send("POST", "/api/articles", ARTICLE, headers=key)
-    monkeypatch.setattr(storage, "MEGABYTE", 1)
+    monkeypatch.setattr(growth_limits, "MEGABYTE", 1)
     await set_quota(world, 1)
     again = await world.send("POST", "/api/articles", ARTICLE, headers=key)
     assert (again.status, again.raw) == (201, made.raw)
@@ -90,7 +90,7 @@ async def test_a_mutation_of_graphql_has_the_same_quota(crowded: Shop) -> None:
 async def test_the_installation_has_a_quota_for_those_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storage, "MEGABYTE", 1)
+    monkeypatch.setattr(growth_limits, "MEGABYTE", 1)
     async with open_world(tmp_path / "data", {**UNLIMITED, "storage": {"quota_megabytes": 1}}) as world:
         await world.call("POST", "/api/articles", ARTICLE, status=507)
         await set_quota(world, 10**9)
@@ -172,9 +172,9 @@ def test_what_moves_is_told_by_what_is_sent() -> None:
     order = updates["update_sales_order"]
     assert order.body is not None
     said: dict[str, Any] = {"status": "IN_LUCRU"}
-    assert storage.growth_of(order, {"body": order.body.model_validate(said)}) == "moves"
-    assert storage.growth_of(order, {"body": order.body.model_validate({**said, "notes": "n"})}) == "adds"
-    assert storage.growth_of(order, {"body": order.body.model_validate({})}) == "adds"
+    assert growth_limits.growth_of(order, {"body": order.body.model_validate(said)}) == "moves"
+    assert growth_limits.growth_of(order, {"body": order.body.model_validate({**said, "notes": "n"})}) == "adds"
+    assert growth_limits.growth_of(order, {"body": order.body.model_validate({})}) == "adds"
 
 
 async def test_a_quota_that_is_reached_is_told_once_and_when_there_is_room_again(crowded: Shop) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.world import World
 from wmsd.contract.context import Company
-from wmsd.host import child_process as own_process
+from wmsd.host import child_process
 from wmsd.host.child_process import NICE, Limits
 from wmsd.imports.upload_jobs import LEAST_MEMORY, MOST_MEMORY, ImportDesk, at_once_here, limits_here
 from wmsd.imports.uploads import About, Upload
@@ -111,7 +111,7 @@ async def test_what_a_process_costs_is_charged_to_its_company(world: World) -> N
 async def test_each_process_gives_way_to_the_server() -> None:
     """Also one without limits of its own, such as a backup."""
     for limits in (None, Limits(90 * MEGABYTE, 60)):
-        process = await own_process.start(["sleep", "60"], limits)
+        process = await child_process.start(["sleep", "60"], limits)
         try:
             assert os.getpriority(os.PRIO_PROCESS, process.pid) == os.getpriority(os.PRIO_PROCESS, 0) + NICE
             adjusted = await asyncio.to_thread(Path(f"/proc/{process.pid}/oom_score_adj").read_text)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from wmsd.imports import file_form as guessing
+from wmsd.imports import file_form
 from wmsd.imports.csv_rows import Unreadable, split
 from wmsd.imports.file_form import lines_of
 
@@ -34,7 +34,7 @@ def as_python_reads(text: str) -> Rows | None:
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 7, 65_536])
 def test_rows_and_their_numbers_are_as_python_reads_them(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guessing, "PIECE", piece)
+    monkeypatch.setattr(file_form, "PIECE", piece)
     chance = random.Random(piece)
     for _ in range(2000):
         text = "h,i" + chance.choice(PIECES[:6]) + "".join(chance.choices(PIECES, k=chance.randint(1, 14)))

@@ -19,7 +19,7 @@ from wmsd.contract.csv_cells import NUMBER, unguarded, write_cell
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Provision, Transaction
 from wmsd.db.migrations import COMPANY, create_file
-from wmsd.imports import file_kinds as csv_transfer
+from wmsd.imports import file_kinds
 from wmsd.warehouse.articles.tracking_rules import Obstacles
 from wmsd.warehouse.contributions import OBSTACLES
 
@@ -163,7 +163,7 @@ def test_a_spreadsheet_finds_no_formula_in_an_export(full: Tenant, kind: str) ->
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_empty_company_exports_its_columns(tenant: Tenant, kind: str) -> None:
     exported = tenant.export(kind)
-    assert exported == ",".join(csv_transfer.KINDS[kind].columns) + "\n"
+    assert exported == ",".join(file_kinds.KINDS[kind].columns) + "\n"
     assert tenant.take(kind, exported) == (0, 0, 0)
 
 
@@ -213,7 +213,7 @@ def test_any_article_comes_back(connection: sqlite3.Connection, articles: list[d
         if article.get("external_ref") in references:
             del article["external_ref"]
         references |= {article["external_ref"]} if "external_ref" in article else set()
-    columns = list(csv_transfer.KINDS["articles"].columns)
+    columns = list(file_kinds.KINDS["articles"].columns)
     rows = [[written(article[name]) if name in article else "" for name in columns] for article in articles]
     first = exported(connection, table(columns, rows))
     assert exported(connection, first) == first
@@ -235,9 +235,9 @@ def exported(connection: sqlite3.Connection, content: str) -> str:
     try:
         given: Provision = {Obstacles: OBSTACLES}
         tx = Transaction(connection, clock.now(), clock.now(), CountedIds(), PROGRAM, given)
-        csv_transfer.import_csv(tx, csv_transfer.KINDS["articles"], io.BytesIO(content.encode()))
+        file_kinds.import_csv(tx, file_kinds.KINDS["articles"], io.BytesIO(content.encode()))
         file = io.StringIO()
-        csv_transfer.export_csv(tx, csv_transfer.KINDS["articles"], file)
+        file_kinds.export_csv(tx, file_kinds.KINDS["articles"], file)
         return file.getvalue()
     finally:
         connection.execute("ROLLBACK")

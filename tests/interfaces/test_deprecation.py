@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.contract.route import Deprecation, Route
-from wmsd.interfaces import browser_service as for_browsers
-from wmsd.interfaces import service
+from wmsd.interfaces import browser_service, service
 from wmsd.interfaces.openapi.document import openapi_document
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
@@ -28,7 +27,7 @@ def deprecated(routes: tuple[Route, ...], path: str) -> tuple[Route, ...]:
 async def ageing(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     """An installation in which the articles of version 2 are to go away; `world` is there as it is."""
     routes = deprecated(tuple(V2), "/api/v2/articles")
-    for module in (service, for_browsers):
+    for module in (service, browser_service):
         monkeypatch.setattr(module, "V2", routes)
     monkeypatch.setattr(service, "SERVED", (*V1, *routes, *service.INTERNAL))
     async with open_world(tmp_path / "ageing", UNLIMITED) as opened:

@@ -14,7 +14,7 @@ from wmsd.contract.access import ABILITIES, MODULES
 from wmsd.contract.route import RouteTable
 from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.cli.main import wmsd
-from wmsd.interfaces.graphql import over_http as graphql
+from wmsd.interfaces.graphql import over_http
 from wmsd.interfaces.pages.kit.text.words import STATUSES
 from wmsd.interfaces.service import SERVED
 from wmsd.settings.all_settings import declared_settings, sections
@@ -23,7 +23,7 @@ OF_THE_PAST = {"changelog"}
 """Pages that name what there was."""
 FILES = [*sorted(Path(docs.__file__).parent.glob("*.md")), Path(docs.__file__).parents[2] / "README.md"]
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in FILES if path.stem not in OF_THE_PAST}
-BESIDE_ROUTES = {graphql.SCHEMA}
+BESIDE_ROUTES = {over_http.SCHEMA}
 FILE_NAMES = re.compile(r"\.(?:py|lock|csv|json|socket)$")
 FENCE = re.compile(r"^ *```\w*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
@@ -85,7 +85,7 @@ def test_every_setting_is_there() -> None:
 
 
 def test_every_address_of_the_api_is_there() -> None:
-    table = RouteTable([*SERVED, *graphql.ROUTES])
+    table = RouteTable([*SERVED, *over_http.ROUTES])
     wrong = []
     for page, text in PAGES.items():
         for found in CALL.finditer(text):

@@ -20,7 +20,7 @@ import pytest
 from benchmarks.open_pages import PAGES
 from tests.support.page_addresses import addresses
 from tests.support.world import UNLIMITED, Answer, World, open_world
-from wmsd.dispatch import prepared_answers as prepared
+from wmsd.dispatch import prepared_answers
 from wmsd.dispatch.limits.costs import Payers
 from wmsd.dispatch.prepared_answers import Kept, Make
 from wmsd.interfaces.pages.kit.browser import LARGEST_FORM
@@ -164,8 +164,8 @@ async def test_what_is_made_once_is_not_made_again(world: World, monkeypatch: py
         made.append(1)
         return kept(make)
 
-    kept = prepared.kept_answer
-    monkeypatch.setattr(prepared, "kept_answer", counted)
+    kept = prepared_answers.kept_answer
+    monkeypatch.setattr(prepared_answers, "kept_answer", counted)
     for method, path in having(ONCE):
         before = len(made)
         first = await ask(world, method, PAGES[path])

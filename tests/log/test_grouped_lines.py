@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.log_files import lines
 from tests.support.log_lines import keeping
-from wmsd.log import line_writer as grouped_lines
+from wmsd.log import line_writer
 from wmsd.log import output as logs
 from wmsd.log.line_writer import REQUESTS, GroupedLines, RequestLine, log_request
 from wmsd.log.output import HumanFormatter, JsonFormatter
@@ -113,7 +113,7 @@ def test_another_handler_gets_each_as_a_record() -> None:
 
 
 def test_what_a_slow_disk_cannot_take_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grouped_lines, "MOST_WAITING", 10)
+    monkeypatch.setattr(line_writer, "MOST_WAITING", 10)
     handler = open_log(tmp_path / "log")
     handler.acquire()  # as if a write took long
     try:

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from aiohttp import web
 
 from wmsd.base.client_addresses import networks
-from wmsd.interfaces.http import connections
-from wmsd.interfaces.http import listener as listening
+from wmsd.interfaces.http import connections, listener
 from wmsd.interfaces.http.connections import Bounds
 
 HELLO = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -49,7 +48,7 @@ async def serving(
 
     app = web.Application()
     app.router.add_route("*", "/{anything:.*}", handler or hello)
-    async with listening.open_listener(
+    async with listener.open_listener(
         app, "127.0.0.1", 0, bounds=bounds, tls=tls, proxies=networks(proxies or []), grace_seconds=1
     ) as (_, port):
         yield port

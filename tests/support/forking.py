@@ -20,13 +20,13 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from wmsd.interfaces import browser_service as for_browsers
+from wmsd.interfaces import browser_service
 from wmsd.interfaces.cli import main
 from wmsd.interfaces.pages.kit.rendering import load_templates
 
 MOST_BYTES = 1 << 20
 """Of a request."""
-LATE = (for_browsers,)
+LATE = (browser_service,)
 """What a server imports when it is asked for a page."""
 AS_STARTED = ("-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
 """What follows the name of Python where a command is started by itself."""

@@ -10,7 +10,7 @@ from wmsd.contract.bulk_imports import ImportRefused
 from wmsd.contract.validation import validate_model
 from wmsd.imports.file_kinds import KINDS, export_csv, import_csv
 from wmsd.maintenance.file_checks.company_checks import examine
-from wmsd.warehouse.stock import adjustments as adjusting
+from wmsd.warehouse.stock import adjustments
 from wmsd.warehouse.stock.counts import CountOutcome
 from wmsd.warehouse.stock.parts import contents_of
 from wmsd.warehouse.stock.schema import Adjustment, Quarantining
@@ -49,15 +49,15 @@ class Store:
 
     async def adjust(self, article: int, warehouse: int = MAIN, **values: Any) -> None:
         body = validate_model(Adjustment, {"reason": "test", **_decimals(values)})
-        await (await self.world.database()).write(lambda tx: adjusting.adjust(tx, article, warehouse, body))
+        await (await self.world.database()).write(lambda tx: adjustments.adjust(tx, article, warehouse, body))
 
     async def quarantine(self, article: int, warehouse: int = MAIN, **values: Any) -> None:
         body = validate_model(Quarantining, {"reason": "test", **_decimals(values)})
-        await (await self.world.database()).write(lambda tx: adjusting.quarantine(tx, article, warehouse, body))
+        await (await self.world.database()).write(lambda tx: adjustments.quarantine(tx, article, warehouse, body))
 
     async def release(self, article: int, warehouse: int = MAIN, **values: Any) -> None:
         body = validate_model(Quarantining, {"reason": "test", **_decimals(values)})
-        await (await self.world.database()).write(lambda tx: adjusting.release(tx, article, warehouse, body))
+        await (await self.world.database()).write(lambda tx: adjustments.release(tx, article, warehouse, body))
 
     async def order(self, article: int, quantity: float, warehouse: int = MAIN, **line: Any) -> int:
         """An order that holds it; its id."""

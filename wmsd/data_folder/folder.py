@@ -16,7 +16,7 @@ from wmsd.base.machine.disk import disk_of
 from wmsd.base.machine.private_files import give_to_owner_of, make_folders, new_private
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.base.repeated_failures import RepeatedFailures
-from wmsd.data_folder import file_swap as swapping
+from wmsd.data_folder import file_swap
 from wmsd.data_folder.file_swap import sync
 from wmsd.data_folder.messages import check_folder, refuse_others
 from wmsd.data_folder.names import PLATFORM_FILE
@@ -75,7 +75,7 @@ class DataFolder:
     def is_made(self) -> bool:
         """Raises StorageError as `check_seen` does."""
         self.check_seen()
-        return self.platform_file.exists() or swapping.is_begun(self.path)
+        return self.platform_file.exists() or file_swap.is_begun(self.path)
 
     def check_seen(self) -> None:
         """Raises StorageError where it is another user's, and hidden from this one."""
@@ -243,9 +243,9 @@ class DataFolder:
     def _finish_swap(self) -> None:
         """Finishes a restore that was cut off. Raises StorageError."""
         try:
-            swapping.finish_swap(self.path)
+            file_swap.finish_swap(self.path)
         except OSError as error:
-            raise swapping.SwapUnfinished(self.path, error) from None
+            raise file_swap.SwapUnfinished(self.path, error) from None
 
     def _wait_for_commands(self) -> None:
         if not self._is_told_of_commands:

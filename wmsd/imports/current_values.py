@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from wmsd.base.quantity import to_text
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.directory import store as directory
@@ -121,4 +121,4 @@ def as_cell(value: object) -> str:
             if value.is_finite() and abs(value.adjusted()) < LONGEST_NUMBER
             else str(value)
         )
-    return cells.plain_cell(value)
+    return csv_cells.plain_cell(value)

@@ -8,7 +8,7 @@ from typing import IO, Any, Final, NamedTuple, TextIO
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import NO_NUMBER
 from wmsd.base.plurals import count_of
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.contract.bulk_imports import CellError, Errors
 from wmsd.imports.csv_rows import Columns, Form, Unreadable, WrongHeader, column_name, split
 from wmsd.imports.file_form import Guess, lines_of
@@ -131,7 +131,7 @@ def write_errors(errors: Iterable[Wrong], file: TextIO, more: int = 0) -> None:
     writer.writerow(["row", "column", "cell", "message"])
     for each in errors:
         row = [each.line or "", short_cell(each.column), short_cell(each.cell or ""), each.sentence]
-        writer.writerow([cells.write_cell(value) for value in row])
+        writer.writerow([csv_cells.write_cell(value) for value in row])
     if more:
         writer.writerow(["", "", "", and_more(more)])
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from wmsd.base.strict_json import dumps
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.contract.fields import Model
 from wmsd.contract.operation import Operation
 from wmsd.contract.results import CursorPage
@@ -36,7 +36,9 @@ def as_lines(walking: Operation, columns: Sequence[str]) -> Operation:
         text = page.records
         if not csv.has_rendered:  # the list has an SQL of its own
             records = json.loads(f"[{text}]", parse_float=str, parse_int=str)
-            text = END.join(csv_line([cells.write_cell(each.get(name)) for name in columns]) for each in records)
+            text = END.join(
+                csv_line([csv_cells.write_cell(each.get(name)) for name in columns]) for each in records
+            )
         return _with_lines(page, text, began)
 
     return replace(

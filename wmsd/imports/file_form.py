@@ -12,7 +12,7 @@ from typing import IO, Final, NamedTuple
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, number_readings
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.imports.csv_rows import Columns, Form, Unreadable, column_name, delimiter_of, ends_in, split
 from wmsd.imports.encoding_samples import Sample, sample_of
 from wmsd.imports.encodings import ENCODINGS, SAVE_AS, encoding_of, not_readable
@@ -178,7 +178,7 @@ class Numbers:
             header = next(rows, None)
             names = [column_name(heading, columns) for heading in header.cells] if header else []
             places = [
-                (n, name) for n, name in enumerate(names) if name in columns and cells.is_number(columns[name])
+                (n, name) for n, name in enumerate(names) if name in columns and csv_cells.is_number(columns[name])
             ]
             for row in rows if places else ():
                 for place, name in places:

@@ -15,11 +15,11 @@ from pydantic.fields import FieldInfo
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import unambiguous
 from wmsd.base.quantity import to_text
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.contract.bulk_imports import Import, ImportRefused, Outcome, Progress, Watch
 from wmsd.db.engine.staging import HERE, STAGED, Staging, forget_staged_rows
 from wmsd.db.engine.transaction import Transaction
-from wmsd.imports import similar_codes as alike
+from wmsd.imports import similar_codes
 from wmsd.imports.csv_rows import PLAIN, Form, decode_lines, read_rows
 from wmsd.imports.disk_room import Room
 from wmsd.imports.run import row_by_row
@@ -38,7 +38,7 @@ from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.packaging import store as packaging
 from wmsd.warehouse.packaging.imports import import_packaging_movements, import_packaging_types
 from wmsd.warehouse.packaging.schema import PackagingMovementFields, PackagingTypeFields
-from wmsd.warehouse.stock import parts as contents
+from wmsd.warehouse.stock import parts
 from wmsd.warehouse.stock import store as stock
 from wmsd.warehouse.stock.counts import CountOutcome
 from wmsd.warehouse.stock.imports import CountRow, StockCountImport
@@ -108,7 +108,7 @@ def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
 
 
 def _stock_count(tx: Transaction) -> Iterator[dict[str, Any]]:
-    for article_code, warehouse_code, goods, there in contents.every(tx):
+    for article_code, warehouse_code, goods, there in parts.every(tx):
         place = {"article_code": article_code, "warehouse_code": warehouse_code, **goods._asdict()}
         yield {**place, **{name: to_text(amount) for name, amount in there._asdict().items()}}
 
@@ -230,7 +230,7 @@ def import_beside(
     rows = read_rows(kind.columns, kind.required, texts, outcome, form)
 
     def gather(tx: Transaction) -> int:
-        seen = rows if kind.table is None else alike.noted(tx, STAGED, kind.table, rows)
+        seen = rows if kind.table is None else similar_codes.noted(tx, STAGED, kind.table, rows)
         return importing.gather(tx, STAGED, seen, outcome)
 
     count = staging.gather(gather)
@@ -242,7 +242,7 @@ def import_beside(
     if importing.checks_all:
         _refuse(outcome)
     if kind.table is not None:
-        outcome.alike = staging.check(partial(alike.find, table=kind.table))
+        outcome.alike = staging.check(partial(similar_codes.find, table=kind.table))
     if importing.checks_all and dry_run:
         raise DryRun(outcome)
     if room is not None:
@@ -288,7 +288,7 @@ class DryRun(Exception):
 
 def write_headings(kind: Kind, file: IO[str]) -> None:
     """The first line of a file of this kind: by itself, it is a template to fill in."""
-    csv.writer(file, lineterminator="\n").writerow(map(cells.write_cell, kind.columns))
+    csv.writer(file, lineterminator="\n").writerow(map(csv_cells.write_cell, kind.columns))
 
 
 def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
@@ -304,5 +304,7 @@ def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
 
 def cells_of(kind: Kind, record: Mapping[str, Any]) -> list[str]:
     """The cells of a row, in the order of the columns."""
-    written = {name: cells.write_cell(record.get(name)) for name in kind.columns}
-    return [unambiguous(cell) if cells.is_number(kind.columns[name]) else cell for name, cell in written.items()]
+    written = {name: csv_cells.write_cell(record.get(name)) for name in kind.columns}
+    return [
+        unambiguous(cell) if csv_cells.is_number(kind.columns[name]) else cell for name, cell in written.items()
+    ]

@@ -7,7 +7,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.contract.bulk_imports import Outcome
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql import undo_rows as kept_rows
+from wmsd.db.sql import undo_rows
 from wmsd.db.sql.lists import Listing, conditions
 from wmsd.db.sql.records import record_sql
 from wmsd.db.sql.undo_rows import Keeping
@@ -74,7 +74,7 @@ def last_that_changed(tx: Transaction) -> dict[str, Any] | None:
 
 def last_to_take_back(tx: Transaction) -> dict[str, Any] | None:
     """The import that `import undo` would take back, as `row` shows it."""
-    made = kept_rows.made(tx)
+    made = undo_rows.made(tx)
     return None if made is None else row(tx, made.import_id)
 
 
@@ -123,7 +123,7 @@ class Recording:
             if keeping is not None:
                 keeping.end(has_changed_something)
             elif has_changed_something:  # then an import before this one is not the last any more
-                kept_rows.forget(tx)
+                undo_rows.forget(tx)
             tx.execute(FORGET_OLD, (MOST_KEPT,))
 
         return end
@@ -134,4 +134,4 @@ NOTE_UNDONE: Final = "UPDATE imports SET undone_at = ?, undone_by = ? WHERE id =
 
 def note_undone(tx: Transaction, import_id: int) -> None:
     tx.execute(NOTE_UNDONE, (tx.timestamp, tx.actor.name, import_id))
-    kept_rows.forget(tx)
+    undo_rows.forget(tx)

@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple
 from wmsd.base.problems import Problem
 from wmsd.db.engine.staging import STAGED, Staging
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql import undo_rows as kept_rows
+from wmsd.db.sql import undo_rows
 from wmsd.db.sql.undo_rows import Made
 from wmsd.imports import store as record
-from wmsd.warehouse.articles import undo_article_import as articles
+from wmsd.warehouse.articles import undo_article_import
 from wmsd.warehouse.packaging import packaging_ledger
-from wmsd.warehouse.stock import undo_stock_import as stock
+from wmsd.warehouse.stock import undo_stock_import
 
 MOST_TOLD: Final = 10
 NOUNS: Final = {
@@ -41,7 +41,7 @@ class Prepared(NamedTuple):
     """What was computed before others have to wait, of the import that was the last one then."""
 
     made: Made | None
-    counters: stock.Counters | None
+    counters: undo_stock_import.Counters | None
     """Only for an import of stock."""
 
 
@@ -56,10 +56,10 @@ def undo_last(staging: Staging, import_id: int | None = None, used: Iterable[int
 
 
 def _prepare(tx: Transaction) -> Prepared:
-    made = kept_rows.made(tx)
+    made = undo_rows.made(tx)
     if made is None or made.table != "stock_movements":
         return Prepared(made, None)
-    return Prepared(made, stock.stage(tx, STAGED, made, _reason(made)))
+    return Prepared(made, undo_stock_import.stage(tx, STAGED, made, _reason(made)))
 
 
 def _reason(made: Made) -> str:
@@ -67,7 +67,7 @@ def _reason(made: Made) -> str:
 
 
 def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iterable[int]) -> dict[str, Any]:
-    made = kept_rows.made(tx)
+    made = undo_rows.made(tx)
     if made is None:
         raise CannotBeUndone([_why_none(record.last_that_changed(tx))])
     if import_id not in (None, made.import_id):
@@ -92,7 +92,7 @@ def _why_none(last: dict[str, Any] | None) -> str:
         return f"{named} was taken back at {last['undone_at']}"
     if last["kind"] not in record.KEPT_TABLES:
         return f"{named} documents are not taken back: cancel them, one by one or by a file with the column status"
-    return f"{named} has changed more than is kept for taking back ({kept_rows.MOST_BYTES // 2**20} MB)"
+    return f"{named} has changed more than is kept for taking back ({undo_rows.MOST_BYTES // 2**20} MB)"
 
 
 def _refuse_if(obstacles: Iterable[str]) -> None:
@@ -104,20 +104,20 @@ def _refuse_if(obstacles: Iterable[str]) -> None:
 
 def _obstacles(tx: Transaction, made: Made, found: dict[str, Any], used: Iterable[int]) -> Iterator[str]:
     if made.table == "stock_movements":
-        yield from stock.obstacles(tx, made, found["last_change"], MOST_TOLD + 1)
+        yield from undo_stock_import.obstacles(tx, made, found["last_change"], MOST_TOLD + 1)
     if made.table not in NOUNS:
         return
-    changed = kept_rows.changed_since(tx, made, found["last_change"], found["imported_at"], MOST_TOLD + 1)
+    changed = undo_rows.changed_since(tx, made, found["last_change"], found["imported_at"], MOST_TOLD + 1)
     for code in _codes(tx, made, changed):
         yield f"{NOUNS[made.table]} {code} was changed since"
-    for row_id, child in kept_rows.referred_to(tx, made.table, made.after, made.last, MOST_TOLD + 1):
+    for row_id, child in undo_rows.referred_to(tx, made.table, made.after, made.last, MOST_TOLD + 1):
         (code,) = _codes(tx, made, [row_id])
         yield f"{NOUNS[made.table]} {code} is used already: {child.replace('_', ' ')}"
     if made.table == "warehouses":
         for code in _codes(tx, made, [each for each in used if made.after < each <= made.last]):
             yield f"warehouse {code} is a site of a transport planner"
     if made.table == "articles":
-        yield from articles.obstacles(tx, made, MOST_TOLD + 1)
+        yield from undo_article_import.obstacles(tx, made, MOST_TOLD + 1)
 
 
 def _codes(tx: Transaction, made: Made, ids: Iterable[int]) -> Iterator[str]:
@@ -125,18 +125,18 @@ def _codes(tx: Transaction, made: Made, ids: Iterable[int]) -> Iterator[str]:
         yield tx.value(f"SELECT code FROM {made.table} WHERE id = ?", (each,))
 
 
-def _take_back(tx: Transaction, made: Made, counters: stock.Counters | None) -> list[str]:
+def _take_back(tx: Transaction, made: Made, counters: undo_stock_import.Counters | None) -> list[str]:
     """Answers what forbids it."""
     if counters is not None:
-        return stock.take_back(tx, counters)
+        return undo_stock_import.take_back(tx, counters)
     if made.table == "packaging_movements":
         try:
             packaging_ledger.take_back_import(tx, made, _reason(made))
         except Problem as problem:
             return [sentence for sentences in problem.errors.values() for sentence in sentences]
     elif made.table == "articles":
-        articles.take_back(tx, made)
+        undo_article_import.take_back(tx, made)
     else:
-        kept_rows.delete_made(tx, made)
-        kept_rows.restore(tx, made)
+        undo_rows.delete_made(tx, made)
+        undo_rows.restore(tx, made)
     return []

@@ -23,8 +23,7 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.contract.context import Caller, Company
 from wmsd.data_folder.folder import DataFolder
 from wmsd.dispatch.limits.costs import Costs
-from wmsd.host import child_process as own_process
-from wmsd.host import own_program
+from wmsd.host import child_process, own_program
 from wmsd.host.child_process import Limits
 from wmsd.imports.csv_rows import NO_ROWS
 from wmsd.imports.uploads import SAID, About, State, Upload, Uploads, last_lines
@@ -245,10 +244,10 @@ class ImportDesk:
         command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
         async with self._at_once:
             with said_file.open("ab") as said:
-                process = await own_process.start(command, self._limits, stdout=out, stderr=said)
+                process = await child_process.start(command, self._limits, stdout=out, stderr=said)
             self._processes[process] = company.id
             try:
-                code = await own_process.ended(process, self._limits, longest, charge)
+                code = await child_process.ended(process, self._limits, longest, charge)
                 why = self._limit_reached(code, said_file)
             except TimeoutError:
                 process.kill()
@@ -263,9 +262,9 @@ class ImportDesk:
 
     def _limit_reached(self, code: int, said_file: Path) -> str | None:
         """The sentence for a process that has run out of memory or time."""
-        if own_process.ran_out_of_time(code):
+        if child_process.ran_out_of_time(code):
             return OF_TIME.format(minutes=math.ceil(self._limits.cpu_seconds / 60))
-        if code and own_process.ran_out_of_memory(code, last_lines(said_file)):
+        if code and child_process.ran_out_of_memory(code, last_lines(said_file)):
             return OF_MEMORY.format(megabytes=self._limits.data_bytes // MEGABYTE)
         return None
 

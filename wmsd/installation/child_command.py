@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from wmsd.host import child_process as own_process
+from wmsd.host import child_process
 from wmsd.host.one_file.failure_messages import sentence_of
 
 STOP_SECONDS: Final = 5.0
@@ -43,7 +43,7 @@ class Beside:
         assert self._over is None, "one at a time"
         over = self._over = asyncio.Event()
         try:
-            self._process = process = await own_process.start(
+            self._process = process = await child_process.start(
                 [*self._command, *options],
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

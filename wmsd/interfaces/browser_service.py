@@ -15,7 +15,7 @@ from wmsd.interfaces.guide.source import Source
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.openapi.document import openapi_document
 from wmsd.interfaces.pages import routes as pages
-from wmsd.interfaces.pages.kit import routing as visits
+from wmsd.interfaces.pages.kit import routing
 from wmsd.interfaces.reference import routes as reference
 from wmsd.interfaces.reference.operations import Reference, Version, reference_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
@@ -63,7 +63,7 @@ def add_to(
     reference.add_to(app, installation, partial(_reference, installation.abilities))
     guide.add_to(app, installation, commands)
     pages.add_to(app, installation, changes)
-    visits.refuse_all_else(app)
+    routing.refuse_all_else(app)
 
 
 def _reference(abilities: Mapping[str, str]) -> Reference:

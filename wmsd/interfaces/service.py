@@ -14,7 +14,7 @@ from wmsd.imports.upload_jobs import ImportDesk
 from wmsd.installation.live_changes import LiveChanges
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
-from wmsd.interfaces.graphql import over_http as graphql
+from wmsd.interfaces.graphql import over_http
 from wmsd.interfaces.guide.source import Source
 from wmsd.interfaces.http import metrics
 from wmsd.interfaces.http.aiohttp_web import web
@@ -44,7 +44,7 @@ from wmsd.server.webhook_sender import WebhookService, new_client, new_sender
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
 """The routes in the descriptions of REST."""
-TOLD: Final[Sequence[Route]] = (*ROUTES, *graphql.ROUTES)
+TOLD: Final[Sequence[Route]] = (*ROUTES, *over_http.ROUTES)
 """The routes in the public index."""
 INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 """Routes that are served, but listed only for holders of their tokens."""
@@ -98,7 +98,7 @@ def service(
     figures = app[LIVE_FIGURES] = LiveFigures(installation, jobs)
     app.cleanup_ctx.append(partial(_beating, figures))
     metrics.add_to(app, installation, figures)
-    graphql.add_to(app, installation)
+    over_http.add_to(app, installation)
     closed_last = AsyncExitStack()
     closed_last.push_async_callback(client.close)
     app.cleanup_ctx.append(partial(_closed, closed_last))
@@ -120,9 +120,9 @@ def _add_for_browsers(
     closed_last: AsyncExitStack,
     app: web.Application,
 ) -> None:
-    from wmsd.interfaces import browser_service as for_browsers  # imported here, because a start does not need it
+    from wmsd.interfaces import browser_service  # imported here, because a start does not need it
 
-    for_browsers.add_to(app, installation, today, changes, imports, rooms, commands, closed_last)
+    browser_service.add_to(app, installation, today, changes, imports, rooms, commands, closed_last)
 
 
 async def _ended(changes: LiveChanges, app: web.Application) -> None:

@@ -16,7 +16,7 @@ from wmsd.contract.context import Caller, Company
 from wmsd.contract.operation import Operation
 from wmsd.dispatch import masking
 from wmsd.dispatch.call import MOST_KEPT, Part
-from wmsd.request_history import refusal_reasons as reasons
+from wmsd.request_history import refusal_reasons
 from wmsd.request_history.refusal_reasons import Lack, Refusal
 
 ASKED_FOR: Final = (
@@ -101,7 +101,7 @@ def line_of(taken: Taken, sequence: int, abilities: Container[str], left_out: in
         "status": taken.status,
         "operation": taken.operation.name,
         "code": None if refusal is None else refusal.code,
-        "why": None if refusal is None else reasons.why(refusal),
+        "why": None if refusal is None else refusal_reasons.why(refusal),
         "who": actor.name,
         "user_id": actor.user_id,
         "token_id": actor.token_id,

@@ -32,7 +32,7 @@ from wmsd.imports.upload_jobs import ImportDesk
 from wmsd.installation.live_changes import LiveChanges
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
-from wmsd.server import job_names as words
+from wmsd.server import job_names
 from wmsd.server.alerts.alerts import LOOK_SECONDS as ALERT_SECONDS
 from wmsd.server.alerts.alerts import Alerts
 from wmsd.server.alerts.channels import channels_of
@@ -44,8 +44,7 @@ from wmsd.server.missing_credentials import LostCredentials
 from wmsd.server.monotonic_scheduler import Every, MonotonicTime
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
-from wmsd.tenants.accounts import expiring_tokens as ending_tokens
-from wmsd.tenants.accounts import token_store
+from wmsd.tenants.accounts import expiring_tokens, token_store
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
@@ -109,31 +108,35 @@ class Jobs:
         """Every job, with what it does in words for people."""
         access, files, marks = self._installation.access, self._installation.files, self._installation.marks
         jobs = [
-            Declared(NOTICE_CHANGES_SECONDS, self._notice_changes, *words.NOTICE_CHANGES),
-            Declared(SENDER_TICK_SECONDS, self.sender.tick, *words.SEND_WEBHOOKS),
-            Declared(1, self.watch_the_clock, *words.WATCH_CLOCK),
-            Declared(600, self.clock_watch.keep, *words.KEEP_CLOCK),
-            Declared(60, access.write_token_uses, *words.WRITE_TOKEN_USES),
-            Declared(60, access.write_session_uses, *words.WRITE_SESSION_USES),
-            Declared(60, self._installation.failed_sign_ins.write_failed_sign_ins, *words.WRITE_FAILED_SIGN_INS),
-            Declared(60, self.write_request_counts, *words.WRITE_REQUEST_COUNTS),
-            Declared(60, marks.write, *words.WRITE_MARKS),
-            Declared(1, self.keep_today, *words.KEEP_TODAY),
-            Declared(10, files.close_unused, *words.CLOSE_UNUSED),
-            Declared(TRY_AGAIN_SECONDS, self.try_failed_writes, *words.TRY_FAILED_WRITES),
-            Declared(TRY_AGAIN_SECONDS, self.write_logs_back, *words.WRITE_LOGS_BACK),
-            Declared(TRY_AGAIN_SECONDS, self.look_at_credentials, *words.LOOK_AT_CREDENTIALS),
-            Declared(60, self.make_reserve, *words.MAKE_RESERVE),
-            Declared(LOOK_SECONDS, self.watch_the_disk, *words.WATCH_DISK),
-            Declared(ALERT_SECONDS, self.watch_for_alerts, *words.ALERT),
-            Declared(3600, self.sweep_tokens, *words.SWEEP_TOKENS),
-            Declared(3600, self.tell_of_ending_tokens, *words.TELL_OF_TOKENS),
-            Declared(3600, self.tidy_files, *words.TIDY_FILES),
-            Declared(3600, self.forget_old_requests, *words.FORGET_REQUESTS),
+            Declared(NOTICE_CHANGES_SECONDS, self._notice_changes, *job_names.NOTICE_CHANGES),
+            Declared(SENDER_TICK_SECONDS, self.sender.tick, *job_names.SEND_WEBHOOKS),
+            Declared(1, self.watch_the_clock, *job_names.WATCH_CLOCK),
+            Declared(600, self.clock_watch.keep, *job_names.KEEP_CLOCK),
+            Declared(60, access.write_token_uses, *job_names.WRITE_TOKEN_USES),
+            Declared(60, access.write_session_uses, *job_names.WRITE_SESSION_USES),
+            Declared(
+                60, self._installation.failed_sign_ins.write_failed_sign_ins, *job_names.WRITE_FAILED_SIGN_INS
+            ),
+            Declared(60, self.write_request_counts, *job_names.WRITE_REQUEST_COUNTS),
+            Declared(60, marks.write, *job_names.WRITE_MARKS),
+            Declared(1, self.keep_today, *job_names.KEEP_TODAY),
+            Declared(10, files.close_unused, *job_names.CLOSE_UNUSED),
+            Declared(TRY_AGAIN_SECONDS, self.try_failed_writes, *job_names.TRY_FAILED_WRITES),
+            Declared(TRY_AGAIN_SECONDS, self.write_logs_back, *job_names.WRITE_LOGS_BACK),
+            Declared(TRY_AGAIN_SECONDS, self.look_at_credentials, *job_names.LOOK_AT_CREDENTIALS),
+            Declared(60, self.make_reserve, *job_names.MAKE_RESERVE),
+            Declared(LOOK_SECONDS, self.watch_the_disk, *job_names.WATCH_DISK),
+            Declared(ALERT_SECONDS, self.watch_for_alerts, *job_names.ALERT),
+            Declared(3600, self.sweep_tokens, *job_names.SWEEP_TOKENS),
+            Declared(3600, self.tell_of_ending_tokens, *job_names.TELL_OF_TOKENS),
+            Declared(3600, self.tidy_files, *job_names.TIDY_FILES),
+            Declared(3600, self.forget_old_requests, *job_names.FORGET_REQUESTS),
         ]
         if self.imports is not None:
-            jobs.append(Declared(3600, self.imports.forget_old, *words.FORGET_UPLOADS))
-        return jobs if self.backups is None else [*jobs, Declared(60, self.backups.look, *words.LOOK_AT_BACKUPS)]
+            jobs.append(Declared(3600, self.imports.forget_old, *job_names.FORGET_UPLOADS))
+        return (
+            jobs if self.backups is None else [*jobs, Declared(60, self.backups.look, *job_names.LOOK_AT_BACKUPS)]
+        )
 
     async def start(self) -> None:
         """The watch of the clock is started before, apart: nothing may change until then."""
@@ -262,7 +265,7 @@ class Jobs:
         """Has the log tell of each token two weeks and a day before its end."""
         if not self.clock_watch.is_steady():
             return  # a wrong clock may only make them look so
-        while told := await self._installation.platform.write(ending_tokens.to_tell, is_quiet=True):
+        while told := await self._installation.platform.write(expiring_tokens.to_tell, is_quiet=True):
             for each in told:
                 LOG.warning(
                     "the token %d (%s) of %s expires at %s, in %s; last used: %s. Make another one in time",

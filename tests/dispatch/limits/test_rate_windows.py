@@ -3,7 +3,7 @@
 import pytest
 
 from wmsd.base.problems import Problem
-from wmsd.dispatch.limits import rate_limits as limits
+from wmsd.dispatch.limits import rate_limits
 from wmsd.dispatch.limits.rate_limits import GRAIN, WINDOW, Limiter
 
 
@@ -84,8 +84,8 @@ def test_what_is_over_is_not_taken_back() -> None:
 
 
 def test_a_shared_window_is_of_its_kind_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_KEYS", 2)
-    monkeypatch.setattr(limits, "SHARED", 1)
+    monkeypatch.setattr(rate_limits, "MOST_KEYS", 2)
+    monkeypatch.setattr(rate_limits, "SHARED", 1)
     limiter = Limiter()
     for key in ("open:a", "open:b", "health:a", "health:b"):
         limiter.take(key, 9, 0.0)
@@ -113,22 +113,22 @@ def test_the_last_second() -> None:
 
 
 def test_addresses_have_colons_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_KEYS", 1)
-    monkeypatch.setattr(limits, "SHARED", 1)
+    monkeypatch.setattr(rate_limits, "MOST_KEYS", 1)
+    monkeypatch.setattr(rate_limits, "SHARED", 1)
     limiter = Limiter()
     keys = ("open:2001:db8::1", "open:2001:db8:1::1", "open:2001:db8:2::1")
     assert [limiter.take(key, 9, 0.0).remaining for key in keys] == [8, 8, 7]
 
 
 def test_keys_that_share_are_not_all_in_one_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_KEYS", 1)
+    monkeypatch.setattr(rate_limits, "MOST_KEYS", 1)
     limiter = Limiter()
     assert [limiter.take(f"open:{name}", 9, 0.0).remaining for name in "abcd"] == [8, 8, 8, 8]
 
 
 def test_a_window_that_is_over_makes_room_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The one that comes has its own, in which it is found again."""
-    monkeypatch.setattr(limits, "MOST_KEYS", 1)
+    monkeypatch.setattr(rate_limits, "MOST_KEYS", 1)
     limiter = Limiter()
     limiter.take("open:a", 1, 0.0)
     limiter.take("open:b", 1, WINDOW)

@@ -21,8 +21,7 @@ from hypothesis.stateful import (
 from tests.events.webhooks.watched import DAY, Asked, Client, WatchedSender
 from tests.events.webhooks.world_model import Subscription
 from tests.warehouse.documents.machine import BEGINNING, SETTINGS, STEPS, open_runs
-from wmsd.events.webhooks.deliveries import due_store as deliveries
-from wmsd.events.webhooks.deliveries import redelivery
+from wmsd.events.webhooks.deliveries import due_store, redelivery
 from wmsd.events.webhooks.deliveries.redelivery import Range
 from wmsd.events.webhooks.sending import due_scanner, sender
 from wmsd.events.webhooks.sending.test_event import send_test
@@ -239,7 +238,7 @@ class WebhooksMachine(WatchedSender):
             database = await self.world.database()
             delivery = chosen.queue_test(self.now)
             if is_cut or manner is None:
-                await database.write(lambda tx: deliveries.queue_test(tx, chosen.id))
+                await database.write(lambda tx: due_store.queue_test(tx, chosen.id))
             else:
                 client = cast(LazyClient, Client(self.world, self.client.manners))
                 await send_test(database, client, self.world.clock, self.installation.vault, chosen.id, False)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.world import open_world
 from wmsd.db.engine.transaction import Transaction
-from wmsd.events.webhooks.deliveries import filters as matching
+from wmsd.events.webhooks.deliveries import filters
 from wmsd.events.webhooks.deliveries.filters import Wanted, newest, oldest
 from wmsd.events.webhooks.schema import DELIVERY_STATUSES
 
@@ -98,7 +98,7 @@ def questions(seed: int) -> list[Wanted]:
 async def test_every_question_finds_what_a_plain_reading_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(matching, "LOOKED_AT", 7)
+    monkeypatch.setattr(filters, "LOOKED_AT", 7)
 
     def look(tx: Transaction) -> int:
         fill(tx, seed)

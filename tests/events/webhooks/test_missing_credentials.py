@@ -16,7 +16,7 @@ from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks import missing_credentials
 from wmsd.events.webhooks.checks import CHECKS
-from wmsd.events.webhooks.deliveries import due_store as deliveries
+from wmsd.events.webhooks.deliveries import due_store
 from wmsd.events.webhooks.figures import list_webhook_figures
 from wmsd.events.webhooks.test_receivers.actions import make_webhook_receiver
 from wmsd.events.webhooks.test_receivers.schema import NewReceiver
@@ -101,13 +101,13 @@ async def test_what_waits_holds_up_no_other_and_costs_nothing(
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Grows with each scan of a company's file."""
     looks: list[Any] = []
-    real: Callable[[Transaction], Any] = deliveries.outlooks
+    real: Callable[[Transaction], Any] = due_store.outlooks
 
     def outlooks(tx: Transaction) -> Any:
         looks.append(tx)
         return real(tx)
 
-    monkeypatch.setattr(deliveries, "outlooks", outlooks)
+    monkeypatch.setattr(due_store, "outlooks", outlooks)
     return looks
 
 

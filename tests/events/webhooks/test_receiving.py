@@ -18,7 +18,7 @@ from tests.support.world import UNLIMITED, World, open_world
 from wmsd.base.problems import Problem
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
-from wmsd.events.webhooks import receiver_rules as rules
+from wmsd.events.webhooks import receiver_rules
 from wmsd.events.webhooks.deliveries import actions as delivery_actions
 from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.events.webhooks.sending.test_event import send_test
@@ -168,7 +168,7 @@ async def test_410_switches_it_off_and_says_nothing_of_it_to_the_house(scene: Sc
 
 
 async def test_one_that_answers_late_holds_the_attempt(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(rules.REPLIES, "late", rules.Reply(200, "late", 0.2))
+    monkeypatch.setitem(receiver_rules.REPLIES, "late", receiver_rules.Reply(200, "late", 0.2))
     await scene.make(answers="late")
     await scene.shop.order()
     await scene.settled()
@@ -230,14 +230,14 @@ async def test_it_keeps_the_last_hundred_and_no_more_than_its_bytes(scene: Scene
     kept = await scene.write(lambda tx: keep(tx, b"{}", 130))
     assert [id for id, _ in kept] == list(range(31, 131))
     kept = await scene.write(lambda tx: keep(tx, b"x" * 500_000, 60))
-    assert len(kept) == rules.KEPT_BYTES // rules.KEPT_OF_BODY
-    assert {size for _, size in kept} == {rules.KEPT_OF_BODY}
+    assert len(kept) == receiver_rules.KEPT_BYTES // receiver_rules.KEPT_OF_BODY
+    assert {size for _, size in kept} == {receiver_rules.KEPT_OF_BODY}
     detail = await scene.write(lambda tx: actions.get_webhook_received.action(tx, 1, kept[-1][0]))
     assert (detail["is_cut"], detail["body_bytes"], detail["secret"]) == (True, 500_000, None)
 
 
 async def test_a_company_has_only_so_many(scene: Scene) -> None:
-    for _ in range(rules.MOST):
+    for _ in range(receiver_rules.MOST):
         await scene.make()
     with pytest.raises(Problem, match="at most 5 test receivers"):
         await scene.make()
@@ -253,7 +253,7 @@ async def test_it_ends_after_a_week_with_all_that_it_has(scene: Scene) -> None:
     await scene.shop.order()
     await scene.settled()
     last = (await scene.log())[-1]["attempts"][0]
-    assert (last["error"], last["response_status"]) == (rules.ENDED, None)
+    assert (last["error"], last["response_status"]) == (receiver_rules.ENDED, None)
     for _ in range(2):
         assert await scene.write(store.end_old) in (0, 1)
     await scene.world.call("GET", "/api/webhooks/1", status=404)

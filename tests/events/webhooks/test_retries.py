@@ -7,7 +7,7 @@ import pytest
 
 from tests.events.webhooks.hooks import SECRET, Hooks
 from tests.support.receivers import MANNERS, Received, answer, hang
-from wmsd.events.webhooks.deliveries import due_store as deliveries
+from wmsd.events.webhooks.deliveries import due_store
 from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION
 
 FAILS = MANNERS["/500"]
@@ -285,8 +285,8 @@ async def test_what_was_skipped_in_part_leaves_nothing_held_for_ever(
     await failing_order(hooks, "sales_order.created", "sales_order.status_changed")
     for status in ORDER_MOVES:
         await hooks.world.send("PATCH", "/api/sales-orders/1", {"status": status})
-    monkeypatch.setattr(deliveries, "AT_ONCE", 2)
-    await (await hooks.world.database()).write(lambda tx: deliveries.skip_all(tx, "The module was off."))
+    monkeypatch.setattr(due_store, "AT_ONCE", 2)
+    await (await hooks.world.database()).write(lambda tx: due_store.skip_all(tx, "The module was off."))
     assert await hooks.statuses() == ["pending", "held", "skipped", "skipped"]
     await hooks.change(url=hooks.receiver.url("/200"))
     await hooks.later(31)

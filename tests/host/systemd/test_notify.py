@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.service_manager import Listener, manager_at
-from wmsd.host.systemd import notify as service_manager
+from wmsd.host.systemd import notify
 from wmsd.host.systemd.notify import ServiceManager, environment_of_next
 
 SECONDS = 5.0
@@ -106,7 +106,7 @@ def test_signs_of_life_come_at_half_of_the_time(path_listener: Listener) -> None
 
 
 def test_work_before_the_start_is_waited_for(path_listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_manager, "EXTEND_SECONDS", 0.15)
+    monkeypatch.setattr(notify, "EXTEND_SECONDS", 0.15)
     manager = ServiceManager({"NOTIFY_SOCKET": path_listener.address})
     extended = {"EXTEND_TIMEOUT_USEC": "150000", "WATCHDOG": "1", "STATUS": "Migrating."}
     with manager.working("Migrating."):

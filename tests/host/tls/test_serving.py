@@ -10,7 +10,7 @@ import pytest
 
 from tests.host.tls.test_lan import BOX, NOW
 from tests.support.steering import SteeredClock
-from wmsd.host.tls import served_certificate as serving
+from wmsd.host.tls import served_certificate
 from wmsd.host.tls.authority import new_authority, new_certificate
 from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER
 from wmsd.host.tls.served_certificate import ServedTls
@@ -54,8 +54,8 @@ async def test_a_file_that_became_a_fifo_keeps_no_server_waiting(
         said.append(sentence % error)
         is_said.set()
 
-    monkeypatch.setattr(serving, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(serving.LOG, "error", note)
+    monkeypatch.setattr(served_certificate, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(served_certificate.LOG, "error", note)
     release = threading.Timer(5.0, lambda: os.close(os.open(fifo, os.O_RDWR | os.O_NONBLOCK)))
     release.start()  # whoever reads the FIFO would wait for ever
     keeping = asyncio.create_task(served.keep())

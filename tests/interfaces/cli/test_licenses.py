@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.support.command import Home
-from wmsd.host import licences as third_party
+from wmsd.host import licences
 
 
 def test_every_package_that_is_needed_is_named_with_its_version_and_licence(home: Home) -> None:
@@ -20,7 +20,7 @@ def test_every_package_that_is_needed_is_named_with_its_version_and_licence(home
 
 
 def test_every_component_has_the_text_of_its_licence() -> None:
-    assert [each.name for each in third_party.components() if len(each.text.strip()) < 200] == []
+    assert [each.name for each in licences.components() if len(each.text.strip()) < 200] == []
 
 
 def test_one_licence_is_printed_by_its_name(home: Home) -> None:
@@ -33,7 +33,7 @@ def test_one_licence_is_printed_by_its_name(home: Home) -> None:
 
 def test_all_texts_are_printed_together(home: Home) -> None:
     text = home.run("licenses", "--full").out
-    for each in third_party.components():
+    for each in licences.components():
         assert f"{each.name} {each.version}: {each.licence}\n" in text
         assert each.text.strip().split("\n")[-1] in text
 
@@ -47,4 +47,4 @@ def test_a_name_that_is_not_there(home: Home) -> None:
 
 @pytest.mark.parametrize("requirement", ["aiohttp==3.14.5 \\\n    --hash=sha256:0", "aiohttp==1"])
 def test_the_lock_names_the_packages(requirement: str) -> None:
-    assert third_party.REQUIREMENT.findall(f"# a comment\n{requirement}\n") == ["aiohttp"]
+    assert licences.REQUIREMENT.findall(f"# a comment\n{requirement}\n") == ["aiohttp"]

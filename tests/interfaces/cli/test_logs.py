@@ -11,8 +11,7 @@ import pytest
 
 from tests.support.command import PROGRAM, Home, first_day
 from tests.support.forked import FIXED
-from wmsd.host.systemd import commands as host
-from wmsd.host.systemd import journal
+from wmsd.host.systemd import commands, journal
 
 LOGGED = {"WMSD_LOG_FILE": "wmsd.log"}
 HOSTILE = "/api/hostile%0A2026-11-24%20forged%1B[2J%E2%80%AE?search=%0A"
@@ -143,7 +142,7 @@ def test_the_journal_is_asked_where_wmsd_is_a_service(tmp_path: Path, monkeypatc
     program.write_text('#!/bin/sh\necho "2026-11-24 12:00:01 info    $*"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(host, "systemd_runs", lambda: True)
+    monkeypatch.setattr(commands, "systemd_runs", lambda: True)
     monkeypatch.setattr(journal, "UNIT_FILE", program)
     assert journal.is_there()
     since = datetime(2026, 11, 24, tzinfo=UTC)

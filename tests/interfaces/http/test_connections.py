@@ -14,8 +14,7 @@ from tests.support.raw_http import Caller
 from tests.support.world import World
 from wmsd.base.client_addresses import counted_as, is_in, networks, without_port
 from wmsd.base.problems import Problem
-from wmsd.interfaces.http import accept_queue as opening
-from wmsd.interfaces.http import connections, requests
+from wmsd.interfaces.http import accept_queue, connections, requests
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listener import FILES_BESIDE, bounded_by_files
 
@@ -43,7 +42,7 @@ async def test_half_a_head_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 async def test_a_handshake_has_its_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(accept_queue, "HEAD_SECONDS", 0.3)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(CERTIFICATE)
     async with serving(Bounds(), tls=tls) as port:

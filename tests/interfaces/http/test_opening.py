@@ -16,8 +16,7 @@ import uvloop
 from tests.support.connecting import answers, close_all, opened, serving
 from wmsd.base.client_addresses import networks
 from wmsd.host.listen_sockets import listeners
-from wmsd.interfaces.http import accept_queue as opening
-from wmsd.interfaces.http import listener as listening
+from wmsd.interfaces.http import accept_queue, listener
 from wmsd.interfaces.http.accept_queue import OPENED_AT_ONCE
 from wmsd.interfaces.http.connections import Bounds, Connection, Connections
 from wmsd.interfaces.http.listener import Accepting
@@ -107,7 +106,7 @@ async def test_whoever_comes_now_and_then_does_not_wait_for_those_who_come_often
 
 
 async def test_nobody_waits_for_ever(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "LONGEST_SECONDS", 0.001)
+    monkeypatch.setattr(accept_queue, "LONGEST_SECONDS", 0.001)
     for _ in range(CROWD):
         desk.client("127.0.1.1")
     with desk.accepting():
@@ -151,7 +150,7 @@ async def test_what_waits_is_closed_as_soon_as_it_gives_way() -> None:
 
 async def test_what_is_cut_while_it_waits_leaves_nothing_to_collect() -> None:
     """Under attack most are, and everybody waits while garbage is collected."""
-    come, kept = Connections(Bounds()), opening.Opening(tls=None)
+    come, kept = Connections(Bounds()), accept_queue.Opening(tls=None)
     connection = come.protocol(asyncio.Protocol)
     connection.count(("127.0.0.1", 1))
     kept.add(connection, socket.socket())
@@ -214,8 +213,8 @@ class OneFails:
     [
         pytest.param(Connections, "add", MemoryError(), id="memory for a connection"),
         pytest.param(asyncio, "ensure_future", MemoryError(), id="memory for its task"),
-        pytest.param(listening, "_accepted", OSError(errno.ENOMEM, "no memory"), id="memory of the system"),
-        pytest.param(listening, "_accepted", OSError(errno.EMFILE, "no files"), id="files"),
+        pytest.param(listener, "_accepted", OSError(errno.ENOMEM, "no memory"), id="memory of the system"),
+        pytest.param(listener, "_accepted", OSError(errno.EMFILE, "no files"), id="files"),
     ],
 )
 async def test_a_shortage_while_accepting_costs_one_connection_at_most(

@@ -8,7 +8,7 @@ from time import perf_counter
 import pytest
 
 from tests.support.world import World
-from wmsd.interfaces.http import request_turns as turns
+from wmsd.interfaces.http import request_turns
 from wmsd.interfaces.http.request_turns import LONG_SECONDS, MOST_AT_ONCE, NOBODY, Turns
 
 
@@ -43,14 +43,14 @@ async def test_in_a_long_turn_whoever_costs_least_is_next_and_who_names_no_compa
 
 
 async def test_nobody_waits_for_ever(long_turn: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "LONGEST_SECONDS", 0.05)
+    monkeypatch.setattr(request_turns, "LONGEST_SECONDS", 0.05)
     order: list[float] = []
 
     async def request(cost: float) -> None:
         await long_turn.next(cost)
         order.append(cost)
 
-    monkeypatch.setattr(turns, "LONG_SECONDS", 0.0)
+    monkeypatch.setattr(request_turns, "LONG_SECONDS", 0.0)
     first = [asyncio.ensure_future(request(NOBODY)) for _ in range(5)]
     await asyncio.sleep(0)
     time.sleep(0.1)  # noqa: ASYNC251  (a step that keeps the loop)
@@ -86,7 +86,7 @@ async def most_at_once(made: Turns, number: int) -> int:
 async def test_while_turns_are_long_they_begin_one_by_one(
     long_turn: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "LONG_SECONDS", 0.0)
+    monkeypatch.setattr(request_turns, "LONG_SECONDS", 0.0)
     assert await most_at_once(long_turn, 20) == 1
 
 
@@ -113,7 +113,7 @@ def asked(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]
         found.append(cost)
         await real(self, cost)
 
-    monkeypatch.setattr(turns, "LONG_SECONDS", -1.0)
+    monkeypatch.setattr(request_turns, "LONG_SECONDS", -1.0)
     monkeypatch.setattr(Turns, "next", noted)
     yield found
 

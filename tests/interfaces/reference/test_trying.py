@@ -17,7 +17,7 @@ from tests.support.shop import Shop, open_shop
 from tests.support.world import World, open_world
 from wmsd.contract.operation import Operation
 from wmsd.dispatch.call import Call
-from wmsd.interfaces.reference import try_out_page as trying
+from wmsd.interfaces.reference import try_out_page
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.tenants.accounts.actions import get_user, revoke_token
@@ -348,7 +348,7 @@ class TestTheForm:
     async def test_of_very_many_companies_the_number_is_typed(
         self, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(trying, "MOST_COMPANIES", 0)
+        monkeypatch.setattr(try_out_page, "MOST_COMPANIES", 0)
         shown = await visitor.get(f"{LIST}?company=1")
         assert re.search(r'<input id="company" name="company" inputmode="numeric" value="1"', shown.text)
         assert answered(await send(visitor, LIST))[0] == 200

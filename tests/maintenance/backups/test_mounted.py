@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.backups import mounted_folders as mounted
+from wmsd.maintenance.backups import mounted_folders
 from wmsd.maintenance.backups.folder import BackupFolder
 
 
@@ -17,19 +17,19 @@ def test_backups_into_two_folders_at_once_are_both_noted(tmp_path: Path, monkeyp
     data, disks = tmp_path / "data", [tmp_path / "disk-1", tmp_path / "disk-2"]
     for folder in (data, *disks):
         folder.mkdir()
-    both_read, read = threading.Barrier(2), mounted._kept
+    both_read, read = threading.Barrier(2), mounted_folders._kept
 
-    def kept(data: Path) -> mounted._Kept:
+    def kept(data: Path) -> mounted_folders._Kept:
         found = read(data)
         with suppress(threading.BrokenBarrierError):
             both_read.wait(0.5)
         return found
 
-    monkeypatch.setattr(mounted, "_mount_of", str)
-    monkeypatch.setattr(mounted, "_kept", kept)
+    monkeypatch.setattr(mounted_folders, "_mount_of", str)
+    monkeypatch.setattr(mounted_folders, "_kept", kept)
     with ThreadPoolExecutor(2) as threads:
-        noted = [threads.submit(mounted.note_mounted, data, BackupFolder(disk)) for disk in disks]
+        noted = [threads.submit(mounted_folders.note_mounted, data, BackupFolder(disk)) for disk in disks]
     assert [each.result() for each in noted] == [None, None]
     for disk in disks:
         with pytest.raises(StorageError, match=f"earlier ones in {disk} were on a disk mounted at {disk}"):
-            mounted.check_mounted(data, BackupFolder(disk))
+            mounted_folders.check_mounted(data, BackupFolder(disk))

@@ -10,7 +10,7 @@ import pytest
 from wmsd.base.clock import SystemClock
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.backups import scheduled_process as running
+from wmsd.maintenance.backups import scheduled_process
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups, Seen
 from wmsd.settings.sections.backup import Backup
 
@@ -25,8 +25,8 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     def wait(*_: object) -> None:
         event.wait()
 
-    monkeypatch.setattr(running, "made_there", wait)
-    monkeypatch.setattr(running, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(scheduled_process, "made_there", wait)
+    monkeypatch.setattr(scheduled_process, "PATIENCE_SECONDS", 0.3)
     yield event
     event.set()
 
@@ -66,7 +66,7 @@ async def test_what_fails_is_told_to_who_asked_and_looked_at_again(
         raise StorageError("The disk has failed.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(running, "made_there", fail)
+        patched.setattr(scheduled_process, "made_there", fail)
         with pytest.raises(StorageError):
             await backups.seen()
     assert (await backups.seen()).made is None

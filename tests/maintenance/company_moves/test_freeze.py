@@ -10,7 +10,7 @@ import pytest
 from tests.support.world import World
 from wmsd.data_folder.lending import Session
 from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.company_moves import freeze as freezing
+from wmsd.maintenance.company_moves import freeze
 from wmsd.maintenance.company_moves.freeze import FREEZE, THAW, Freezer
 from wmsd.tenants.companies import store
 
@@ -32,7 +32,7 @@ async def frozen(world: World) -> dict[str, str]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(freezing, "DRAIN_SECONDS", 0.2)
+    monkeypatch.setattr(freeze, "DRAIN_SECONDS", 0.2)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -20,7 +20,7 @@ from wmsd.host.tls.authority import (
     new_certificate,
 )
 from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER, certificate_for
-from wmsd.http_client import trusted_authorities as tls
+from wmsd.http_client import trusted_authorities
 from wmsd.maintenance.doctor import certificates
 
 DAY = timedelta(days=1)
@@ -157,7 +157,7 @@ def test_one_that_nobody_else_has_issued_has_no_chain(data: Path, public: Signed
 
 
 def test_a_machine_that_knows_no_authority_tells_of_no_chain(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tls, "BUNDLES", ())
+    monkeypatch.setattr(trusted_authorities, "BUNDLES", ())
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.setenv(name, str(data.parent / "none"))
     leaf = issued("shop.example.com", new_root("Root"))

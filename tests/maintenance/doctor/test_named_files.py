@@ -15,8 +15,7 @@ from tests.maintenance.doctor.scene import NOBODY, NOW, names, situation, state,
 from tests.support.privileges import AS_ROOT
 from wmsd.contract.findings import Finding
 from wmsd.host.tls.authority import new_authority
-from wmsd.maintenance.doctor import permissions
-from wmsd.maintenance.doctor import settings_files as named_files
+from wmsd.maintenance.doctor import permissions, settings_files
 from wmsd.settings.sources import load_settings
 
 Settings = dict[str, dict[str, Any]]
@@ -26,7 +25,7 @@ GOOD_WORD = "a-secret-that-nobody-guesses"
 def found(data: Path, settings: Settings) -> list[Finding]:
     """Nothing is written by looking."""
     before = state(data.parent)
-    looked = list(named_files.look(situation(data, settings)))
+    looked = list(settings_files.look(situation(data, settings)))
     assert state(data.parent) == before
     return looked
 
@@ -112,7 +111,7 @@ def test_settings_that_came_through_a_pipe(data: Path) -> None:
     """They have been read already; to read them again would wait for another writer."""
     fifo = data.parent / "fifo"
     os.mkfifo(fifo)
-    assert list(named_files.look(situation(data, config_file=fifo))) == []
+    assert list(settings_files.look(situation(data, config_file=fifo))) == []
 
 
 @pytest.mark.parametrize(
@@ -170,7 +169,7 @@ def test_the_secret_of_a_client_of_a_provider(data: Path, content: bytes, names_
         f'client_secret_file = "{file}"\n'
     )
     at = replace(situation(data), settings=load_settings(config, environment={}))
-    looked = [each for each in named_files.look(at) if each.path == file]
+    looked = [each for each in settings_files.look(at) if each.path == file]
     assert names(looked) == names_found
     assert [each.sentence for each in looked] == [
         f"{file}, which sign_on.providers.0.client_secret_file names, does not hold what it must. "
@@ -249,7 +248,7 @@ def test_a_folder_that_this_user_may_not_enter(open_data: Path, below: str) -> N
     settings = {"log": {"file": closed / f"{below}wmsd.log"}, "backup": {"folder": closed / f"{below}backups"}}
     at = situation(open_data, settings, user=open_data.stat().st_uid)
     with as_nobody():
-        said = [finding.sentence for finding in named_files.look(at)]
+        said = [finding.sentence for finding in settings_files.look(at)]
     closed.chmod(0o700)
     folder = closed / below
     assert said == [
@@ -280,7 +279,7 @@ def test_others_than_the_owner_only_examine_the_data(data: Path) -> None:
     """They may not write where the server does, and need not."""
     settings = {"log": {"file": data.parent / "none" / "wmsd.log"}}
     at = situation(data, settings, user=NOBODY)
-    assert names(named_files.look(at)) == []
+    assert names(settings_files.look(at)) == []
 
 
 @pytest.mark.parametrize("setting", ["alerts.command", "backup.after"])
@@ -313,8 +312,8 @@ def test_what_only_the_shell_can_tell_is_left_to_it(data: Path, command: str) ->
 
 
 def test_a_shell_that_is_still_looking(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(named_files, "LOOK_UP", "exec sleep 60")
-    monkeypatch.setattr(named_files, "LOOK_UP_SECONDS", 0.1)
+    monkeypatch.setattr(settings_files, "LOOK_UP", "exec sleep 60")
+    monkeypatch.setattr(settings_files, "LOOK_UP_SECONDS", 0.1)
     [finding] = found(data, {"backup": {"after": "no-such-program $ARCHIVE"}})
     assert (finding.kind.name, finding.is_wrong) == ("program-unknown", False)
     assert finding.sentence == (

@@ -20,7 +20,7 @@ from wmsd.data_folder.folder import DataFolder, Serving
 from wmsd.data_folder.lending import beside_a_server
 from wmsd.db.engine.failures import StorageError
 from wmsd.host.program_file import ProgramFile
-from wmsd.maintenance.upgrades import switch_program as changing_over
+from wmsd.maintenance.upgrades import switch_program
 from wmsd.maintenance.upgrades.journal import Upgrade, read_upgrade
 from wmsd.maintenance.upgrades.switch_program import ChangeOver
 
@@ -113,7 +113,7 @@ def test_the_server_starts_again_in_the_same_process(installation: Home, serving
 def test_a_program_that_ends_at_once_is_replaced_by_the_one_before(
     installation: Home, serving: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 3.0)
+    monkeypatch.setattr(switch_program, "GRACE_SECONDS", 3.0)
     said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: ENDS}), LONGEST)
     assert said == (
         f"wmsd {VERSION} does not serve: It did not serve within 30 s. wmsd {__version__} serves again, with the "
@@ -126,8 +126,8 @@ def test_a_program_that_ends_at_once_is_replaced_by_the_one_before(
 def test_a_program_that_hangs_is_ended(
     installation: Home, serving: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 3.0)
-    monkeypatch.setattr(changing_over, "STOP_SECONDS", 1.0)
+    monkeypatch.setattr(switch_program, "GRACE_SECONDS", 3.0)
+    monkeypatch.setattr(switch_program, "STOP_SECONDS", 1.0)
     said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: HANGS}), 5.0)
     assert said.startswith(f"wmsd {VERSION} does not serve: It did not serve within 5 s.")
     serves_again(installation)
@@ -137,7 +137,7 @@ def test_a_program_that_hangs_is_ended(
 def test_one_that_serves_and_is_not_healthy_goes_back_too(
     installation: Home, serving: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 3.0)
+    monkeypatch.setattr(switch_program, "GRACE_SECONDS", 3.0)
     said = refused(installation, newer_wmsd(tmp_path / "newer"), LONGEST, reason="Its health check says: no.")
     assert said.startswith(f"wmsd {VERSION} does not serve: Its health check says: no. wmsd {__version__} serves")
     serves_again(installation)

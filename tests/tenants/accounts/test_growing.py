@@ -15,8 +15,7 @@ import wmsd
 from tests.support.world import World
 from wmsd.contract.access import EVERYTHING, ROLES, Role
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import sessions, store, token_store, tokens
-from wmsd.tenants.accounts import user_rights as growing
+from wmsd.tenants.accounts import sessions, store, token_store, tokens, user_rights
 from wmsd.tenants.accounts.reach import Companies, Reach, Voucher, covers
 from wmsd.tenants.accounts.rules import User, caller_of
 from wmsd.tenants.companies.store import insert_company
@@ -146,7 +145,7 @@ def check(tx: Transaction, first: Step, changes: list[Step], scope: Companies) -
     held = Credentials(tx, *first, scope)
     for role, names, ids in changes:
         was, before = held.user, held.reached()
-        growing.set_rights(tx, was, role, abilities_of(role, names), companies_of(role, ids))
+        user_rights.set_rights(tx, was, role, abilities_of(role, names), companies_of(role, ids))
         now, grown = held.user, held.user.reach.grown_since(was.reach)
         for name, reached in held.reached().items():
             assert reached <= of(now), f"{name} reaches more than its user"

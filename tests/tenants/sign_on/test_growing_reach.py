@@ -21,8 +21,8 @@ from tests.tenants.sign_on.providers import Scene, open_scene
 from wmsd import docs
 from wmsd.contract.validation import validate_model
 from wmsd.interfaces.cli.kit.operations import act
-from wmsd.maintenance.company_moves import deletion_store as company_deletion
-from wmsd.tenants.accounts import user_administration as users
+from wmsd.maintenance.company_moves import deletion_store
+from wmsd.tenants.accounts import user_administration
 from wmsd.tenants.accounts.schema import UserSettingsPatch
 
 BOB = "bob@example.com"
@@ -122,7 +122,7 @@ def given(by: str = ROOT, **typed: str) -> Grant:
 async def at_the_command_line(stage: Stage) -> None:
     body = validate_model(UserSettingsPatch, {"company_codes": ["ACME", "OTHER"]})
     user_id = await id_of(stage.admins[ROOT], BOB)
-    await act(stage.world.installation, users.change_user, id=user_id, body=body)
+    await act(stage.world.installation, user_administration.change_user, id=user_id, body=body)
 
 
 async def by_the_rules(stage: Stage) -> None:
@@ -390,7 +390,7 @@ async def test_what_waits_for_a_company_that_is_deleted_waits_no_more(tmp_path: 
         await stage.change(ROOT, company_codes=BOTH)
         installation = stage.world.installation
         company = (await installation.access.companies())[OTHER]
-        await installation.platform.write(lambda tx: company_deletion.end(tx, company, None, None, 0))
+        await installation.platform.write(lambda tx: deletion_store.end(tx, company, None, None, 0))
         root = stage.admins[ROOT]
         assert "New rights wait" not in (await root.get(f"/admin/users/{await id_of(root, BOB)}")).text
         assert "new rights" not in (await held.session.get("/today")).text

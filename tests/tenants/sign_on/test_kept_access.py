@@ -22,7 +22,7 @@ from tests.tenants.sign_on.test_growing_reach import (
     held_before,
     staged,
 )
-from wmsd.maintenance.company_moves import deletion_store as company_deletion
+from wmsd.maintenance.company_moves import deletion_store
 from wmsd.tenants.companies import store as companies
 
 READS = {f"abilities:{name}": "on" for name in HAD}
@@ -110,11 +110,11 @@ async def test_a_deletion_that_is_given_up_ends_no_program(tmp_path: Path) -> No
         bob = await stage.signed_on()
         token = shown_once(await sent(bob, "/admin/tokens/new", name="program", **READS))["token"]
         platform = stage.world.installation.platform
-        await platform.write(lambda tx: company_deletion.begin(tx, "OTHER"))
+        await platform.write(lambda tx: deletion_store.begin(tx, "OTHER"))
         await stage.signed_on()
         known = await platform.read(companies.every_company)
         [other] = [each for each in known if each.id == OTHER]
-        await platform.write(lambda tx: company_deletion.give_up(tx, other))
+        await platform.write(lambda tx: deletion_store.give_up(tx, other))
         assert await IN_OTHER.is_read_with(stage.world, token)
 
 

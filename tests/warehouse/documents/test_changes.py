@@ -8,7 +8,7 @@ import pytest
 from tests.support.dock import Dock
 from tests.warehouse.documents.test_lives import LITTLE, made, move, path_of, post
 from wmsd.warehouse.document_kinds import DOCUMENTS
-from wmsd.warehouse.documents import change_history as changes
+from wmsd.warehouse.documents import change_history
 from wmsd.warehouse.documents.change_history import (
     LONGEST_LINES,
     LONGEST_VALUE,
@@ -31,7 +31,7 @@ def kind(request: pytest.FixtureRequest) -> DocumentKind:
 async def told(dock: Dock, kind: DocumentKind, document_id: int) -> list[dict[str, Any]]:
     """The oldest first."""
     database = await dock.world.database()
-    found = await database.read(lambda tx: changes.of_document(tx, kind.table, document_id))
+    found = await database.read(lambda tx: change_history.of_document(tx, kind.table, document_id))
     return list(reversed(found["data"]))
 
 

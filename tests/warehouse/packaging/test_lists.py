@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.warehouse.packaging.depot import BALANCES, MOVEMENTS, Depot
-from wmsd.db.sql import lists as listing
+from wmsd.db.sql import lists
 
 PATHS = pytest.mark.parametrize("path", [BALANCES, MOVEMENTS])
 
@@ -102,7 +102,7 @@ OF_BALANCES: list[tuple[str, list[int]]] = [
 @pytest.mark.parametrize("few", [0, 2, 2000], ids=lambda few: f"few is under {few}")
 async def test_every_filter_and_every_walk(listed: Depot, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever way a list takes to what is recent."""
-    monkeypatch.setattr(listing, "FEW", few)
+    monkeypatch.setattr(lists, "FEW", few)
     for path, cases in ((MOVEMENTS, OF_MOVEMENTS), (BALANCES, OF_BALANCES)):
         for query, ids in cases:
             for per_page in (1, 2, 500):
@@ -114,8 +114,8 @@ async def test_what_is_recent_is_met_near_and_far(
     depot: Depot, near: int, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of 120 movements those occurred lately that were recorded from `first` on, but for every seventh."""
-    monkeypatch.setattr(listing, "FEW", 5)
-    monkeypatch.setattr(listing, "NEAR", near)
+    monkeypatch.setattr(lists, "FEW", 5)
+    monkeypatch.setattr(lists, "NEAR", near)
     recent = [number for number in range(first, 121) if number % 7]
     header = "packaging_type_code,partner_code,direction,quantity,occurred_at\n"
     rows = (

@@ -10,7 +10,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 from tests.warehouse.documents.machine import DocumentsMachine, latest, walk
 from tests.warehouse.documents.model import Document
 from tests.warehouse.purchase_orders.model import MAY_BE_RECEIVED
-from tests.warehouse.receptions import strategies as some
+from tests.warehouse.receptions import strategies
 from tests.warehouse.sales_orders.model import TRANSITIONS
 from tests.warehouse.sales_orders.observing import get
 from tests.warehouse.sales_orders.wishes import WISH, WISHES, Wish
@@ -36,32 +36,32 @@ class ReceptionsMachine(DocumentsMachine):
                 received = sum(line["quantity"] for line in posted if line["po_item_id"] == item["id"])
                 assert item["received"] == received <= self.depot.receptions.most(item), (order.id, item)
 
-    @initialize(pct=st.sampled_from([0, 0, 50]), orders=st.lists(some.ORDERS, min_size=1, max_size=2))
+    @initialize(pct=st.sampled_from([0, 0, 50]), orders=st.lists(strategies.ORDERS, min_size=1, max_size=2))
     def something_came_and_more_is_ordered(self, pct: int, orders: list[Json]) -> None:
         self.run(self.scene.dock.set_over_receipt_pct(pct))
         self.depot.receptions.company_pct = pct * MILLION
-        self.ask("POST", "purchase-orders", None, some.FIRST_ORDER)
+        self.ask("POST", "purchase-orders", None, strategies.FIRST_ORDER)
         self.ask("POST", "receptions", None, {**self.rest_of(1, 0), "status": "FINALIZAT"})
-        for body in (some.LENIENT_ORDER, *orders):
+        for body in (strategies.LENIENT_ORDER, *orders):
             self.ask("POST", "purchase-orders", None, body)
 
-    @rule(body=some.ORDERS, is_keyed=st.booleans())
+    @rule(body=strategies.ORDERS, is_keyed=st.booleans())
     def an_order_is_placed(self, body: Json, is_keyed: bool) -> None:
         self.ask("POST", "purchase-orders", None, body, is_keyed)
 
     @has_orders
-    @rule(back=some.BACK, changes=some.ORDER_CHANGES, is_keyed=st.booleans())
+    @rule(back=strategies.BACK, changes=strategies.ORDER_CHANGES, is_keyed=st.booleans())
     def an_order_is_changed(self, back: int, changes: Json, is_keyed: bool) -> None:
         """Its status too: it is cancelled, or closed short."""
         self.ask("PATCH", "purchase-orders", latest(self.depot.purchases, back).id, changes, is_keyed)
 
     @has_orders
-    @rule(back=some.BACK, edit=some.EDITS, is_put=st.booleans())
-    def items_are_sent_back(self, back: int, edit: some.Edit, is_put: bool) -> None:
+    @rule(back=strategies.BACK, edit=strategies.EDITS, is_put=st.booleans())
+    def items_are_sent_back(self, back: int, edit: strategies.Edit, is_put: bool) -> None:
         """Drafts may name the one that goes."""
         named = [order for order in self.depot.purchases.drafted() if order.status == "CREAT"]
         order = latest(self.depot.purchases, back)
-        if named and back < some.FURTHEST:
+        if named and back < strategies.FURTHEST:
             order = named[back % len(named)]
             edit = edit._replace(
                 at=next(
@@ -76,12 +76,20 @@ class ReceptionsMachine(DocumentsMachine):
             self.ask("PATCH", "purchase-orders", order.id, {"items": items})
 
     @has_orders
-    @rule(back=some.BACK, picks=some.SEVERAL, fields=some.RECEPTIONS, status=some.AT_ONCE, is_keyed=st.booleans())
-    def goods_arrive(self, back: int, picks: list[some.Pick], fields: Json, status: str, is_keyed: bool) -> None:
+    @rule(
+        back=strategies.BACK,
+        picks=strategies.SEVERAL,
+        fields=strategies.RECEPTIONS,
+        status=strategies.AT_ONCE,
+        is_keyed=st.booleans(),
+    )
+    def goods_arrive(
+        self, back: int, picks: list[strategies.Pick], fields: Json, status: str, is_keyed: bool
+    ) -> None:
         self.ask("POST", "receptions", None, {**self.arrival(back, picks), **fields, "status": status}, is_keyed)
 
     @has_orders
-    @rule(back=some.BACK, serial=st.integers(0, 39), warehouse=some.PLACES, is_at_once=st.booleans())
+    @rule(back=strategies.BACK, serial=st.integers(0, 39), warehouse=strategies.PLACES, is_at_once=st.booleans())
     def the_rest_arrives(self, back: int, serial: int, warehouse: int, is_at_once: bool) -> None:
         body = self.rest_of(self.open_order(back).id, serial)
         if body["selected_items"]:
@@ -90,14 +98,14 @@ class ReceptionsMachine(DocumentsMachine):
 
     @has_orders
     @rule(
-        back=some.BACK,
-        body=some.ORDERS,
-        picks=some.SEVERAL,
-        of_order=some.ORDER_MISTAKES,
-        of_reception=some.RECEPTION_MISTAKES,
+        back=strategies.BACK,
+        body=strategies.ORDERS,
+        picks=strategies.SEVERAL,
+        of_order=strategies.ORDER_MISTAKES,
+        of_reception=strategies.RECEPTION_MISTAKES,
     )
     def mistakes_are_made(
-        self, back: int, body: Json, picks: list[some.Pick], of_order: Json, of_reception: Json
+        self, back: int, body: Json, picks: list[strategies.Pick], of_order: Json, of_reception: Json
     ) -> None:
         if not of_order and not of_reception:
             for kind, method in product(("purchase-orders", "receptions"), ("PATCH", "DELETE")):
@@ -110,8 +118,8 @@ class ReceptionsMachine(DocumentsMachine):
             self.ask("PATCH", "receptions", latest(self.depot.receptions, back).id, of_reception)
 
     @has_orders
-    @rule(back=some.BACK, drafts=st.lists(some.SEVERAL, min_size=2, max_size=4))
-    def drafts_of_one_order_are_posted_together(self, back: int, drafts: list[list[some.Pick]]) -> None:
+    @rule(back=strategies.BACK, drafts=st.lists(strategies.SEVERAL, min_size=2, max_size=4))
+    def drafts_of_one_order_are_posted_together(self, back: int, drafts: list[list[strategies.Pick]]) -> None:
         """Each fits when it is made; of all together only what fits is posted."""
         bodies = [self.arrival(back, picks) for picks in drafts]
         last = self.depot.receptions.last_id
@@ -121,29 +129,38 @@ class ReceptionsMachine(DocumentsMachine):
             self.ask("PATCH", "receptions", made, {"status": "FINALIZAT"})
 
     @has_receptions
-    @rule(back=some.BACK, status=some.STATUSES, is_keyed=st.booleans())
+    @rule(back=strategies.BACK, status=strategies.STATUSES, is_keyed=st.booleans())
     def a_reception_is_moved(self, back: int, status: str, is_keyed: bool) -> None:
         self.ask("PATCH", "receptions", latest(self.depot.receptions, back).id, {"status": status}, is_keyed)
 
     @has_receptions
-    @rule(back=some.BACK, picks=st.none() | some.SEVERAL, changes=some.RECEPTION_CHANGES, is_keyed=st.booleans())
+    @rule(
+        back=strategies.BACK,
+        picks=st.none() | strategies.SEVERAL,
+        changes=strategies.RECEPTION_CHANGES,
+        is_keyed=st.booleans(),
+    )
     def a_reception_is_changed(
-        self, back: int, picks: list[some.Pick] | None, changes: Json, is_keyed: bool
+        self, back: int, picks: list[strategies.Pick] | None, changes: Json, is_keyed: bool
     ) -> None:
         reception = latest(self.depot.receptions, back)
         order = self.depot.purchases.by_id[reception.fields["purchase_order_id"]]
-        items = {} if picks is None else {"selected_items": some.items(picks, order.lines, self.depot.receptions)}
+        items = (
+            {}
+            if picks is None
+            else {"selected_items": strategies.items(picks, order.lines, self.depot.receptions)}
+        )
         self.ask("PATCH", "receptions", reception.id, {**changes, **items}, is_keyed)
 
     @has_receptions
-    @rule(back=some.BACK, changes=some.RECEPTION_CHANGES, is_reversed=st.booleans())
+    @rule(back=strategies.BACK, changes=strategies.RECEPTION_CHANGES, is_reversed=st.booleans())
     def a_reception_is_sent_back(self, back: int, changes: Json, is_reversed: bool) -> None:
         reception = latest(self.depot.receptions, back)
         body = self.run(get(self.world, f"/api/receptions/{reception.id}"))
         items = body["selected_items"][::-1] if is_reversed else body["selected_items"]
         self.ask("PUT", "receptions", reception.id, {**body, "selected_items": items, **changes})
 
-    @rule(back=some.BACK, kind=st.sampled_from(["purchase-orders", "receptions"]))
+    @rule(back=strategies.BACK, kind=st.sampled_from(["purchase-orders", "receptions"]))
     def a_document_is_deleted(self, back: int, kind: str) -> None:
         if self.depot.books[kind].by_id:
             self.ask("DELETE", kind, latest(self.depot.books[kind], back).id)
@@ -153,13 +170,13 @@ class ReceptionsMachine(DocumentsMachine):
         self.ask("POST", "sales-orders", None, self.sale(wishes), is_keyed)
 
     @has_sales
-    @rule(back=some.BACK, wishes=WISHES)
+    @rule(back=strategies.BACK, wishes=WISHES)
     def a_sale_is_changed(self, back: int, wishes: list[Wish]) -> None:
         order = latest(self.depot.sales, back)
         self.ask("PATCH", "sales-orders", order.id, {"lines": self.sale(wishes)["lines"]})
 
     @has_sales
-    @rule(back=some.BACK)
+    @rule(back=strategies.BACK)
     def a_sale_goes_on_or_back(self, back: int) -> None:
         order = latest(self.depot.sales, back)
         self.ask("PATCH", "sales-orders", order.id, {"status": ON.get(order.status, "CREAT")})
@@ -182,30 +199,30 @@ class ReceptionsMachine(DocumentsMachine):
             self.ask("POST", "sales-orders", None, self.sale([each]))
 
     @has_sales
-    @rule(back=some.BACK, status=SALES_STATUSES, is_keyed=st.booleans())
+    @rule(back=strategies.BACK, status=SALES_STATUSES, is_keyed=st.booleans())
     def a_sale_is_moved(self, back: int, status: str, is_keyed: bool) -> None:
         self.ask("PATCH", "sales-orders", latest(self.depot.sales, back).id, {"status": status}, is_keyed)
 
     @precondition(lambda self: self.keyed)
-    @rule(back=some.BACK, another=st.sampled_from([{}, {}, {"notes": "another"}]))
+    @rule(back=strategies.BACK, another=st.sampled_from([{}, {}, {"notes": "another"}]))
     def a_key_is_used_again(self, back: int, another: Json) -> None:
         self.send_again(back, another)
 
-    def arrival(self, back: int, picks: list[some.Pick]) -> Json:
+    def arrival(self, back: int, picks: list[strategies.Pick]) -> Json:
         order = self.open_order(back)
-        items = some.items(picks, order.lines, self.depot.receptions)
+        items = strategies.items(picks, order.lines, self.depot.receptions)
         return {"purchase_order_id": order.id, "warehouse_id": 1, "selected_items": items}
 
     def open_order(self, back: int) -> Document:
         """One of which more is expected; the furthest back is any."""
         orders = list(self.depot.purchases.by_id.values())
         waiting = [order for order in orders if order.status in MAY_BE_RECEIVED]
-        chosen = waiting if waiting and back < some.FURTHEST else orders
+        chosen = waiting if waiting and back < strategies.FURTHEST else orders
         return chosen[max(0, len(chosen) - 1 - back)]
 
     def rest_of(self, order_id: int, serial: int) -> Json:
         order = self.depot.purchases.by_id[order_id]
-        items = some.all_that_is_left(serial, order.lines, self.depot.receptions)
+        items = strategies.all_that_is_left(serial, order.lines, self.depot.receptions)
         return {"purchase_order_id": order.id, "warehouse_id": 1, "selected_items": items}
 
     def sale(self, wishes: list[Wish]) -> Json:

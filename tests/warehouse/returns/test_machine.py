@@ -8,7 +8,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from tests.warehouse.documents.machine import DocumentsMachine, latest, walk
 from tests.warehouse.receptions.strategies import FIRST_ORDER, all_that_is_left
-from tests.warehouse.returns import strategies as some
+from tests.warehouse.returns import strategies
 from tests.warehouse.sales_orders.model import TRANSITIONS
 from tests.warehouse.sales_orders.observing import get
 from tests.warehouse.sales_orders.wishes import WISHES, Wish
@@ -30,10 +30,10 @@ class ReturnsMachine(DocumentsMachine):
             shipped, returned = self.depot.returns.shipped(order_id), self.depot.returns.returned(order_id)
             assert all(returned[article] <= shipped[article] for article in returned), (order_id, returned)
 
-    @initialize(serial=SERIALS, several=st.lists(some.PIECES, min_size=1, max_size=2))
-    def something_came_and_went_and_comes_back(self, serial: int, several: list[list[some.Piece]]) -> None:
+    @initialize(serial=SERIALS, several=st.lists(strategies.PIECES, min_size=1, max_size=2))
+    def something_came_and_went_and_comes_back(self, serial: int, several: list[list[strategies.Piece]]) -> None:
         self.bring(serial)
-        self.send_out(some.SOLD, ["IN_LUCRU", "INCARCAT"])
+        self.send_out(strategies.SOLD, ["IN_LUCRU", "INCARCAT"])
         for pieces in several:
             self.ask("POST", "returns", None, self.of_order(0, pieces))
 
@@ -47,19 +47,19 @@ class ReturnsMachine(DocumentsMachine):
         self.send_out([wish.of(self.depot.stock) for wish in wishes], way)
 
     @has_sales
-    @rule(back=some.BACK, status=SALES_STATUSES, is_keyed=st.booleans())
+    @rule(back=strategies.BACK, status=SALES_STATUSES, is_keyed=st.booleans())
     def a_sale_is_moved(self, back: int, status: str, is_keyed: bool) -> None:
         self.ask("PATCH", "sales-orders", latest(self.depot.sales, back).id, {"status": status}, is_keyed)
 
     @has_sales
-    @rule(back=some.BACK)
+    @rule(back=strategies.BACK)
     def a_sale_is_unloaded_and_loaded_again(self, back: int) -> None:
         order = latest(self.depot.sales, back)
         for status in ("IN_LUCRU", "INCARCAT"):
             self.ask("PATCH", "sales-orders", order.id, {"status": status})
 
     @has_sales
-    @rule(back=some.BACK, wishes=WISHES)
+    @rule(back=strategies.BACK, wishes=WISHES)
     def a_sale_is_loaded_with_other_goods(self, back: int, wishes: list[Wish]) -> None:
         """What was loaded at first does not come back any more."""
         order = latest(self.depot.sales, back)
@@ -69,23 +69,25 @@ class ReturnsMachine(DocumentsMachine):
         for status in ("IN_LUCRU", "INCARCAT"):
             self.ask("PATCH", "sales-orders", order.id, {"status": status})
 
-    @rule(back=some.BACK, pieces=some.PIECES, fields=some.RETURNS, is_keyed=st.booleans())
-    def goods_come_back(self, back: int, pieces: list[some.Piece], fields: Json, is_keyed: bool) -> None:
+    @rule(back=strategies.BACK, pieces=strategies.PIECES, fields=strategies.RETURNS, is_keyed=st.booleans())
+    def goods_come_back(self, back: int, pieces: list[strategies.Piece], fields: Json, is_keyed: bool) -> None:
         self.ask("POST", "returns", None, {**self.of_order(back, pieces), **fields}, is_keyed)
 
-    @rule(pieces=some.PIECES, fields=some.RETURNS)
-    def goods_come_back_of_no_order(self, pieces: list[some.Piece], fields: Json) -> None:
+    @rule(pieces=strategies.PIECES, fields=strategies.RETURNS)
+    def goods_come_back_of_no_order(self, pieces: list[strategies.Piece], fields: Json) -> None:
         self.ask("POST", "returns", None, {"partner_id": 1, "lines": self.lines(None, pieces), **fields})
 
-    @rule(back=some.BACK, pieces=some.PIECES, mistakes=some.MISTAKES)
-    def goods_come_back_with_mistakes(self, back: int, pieces: list[some.Piece], mistakes: Json) -> None:
+    @rule(back=strategies.BACK, pieces=strategies.PIECES, mistakes=strategies.MISTAKES)
+    def goods_come_back_with_mistakes(self, back: int, pieces: list[strategies.Piece], mistakes: Json) -> None:
         if mistakes:
             self.ask("POST", "returns", None, {**self.of_order(back, pieces), **mistakes})
         else:
             self.ask("PATCH", "returns", self.depot.returns.last_id + 1, {"status": "ANULAT"})
 
-    @rule(back=some.BACK, several=st.lists(some.PIECES, min_size=2, max_size=3), way=some.WALKS)
-    def one_order_comes_back_in_parts(self, back: int, several: list[list[some.Piece]], way: list[str]) -> None:
+    @rule(back=strategies.BACK, several=st.lists(strategies.PIECES, min_size=2, max_size=3), way=strategies.WALKS)
+    def one_order_comes_back_in_parts(
+        self, back: int, several: list[list[strategies.Piece]], way: list[str]
+    ) -> None:
         last = self.depot.returns.last_id
         for pieces in several:
             self.ask("POST", "returns", None, self.of_order(back, pieces))
@@ -94,12 +96,16 @@ class ReturnsMachine(DocumentsMachine):
                 self.ask("PATCH", "returns", made, {"status": status})
 
     @has_returns
-    @rule(back=some.BACK, status=some.STATUSES, is_keyed=st.booleans())
+    @rule(back=strategies.BACK, status=strategies.STATUSES, is_keyed=st.booleans())
     def a_return_is_moved(self, back: int, status: str, is_keyed: bool) -> None:
         self.ask("PATCH", "returns", latest(self.depot.returns, back).id, {"status": status}, is_keyed)
 
     @has_returns
-    @rule(back=some.BACK, dispositions=st.lists(some.DISPOSITIONS, min_size=3, max_size=3), status=some.STATUSES)
+    @rule(
+        back=strategies.BACK,
+        dispositions=st.lists(strategies.DISPOSITIONS, min_size=3, max_size=3),
+        status=strategies.STATUSES,
+    )
     def a_return_is_decided(self, back: int, dispositions: list[str | None], status: str) -> None:
         """Each line's disposition alone, and perhaps the move with them."""
         made = latest(self.depot.returns, back)
@@ -108,32 +114,34 @@ class ReturnsMachine(DocumentsMachine):
         self.ask("PATCH", "returns", made.id, {"lines": lines, "status": status})
 
     @has_returns
-    @rule(back=some.BACK, changes=some.CHANGES, order=st.none() | some.BACK)
+    @rule(back=strategies.BACK, changes=strategies.CHANGES, order=st.none() | strategies.BACK)
     def a_return_is_changed(self, back: int, changes: Json, order: int | None) -> None:
         """It may be bound to an order, or set free."""
         bound = {} if order is None else {"sales_order_id": self.shipped_order(order)}
         self.ask("PATCH", "returns", latest(self.depot.returns, back).id, {**changes, **bound})
 
     @has_returns
-    @rule(back=some.BACK, edit=some.EDITS, pieces=st.none() | some.PIECES)
-    def lines_are_changed(self, back: int, edit: some.Edit, pieces: list[some.Piece] | None) -> None:
+    @rule(back=strategies.BACK, edit=strategies.EDITS, pieces=st.none() | strategies.PIECES)
+    def lines_are_changed(self, back: int, edit: strategies.Edit, pieces: list[strategies.Piece] | None) -> None:
         """Of a draft that is bound to an order there may be no more than that has left."""
         returns = self.depot.returns.by_id.values()
         bound = [each for each in returns if each.status == "CREAT" and each.fields["sales_order_id"]]
-        made = bound[back % len(bound)] if bound and back < some.FURTHEST else latest(self.depot.returns, back)
+        made = (
+            bound[back % len(bound)] if bound and back < strategies.FURTHEST else latest(self.depot.returns, back)
+        )
         shown = self.run(get(self.world, f"/api/returns/{made.id}"))["lines"]
         lines = edit.of(shown) if pieces is None else self.lines(made.fields["sales_order_id"], pieces)
         self.ask("PATCH", "returns", made.id, {"lines": lines})
 
     @has_returns
-    @rule(back=some.BACK, changes=some.CHANGES, edit=some.EDITS)
-    def a_return_is_sent_back(self, back: int, changes: Json, edit: some.Edit) -> None:
+    @rule(back=strategies.BACK, changes=strategies.CHANGES, edit=strategies.EDITS)
+    def a_return_is_sent_back(self, back: int, changes: Json, edit: strategies.Edit) -> None:
         made = latest(self.depot.returns, back)
         body = self.run(get(self.world, f"/api/returns/{made.id}"))
         self.ask("PUT", "returns", made.id, {**body, "lines": edit.of(body["lines"]), **changes})
 
     @precondition(lambda self: self.keyed)
-    @rule(back=some.BACK, another=st.sampled_from([{}, {}, {"notes": "another"}]))
+    @rule(back=strategies.BACK, another=st.sampled_from([{}, {}, {"notes": "another"}]))
     def a_key_is_used_again(self, back: int, another: Json) -> None:
         self.send_again(back, another)
 
@@ -150,19 +158,19 @@ class ReturnsMachine(DocumentsMachine):
         for status in way if self.depot.sales.last_id > last else []:
             self.ask("PATCH", "sales-orders", self.depot.sales.last_id, {"status": status})
 
-    def of_order(self, back: int, pieces: list[some.Piece]) -> Json:
+    def of_order(self, back: int, pieces: list[strategies.Piece]) -> Json:
         order_id = self.shipped_order(back)
         lines = self.lines(order_id, pieces)
         return {"partner_id": 1, "warehouse_id": 1, "sales_order_id": order_id, "lines": lines}
 
     def shipped_order(self, back: int) -> int | None:
         """One that has shipped; the furthest back is any, whatever its status."""
-        orders = some.shipped_orders(self.depot.returns)
-        if back == some.FURTHEST or not orders:
+        orders = strategies.shipped_orders(self.depot.returns)
+        if back == strategies.FURTHEST or not orders:
             orders = list(self.depot.sales.by_id)
         return orders[max(0, len(orders) - 1 - back)] if orders else None
 
-    def lines(self, order_id: int | None, pieces: list[some.Piece]) -> list[Json]:
+    def lines(self, order_id: int | None, pieces: list[strategies.Piece]) -> list[Json]:
         return [piece.of(self.depot.returns, order_id) for piece in pieces]
 
 

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 from tests.support.dispatching import dispatch
 from tests.support.shop import open_shop
 from tests.warehouse.documents.machine import BEGINNING, EXAMINED_EVERY, SETTINGS, STEPS, Runs, open_runs
-from tests.warehouse.sales_orders import strategies as some
+from tests.warehouse.sales_orders import strategies
 from tests.warehouse.sales_orders.answers import ADDRESSES, Answers, Batch, Reply, Request, told
 from tests.warehouse.sales_orders.observing import differences, foreseen, get, observe
 from tests.warehouse.stock.model import ARTICLES, MILLION, WAREHOUSES, Event, Json, Place, shown
@@ -83,46 +83,46 @@ class OrdersMachine(RuleBasedStateMachine):
     async def examined(self) -> list[Difference]:
         return (await (await self.world.database()).read_long(examine)).differences
 
-    @initialize(bodies=st.lists(some.ORDERS, min_size=2, max_size=5))
+    @initialize(bodies=st.lists(strategies.ORDERS, min_size=2, max_size=5))
     def some_orders_are_there(self, bodies: list[Json]) -> None:
         self.ask_together(Batch([Request("create", body=body) for body in bodies], None))
 
-    @rule(body=some.ORDERS, is_keyed=st.booleans())
+    @rule(body=strategies.ORDERS, is_keyed=st.booleans())
     def an_order_is_created(self, body: Json, is_keyed: bool) -> None:
         self.ask(Request("create", body=body, key=self.key(is_keyed)))
 
-    @rule(body=some.ORDERS, names=some.NAMES)
+    @rule(body=strategies.ORDERS, names=strategies.NAMES)
     def an_order_is_created_with_names_of_its_own(self, body: Json, names: Json) -> None:
         self.ask(Request("create", body={**body, **names}))
 
-    @rule(body=some.ORDERS, mistakes=some.MISTAKES)
+    @rule(body=strategies.ORDERS, mistakes=strategies.MISTAKES)
     def an_order_is_created_with_mistakes(self, body: Json, mistakes: Json) -> None:
         self.ask(Request("create", body={**body, **mistakes}))
 
     @precondition(lambda self: self.orders.by_id)
-    @rule(back=some.BACK, is_keyed=st.booleans())
+    @rule(back=strategies.BACK, is_keyed=st.booleans())
     def an_order_goes_on(self, back: int, is_keyed: bool) -> None:
         status = ON.get(self.orders.by_id[self.order(back)].status, "CREAT")
         self.ask(Request("move", self.order(back), {"status": status}, self.key(is_keyed)))
 
-    @rule(back=some.BACK, status=some.STATUSES, is_keyed=st.booleans())
+    @rule(back=strategies.BACK, status=strategies.STATUSES, is_keyed=st.booleans())
     def an_order_is_moved(self, back: int, status: str, is_keyed: bool) -> None:
         self.ask(Request("move", self.order(back), {"status": status}, self.key(is_keyed)))
 
-    @rule(back=some.BACK, changes=some.CHANGES, is_keyed=st.booleans())
+    @rule(back=strategies.BACK, changes=strategies.CHANGES, is_keyed=st.booleans())
     def an_order_is_changed(self, back: int, changes: Json, is_keyed: bool) -> None:
         self.ask(Request("update", self.order(back), changes, self.key(is_keyed)))
 
-    @rule(back=some.BACK, mistakes=some.MISTAKES)
+    @rule(back=strategies.BACK, mistakes=strategies.MISTAKES)
     def an_order_is_changed_with_mistakes(self, back: int, mistakes: Json) -> None:
         self.ask(Request("update", self.order(back), mistakes))
 
-    @rule(back=some.BACK, body=some.ORDERS, is_keyed=st.booleans())
+    @rule(back=strategies.BACK, body=strategies.ORDERS, is_keyed=st.booleans())
     def an_order_is_replaced(self, back: int, body: Json, is_keyed: bool) -> None:
         self.ask(Request("replace", self.order(back), body, self.key(is_keyed)))
 
     @precondition(lambda self: self.orders.by_id)
-    @rule(back=some.BACK, changes=some.CHANGES, is_reversed=st.booleans())
+    @rule(back=strategies.BACK, changes=strategies.CHANGES, is_reversed=st.booleans())
     def what_was_got_is_sent_back(self, back: int, changes: Json, is_reversed: bool) -> None:
         body = self.run(get(self.world, f"/api/sales-orders/{self.order(back)}"))
         lines = body["lines"][::-1] if is_reversed else body["lines"]
@@ -133,7 +133,7 @@ class OrdersMachine(RuleBasedStateMachine):
         self.ask(Request(action, len(self.orders.by_id) + 1, {} if action == "get" else {"status": "ANULAT"}))
 
     @precondition(lambda self: self.keyed)
-    @rule(back=some.BACK, is_another=st.booleans())
+    @rule(back=strategies.BACK, is_another=st.booleans())
     def a_key_is_used_again(self, back: int, is_another: bool) -> None:
         asked = self.keyed[max(0, len(self.keyed) - 1 - back)]
         if isinstance(asked, Batch):
@@ -144,7 +144,9 @@ class OrdersMachine(RuleBasedStateMachine):
         else:
             self.ask(asked)
 
-    @rule(asked=st.lists(some.ASKED, min_size=1, max_size=5), is_keyed=st.booleans(), are_keyed=st.booleans())
+    @rule(
+        asked=st.lists(strategies.ASKED, min_size=1, max_size=5), is_keyed=st.booleans(), are_keyed=st.booleans()
+    )
     def several_are_asked_together(
         self, asked: list[tuple[str, int, Json]], is_keyed: bool, are_keyed: bool
     ) -> None:
@@ -154,7 +156,7 @@ class OrdersMachine(RuleBasedStateMachine):
             requests.append(Request(action, None if action == "create" else self.order(back), body, own_key))
         self.ask_together(Batch(requests, self.key(is_keyed)))
 
-    @rule(place=some.PLACES, counted=some.COUNTS)
+    @rule(place=strategies.PLACES, counted=strategies.COUNTS)
     def stock_is_counted(self, place: Place, counted: int) -> None:
         errors, events = self.orders.stock.count([(place, counted)])
         self.caused += events
@@ -170,7 +172,7 @@ class OrdersMachine(RuleBasedStateMachine):
             return set(problem.errors)
         return set()
 
-    @rule(counts=st.lists(st.tuples(some.PLACES, some.COUNTS), min_size=1, max_size=4))
+    @rule(counts=st.lists(st.tuples(strategies.PLACES, strategies.COUNTS), min_size=1, max_size=4))
     def counts_are_imported(self, counts: list[tuple[Place, int]]) -> None:
         errors, events = self.orders.stock.count(counts)
         self.caused += events
@@ -186,7 +188,7 @@ class OrdersMachine(RuleBasedStateMachine):
             return {(error.line - 2, error.column) for error in refused.outcome.errors.first}
         return set()
 
-    @rule(seconds=some.OFFSETS)
+    @rule(seconds=strategies.OFFSETS)
     def the_wall_clock_is_set(self, seconds: float) -> None:
         self.world.clock.wall = BEGINNING + timedelta(seconds=seconds)
 

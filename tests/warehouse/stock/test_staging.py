@@ -8,7 +8,7 @@ from tests.support.world import World
 from wmsd.base.quantity import SCALE
 from wmsd.base.timestamps import from_microseconds
 from wmsd.maintenance.file_checks.company_checks import examine
-from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock import stock_staging
 
 HEADER = "article_code,warehouse_code,quantity\n"
 FIVE = "".join(f"{code},MAIN,{quantity}\n" for code, quantity in zip("EDCBA", (5, 4, 0, 2, 1), strict=True))
@@ -47,7 +47,7 @@ async def is_right(world: World) -> None:
 async def test_records_movements_and_events_follow_the_file(
     stocked: World, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr(staging, "SLICE", at_once)
+    monkeypatch.setattr(stock_staging, "SLICE", at_once)
     before = await stocked.last_event()
     outcome = await stocked.import_csv("stock", HEADER + FIVE)
     assert (outcome.created, outcome.updated, outcome.unchanged) == (0, 4, 1)

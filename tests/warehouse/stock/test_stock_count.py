@@ -9,7 +9,7 @@ from tests.support.goods import EAST, LOTTED, PLAIN, SERIAL, Store, open_store
 from tests.support.world import UNLIMITED, open_world
 from wmsd.contract.bulk_imports import ImportRefused
 from wmsd.imports.file_kinds import DryRun
-from wmsd.warehouse.stock import count_staging as staged_counts
+from wmsd.warehouse.stock import count_staging
 
 FULL = (
     "P,MAIN,,,10,2\nL,MAIN,L1,,5,\nL,MAIN,L2,,7.5,1\nL,MAIN,,,1,\n"
@@ -36,7 +36,7 @@ async def test_opening_stock_says_its_lots_serials_and_quarantine(full: Store) -
 async def test_a_long_count_is_planned_some_places_at_a_time(
     store: Store, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr(staged_counts, "CHUNK", at_once)
+    monkeypatch.setattr(count_staging, "CHUNK", at_once)
     outcome = await store.count(FULL)
     assert (outcome.updated, outcome.unchanged) == (8, 0)
     outcome = await store.count("S,EAST,X,S1,1,\nP,MAIN,,,10,2\nS,MAIN,X,S2,1,1\nS,MAIN,,S3,1,\nP,EAST,,,1,\n")

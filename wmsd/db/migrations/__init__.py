@@ -25,7 +25,7 @@ from wmsd.db.engine.raw_files import first_bytes
 from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, connect_as_it_is, log_bytes, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.write_ahead_log import check_log
-from wmsd.db.migrations import schema_check as schemas
+from wmsd.db.migrations import schema_check
 from wmsd.db.migrations.digests import DIGESTS
 
 FOLDER: Traversable = files(__name__)
@@ -234,7 +234,7 @@ def check_schema(path: Path, kind: FileKind) -> None:
     meanwhile.
     """
     with closing(connect_as_it_is(path, without_log=not log_bytes(path))) as connection:
-        schemas.restrict(connection)
+        schema_check.restrict(connection)
         _check_kind(connection, path, kind)
         if found := foreign_parts(connection, kind):
             raise ForeignSchema(path, found)
@@ -244,18 +244,20 @@ def foreign_parts(of: sqlite3.Connection | Transaction, kind: FileKind, are_own_
     """The parts of its schema that differ from those that the migrations up to its version make, in words; ""
     where none does. Raises sqlite3.Error.
     """
-    found = schemas.read(of)
-    if schemas.digest(found) == DIGESTS.get(kind.name):
+    found = schema_check.read(of)
+    if schema_check.digest(found) == DIGESTS.get(kind.name):
         return ""
     [(version,)] = of.execute("PRAGMA user_version")
     made = _made(kind.name, min(max(version, 0), len(kind.scripts())))  # anybody can write any number there
-    return schemas.differences(schemas.without_own_indexes(found, made) if are_own_indexes_fine else found, made)
+    return schema_check.differences(
+        schema_check.without_own_indexes(found, made) if are_own_indexes_fine else found, made
+    )
 
 
 @cache
-def _made(kind: str, version: int) -> frozenset[schemas.Part]:
+def _made(kind: str, version: int) -> frozenset[schema_check.Part]:
     scripts = (script.read_text(encoding="utf-8") for script in _scripts(kind)[:version])
-    return schemas.made_by(statement for script in scripts for statement in _statements(script))
+    return schema_check.made_by(statement for script in scripts for statement in _statements(script))
 
 
 def is_current(path: Path, kind: FileKind) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic.fields import FieldInfo
 
 from wmsd.base.decimal_marks import unambiguous
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import RecordSql, decimal_sql
 
@@ -65,8 +65,8 @@ class CsvLines:
 
 def _cell_sql(sql: str, field: FieldInfo, number: str) -> str:
     """Never NULL, which would leave the cell out."""
-    plain = cells.plain_type(field)
-    if cells.is_number(field):
+    plain = csv_cells.plain_type(field)
+    if csv_cells.is_number(field):
         text = decimal_sql(sql)
         three_digits = f"WHEN {sql} % 1000 = 0 AND {sql} % 10000 <> 0 THEN {number}({text}) " if number else ""
         whole = f"WHEN {sql} % 1000000 = 0 THEN {sql} / 1000000"
@@ -75,9 +75,9 @@ def _cell_sql(sql: str, field: FieldInfo, number: str) -> str:
         return f"iif({sql}, 'true', 'false')"
     if plain is int:
         return f"coalesce({sql}, '')"
-    if cells.is_moment(field):
+    if csv_cells.is_moment(field):
         return f"coalesce({sql}, '')"
-    form = LIST if cells.is_list(field) else TEXT
+    form = LIST if csv_cells.is_list(field) else TEXT
     if COLUMN.fullmatch(sql):
         return form.format(sql)
     return f"(SELECT {form.format('a_value')} FROM (SELECT {sql} AS a_value))"
@@ -93,7 +93,7 @@ def quoted(cell: str) -> str:
 
 
 def _cell(value: Any) -> str:
-    return quoted(cells.write_cell(value))
+    return quoted(csv_cells.write_cell(value))
 
 
 def _list(text: str | None) -> str:

@@ -13,8 +13,7 @@ from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import column_values
-from wmsd.events.webhooks import missing_credentials, rules, store
-from wmsd.events.webhooks import receiver_rules as receiving
+from wmsd.events.webhooks import missing_credentials, receiver_rules, rules, store
 from wmsd.events.webhooks.schema import (
     NewSecret,
     Subscription,
@@ -100,8 +99,8 @@ def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company:
 
 def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company) -> Record:
     current = _columns(tx, id)
-    if current["url"] == receiving.ADDRESS:
-        receiving.check_change(given)
+    if current["url"] == receiver_rules.ADDRESS:
+        receiver_rules.check_change(given)
     values = _checked(tx, current, given)
     if "active" in given and not current["active"]:
         store.forgive(tx, id)
@@ -172,8 +171,8 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
     X-Webhook-Signature can carry only one: from now on it is that of the new secret.
     """
     current = _columns(tx, id)
-    if current["url"] == receiving.ADDRESS:
-        raise invalid({"secret": [receiving.OWN_SECRET]})
+    if current["url"] == receiver_rules.ADDRESS:
+        raise invalid({"secret": [receiver_rules.OWN_SECRET]})
     if current["auth_type"] != "hmac":
         raise invalid({"secret": [f"does not go with auth_type {current['auth_type']}"]})
     before = unsealed(tx, current["credentials"])

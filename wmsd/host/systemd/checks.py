@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from wmsd.host.systemd import commands as host
+from wmsd.host.systemd import commands
 from wmsd.host.systemd.commands import ServiceError
 from wmsd.host.systemd.paths import HIDDEN, NAME, UNIT_FILE, UNITS_OF_PACKAGES
 from wmsd.host.systemd.unit import BY_COMMAND, is_plain
@@ -49,7 +49,7 @@ def check_user(name: str) -> pwd.struct_passwd | None:
     """The account, or None when it is still to be made."""
     if not USER_NAME.fullmatch(name):
         raise ServiceError(f"{name!r} is no name for a user: use small letters, digits, - and _.")
-    account = host.user_named(name)
+    account = commands.user_named(name)
     if account is None:
         return None
     if account.pw_uid == 0:
@@ -83,6 +83,6 @@ def check_folder(folder: Path, user: str, account: pwd.struct_passwd | None) -> 
         return
     if owner != 0 or any(folder.iterdir()):
         raise ServiceError(
-            f"{folder} belongs to {host.name_of(owner)}, and the service runs as {user}. When it is to be the "
+            f"{folder} belongs to {commands.name_of(owner)}, and the service runs as {user}. When it is to be the "
             f"service's, stop what uses it, and give it away: chown -R {user}: {folder}"
         )

@@ -12,8 +12,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.data_folder.file_swap import sync
 from wmsd.db.engine.failures import StorageError
 from wmsd.host.program_file import ProgramFile
-from wmsd.host.systemd import commands as host
-from wmsd.host.systemd import unit
+from wmsd.host.systemd import commands, unit
 from wmsd.host.systemd.checks import check_folder, check_program, check_unit, check_user
 from wmsd.host.systemd.commands import ServiceError
 from wmsd.host.systemd.paths import CONFIG, NAME, PROGRAM, STATE, UNIT, UNIT_FILE
@@ -40,7 +39,7 @@ class Plan:
 
 def plan(user: str, program: Path, values: Values, offline: bool) -> Plan:
     """Raises ServiceError and SettingsError, with nothing changed."""
-    host.check_systemd(offline)
+    commands.check_systemd(offline)
     check_unit()
     check_program(program)
     account = check_user(user)
@@ -66,7 +65,7 @@ def plan(user: str, program: Path, values: Values, offline: bool) -> Plan:
 def _for_user(name: str, account: pwd.struct_passwd | None) -> Iterator[Step]:
     if account is None:
         options = ("--system", "--user-group", "--no-create-home", "--home-dir", str(STATE), "--shell", NO_LOGIN)
-        yield Step(f"The user {name} was made, without a login.", lambda: host.run("useradd", *options, name))
+        yield Step(f"The user {name} was made, without a login.", lambda: commands.run("useradd", *options, name))
 
 
 def _for_program(program: Path) -> Iterator[Step]:
@@ -162,7 +161,7 @@ def _write_unit(text: str) -> None:
 
 
 def _account(user: str) -> pwd.struct_passwd:
-    account = host.user_named(user)
+    account = commands.user_named(user)
     if account is None:
         raise ServiceError(f"The user {user} is gone.")
     return account
@@ -170,16 +169,16 @@ def _account(user: str) -> pwd.struct_passwd:
 
 def enable() -> str:
     """Has the service start at the next boot. Returns a sentence. Raises ServiceError."""
-    host.run("systemctl", "enable", NAME)
+    commands.run("systemctl", "enable", NAME)
     return "Nothing was started. At the next boot with systemd the service starts."
 
 
 def activate(has_changed: bool) -> str:
     """Has systemd start the service now and at each boot. Returns a sentence. Raises ServiceError."""
-    host.run("systemctl", "daemon-reload")
-    host.run("systemctl", "enable", NAME)
+    commands.run("systemctl", "daemon-reload")
+    commands.run("systemctl", "enable", NAME)
     try:
-        host.run("systemctl", "restart" if has_changed else "start", NAME)
+        commands.run("systemctl", "restart" if has_changed else "start", NAME)
     except ServiceError:
         raise ServiceError(
             f"The service is installed, but does not start. Its log says why: journalctl -u {NAME} -n 50"

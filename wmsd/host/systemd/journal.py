@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from wmsd.host import own_program
-from wmsd.host.systemd import commands as host
+from wmsd.host.systemd import commands
 from wmsd.host.systemd.paths import NAME, UNIT_FILE, UNITS_OF_PACKAGES
 
 PROGRAM: Final = "journalctl"
@@ -18,7 +18,7 @@ ENDS_SECONDS: Final = 5.0
 def is_there() -> bool:
     """Whether this machine has wmsd as a service of systemd, whose journal can be asked."""
     has_unit = any(path.exists() for path in (UNIT_FILE, *UNITS_OF_PACKAGES))
-    return has_unit and host.systemd_runs() and shutil.which(PROGRAM) is not None
+    return has_unit and commands.systemd_runs() and shutil.which(PROGRAM) is not None
 
 
 def command(since: datetime | None, most_lines: int | None, is_following: bool) -> list[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.host.systemd import commands as host
+from wmsd.host.systemd import commands
 from wmsd.host.systemd.paths import BEGUN_BY_HAND, NAME, UNIT_FILE, UNITS_OF_PACKAGES
 from wmsd.host.systemd.unit import user_of
 
@@ -45,12 +45,12 @@ def service_verdict() -> Verdict:
     """Raises ServiceError."""
     unit_file = next((path for path in (UNIT_FILE, *UNITS_OF_PACKAGES) if path.exists()), None)
     if unit_file is None:
-        missing = NOT_INSTALLED if host.has_systemctl() else NOT_EVEN_SYSTEMCTL.format(command=host.SERVE)
+        missing = NOT_INSTALLED if commands.has_systemctl() else NOT_EVEN_SYSTEMCTL.format(command=commands.SERVE)
         return Verdict(False, [missing], {})
     facts = {"unit": str(unit_file)}
-    if not host.systemd_runs():
+    if not commands.systemd_runs():
         return Verdict(False, _without_systemd(unit_file), facts)
-    done = host.asked("systemctl", "show", NAME, *(f"--property={name}" for name in ASKED))
+    done = commands.asked("systemctl", "show", NAME, *(f"--property={name}" for name in ASKED))
     told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     state = told.get("ActiveState", "unknown")
     facts |= {
@@ -66,7 +66,7 @@ def service_verdict() -> Verdict:
 
 def _without_systemd(unit_file: Path) -> list[str]:
     command = BEGUN_BY_HAND.format(user=user_of(unit_file))
-    if not host.has_systemctl():
+    if not commands.has_systemctl():
         return [NOT_EVEN_SYSTEMCTL.format(command=command)]
-    is_enabled = host.asked("systemctl", "is-enabled", NAME).returncode == 0
+    is_enabled = commands.asked("systemctl", "is-enabled", NAME).returncode == 0
     return [AT_BOOT[is_enabled], NO_SYSTEMD.format(command=command)]

@@ -2,7 +2,7 @@
 
 from wmsd.base.dataclass import dataclass
 from wmsd.data_folder.file_swap import sync
-from wmsd.host.systemd import commands as host
+from wmsd.host.systemd import commands
 from wmsd.host.systemd.checks import is_ours
 from wmsd.host.systemd.commands import ServiceError
 from wmsd.host.systemd.paths import NAME, UNIT_FILE, UNITS_OF_PACKAGES
@@ -18,7 +18,7 @@ class Removed:
 
 def remove() -> Removed | None:
     """Stops the service and removes its unit. Returns None where there was none. Raises ServiceError."""
-    host.check_systemctl()
+    commands.check_systemctl()
     for path in UNITS_OF_PACKAGES:
         if path.exists():
             raise ServiceError(f"The service here is the Debian package's, {path}. Remove that: apt remove {NAME}")
@@ -26,14 +26,15 @@ def remove() -> Removed | None:
         return None
     if not is_ours(UNIT_FILE):
         raise ServiceError(f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed.")
-    has_systemd = host.systemd_runs()
+    has_systemd = commands.systemd_runs()
     removed = Removed(
-        has_systemd and host.asked("systemctl", "is-active", "--quiet", NAME).returncode == 0, user_of(UNIT_FILE)
+        has_systemd and commands.asked("systemctl", "is-active", "--quiet", NAME).returncode == 0,
+        user_of(UNIT_FILE),
     )
-    host.run("systemctl", "disable", *(["--now"] if has_systemd else []), NAME)
+    commands.run("systemctl", "disable", *(["--now"] if has_systemd else []), NAME)
     UNIT_FILE.unlink()
     sync(UNIT_FILE.parent)
     if has_systemd:
-        host.run("systemctl", "daemon-reload")
-        host.asked("systemctl", "reset-failed", NAME)  # fails where nothing had failed
+        commands.run("systemctl", "daemon-reload")
+        commands.asked("systemctl", "reset-failed", NAME)  # fails where nothing had failed
     return removed

@@ -134,13 +134,20 @@ def judged_by_time(server: Server, data: Path, now: datetime) -> Found:
 
 
 def _of_lan(data: Path, now: datetime) -> Found:
-    from wmsd.host.tls import lan_certificate as lan  # imported here, as below
+    from wmsd.host.tls import lan_certificate  # imported here, as below
 
-    folder, served, authority = data / lan.FOLDER, lan.served_of(data), lan.authority_of(data)
-    if served is not None and served.not_valid_after_utc <= now + lan.RENEWED_BEFORE - RENEWAL_ALLOWANCE:
-        yield NOT_RENEWED.of(folder / lan.SERVED, day=f"{served.not_valid_after_utc:{DAY}}")
+    folder, served, authority = (
+        data / lan_certificate.FOLDER,
+        lan_certificate.served_of(data),
+        lan_certificate.authority_of(data),
+    )
+    if (
+        served is not None
+        and served.not_valid_after_utc <= now + lan_certificate.RENEWED_BEFORE - RENEWAL_ALLOWANCE
+    ):
+        yield NOT_RENEWED.of(folder / lan_certificate.SERVED, day=f"{served.not_valid_after_utc:{DAY}}")
     if authority is not None and authority.not_valid_after_utc <= now + AUTHORITY_WARNED_BEFORE:
-        yield AUTHORITY_ENDS.of(folder / lan.AUTHORITY, day=f"{authority.not_valid_after_utc:{DAY}}")
+        yield AUTHORITY_ENDS.of(folder / lan_certificate.AUTHORITY, day=f"{authority.not_valid_after_utc:{DAY}}")
 
 
 def _chain(path: Path) -> "list[Certificate]":

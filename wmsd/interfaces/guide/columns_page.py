@@ -6,7 +6,7 @@ from typing import Final, Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from wmsd.base.spreadsheet_cells import read_date, read_flag, read_moment
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.imports.file_kinds import KINDS, Kind
 from wmsd.interfaces.guide.source import Made, table_cell
 from wmsd.warehouse.documents.file_rows import OF_A_LINE
@@ -25,7 +25,7 @@ FORMS: Final[Mapping[Callable[[str], object], str]] = {
     read_flag: "`true` or `false`",
     read_date: "a date",
     read_moment: "a date and time",
-    cells.MEMBERS: "a list, with `;` between its members",
+    csv_cells.MEMBERS: "a list, with `;` between its members",
 }
 """What is in the cells, by what reads them."""
 
@@ -52,21 +52,21 @@ def _meaning(field: FieldInfo) -> str:
 def _required(name: str, field: FieldInfo, kind: Kind) -> str:
     if name in kind.required:
         return "yes"
-    return "for a new one" if field.is_required() and not cells.is_nullable(field) else ""
+    return "for a new one" if field.is_required() and not csv_cells.is_nullable(field) else ""
 
 
 def _form(name: str, field: FieldInfo) -> str:
-    plain = cells.plain_type(field)
+    plain = csv_cells.plain_type(field)
     if get_origin(plain) is Literal:
         return " ".join(f"`{each}`" for each in get_args(plain))
-    if cells.is_number(field):
+    if csv_cells.is_number(field):
         return "a number"
     if plain is int:
         return "a whole number"
     if name.endswith(CODE) and INSIDE not in name:
         noun = name.removesuffix(CODE).removeprefix(OF_A_LINE).replace("_", " ")
         return f"the code of the {noun}{' of the line' if name.startswith(OF_A_LINE) else ''}"
-    return FORMS.get(cells.reader(field), "text")
+    return FORMS.get(csv_cells.reader(field), "text")
 
 
 COLUMNS: Final = Made(TITLE, columns_page)

@@ -21,8 +21,7 @@ from wmsd.dispatch.limits.costs import Costs
 from wmsd.dispatch.refusals import broken_off
 from wmsd.dispatch.request_measures import Counted
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.http import connections, request_history, requests
-from wmsd.interfaces.http import failure_page as bare_page
+from wmsd.interfaces.http import connections, failure_page, request_history, requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
 from wmsd.interfaces.http.cross_origin import allow, options
@@ -344,7 +343,7 @@ def _break_off(request: web.Request, status: int) -> None:
 
 def _told_of_failure(request: web.Request, problem: Problem) -> web.Response:
     if reads_pages(request) and not is_of_the_api(request):
-        return bare_page.made(problem, request[REQUEST_ID])
+        return failure_page.made(problem, request[REQUEST_ID])
     return response(refusal(problem))
 
 

@@ -10,9 +10,7 @@ from wmsd.contract.history_cuts import HistoryCut
 from wmsd.contract.operation import Operation
 from wmsd.contract.route import Route
 from wmsd.contract.tags import TAGS
-from wmsd.interfaces.openapi import error_responses as problems
-from wmsd.interfaces.openapi import headers
-from wmsd.interfaces.openapi import webhook_events as events
+from wmsd.interfaces.openapi import error_responses, headers, webhook_events
 from wmsd.interfaces.openapi.answers import PAGE_META, successes
 from wmsd.interfaces.openapi.examples import add_examples
 from wmsd.interfaces.openapi.schemas import Schema, Schemas, components_of, reference
@@ -44,22 +42,23 @@ def openapi_document(
     """
     data = EVENT_DATA.values() if has_events else ()
     schemas = Schemas(
-        [*_bodies(routes), problems.Problem, problems.Rfc9457Problem], [*_answers(routes), HistoryCut, *data]
+        [*_bodies(routes), error_responses.Problem, error_responses.Rfc9457Problem],
+        [*_answers(routes), HistoryCut, *data],
     )
     # Parameters name choices of their own, so operations are described before the components are listed.
     paths: dict[str, Schema] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas, abilities)
-    webhooks = events.webhooks() if has_events else {}
+    webhooks = webhook_events.webhooks() if has_events else {}
     components = components_of(
         {
             "schemas": {
                 **schemas.components,
                 "PageMeta": PAGE_META,
-                **(events.schemas() if has_events else {}),
+                **(webhook_events.schemas() if has_events else {}),
             },
             "headers": headers.ANSWERED,
-            "responses": {"Problem": problems.before_any_operation()},
+            "responses": {"Problem": error_responses.before_any_operation()},
         },
         *(paths, webhooks),
     )
@@ -79,7 +78,7 @@ def openapi_document(
         "tags": [
             {"name": name, "description": TAGS[name].description}
             for name in dict.fromkeys(
-                [*(route.operation.tag for route in routes), *([events.TAG] if webhooks else [])]
+                [*(route.operation.tag for route in routes), *([webhook_events.TAG] if webhooks else [])]
             )
         ],
         "paths": paths,
@@ -113,7 +112,7 @@ def _operation(route: Route, schemas: Schemas, abilities: Container[str]) -> Sch
         "summary": declared.summary,
         "description": _description(declared, abilities),
         "parameters": [*_path(declared), *_query(declared, schemas), *headers.sent(route)],
-        "responses": {**successes(route), **problems.failures(route)},
+        "responses": {**successes(route), **error_responses.failures(route)},
         "security": _needed_security(route),
         **({} if route.deprecation is None else {"deprecated": True}),
     }

@@ -13,7 +13,7 @@ from wmsd.base.problems import not_found
 from wmsd.base.strict_json import dumps
 from wmsd.dispatch.idempotency import HEADER as KEY
 from wmsd.dispatch.prepared_answers import Prepared
-from wmsd.interfaces.graphql import over_http as served
+from wmsd.interfaces.graphql import over_http
 from wmsd.interfaces.graphql.media_type import JSON, RESPONSE
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import response, unless_known
@@ -148,8 +148,8 @@ class Editor:
             sent_of(document, {**typed, "body": text}, token),
             accept=ACCEPT,
             body=text,
-            read=served.parameters_of,
-            answered=served.in_form,
+            read=over_http.parameters_of,
+            answered=over_http.in_form,
         )
         tried = await self._sender.send(person.browser, sent)
         return await self._page(document, typed, sent=sent, tried=tried)
@@ -212,7 +212,7 @@ def _described() -> Described:
     from wmsd.interfaces.reference.schema_rows import Row
 
     headers = tuple(Row(name, "string", False) for name in ("X-Company-Id", "X-Three-Pl-Id", KEY))
-    (route,) = (each for each in served.ROUTES if each.method == "POST")
+    (route,) = (each for each in over_http.ROUTES if each.method == "POST")
     places = (Place("graphql", route),)
     return Described(route.operation, places, None, (), (), (), headers, (), (), (), None, None)
 

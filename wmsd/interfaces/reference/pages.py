@@ -25,7 +25,7 @@ from wmsd.interfaces.pages.kit.rendering import HEADERS, render_text
 from wmsd.interfaces.pages.kit.routing import add_visited
 from wmsd.interfaces.pages.kit.search_pages import Make, SearchPages
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.interfaces.reference import contents_search as finding
+from wmsd.interfaces.reference import contents_search
 from wmsd.interfaces.reference.code_examples import LANGUAGES, example_of
 from wmsd.interfaces.reference.contents_search import Section
 from wmsd.interfaces.reference.operations import ADDRESS, Described, Group, Reference, pretty
@@ -88,7 +88,7 @@ class Pages:
             add_visited(app, "guide", "GET", f"{ADDRESS}{path}", handler)
 
     async def _contents(self, request: web.Request) -> web.Response:
-        query = " ".join(request.query.get("q", "")[: finding.LONGEST].split())
+        query = " ".join(request.query.get("q", "")[: contents_search.LONGEST].split())
         reference = await self._reference.get()
         if not query:
             return await self._answer(request, ("contents",), lambda: _contents(reference))
@@ -151,7 +151,7 @@ def frame(reference: Reference, current: str) -> Mapping[str, Any]:
 
 
 def _sections(reference: Reference) -> tuple[Section, ...]:
-    return finding.contents(reference, EVENTS)
+    return contents_search.contents(reference, EVENTS)
 
 
 def _contents(reference: Reference) -> str:
@@ -166,7 +166,7 @@ def _contents(reference: Reference) -> str:
 
 
 def _found(reference: Reference, every: Iterable[Section], query: str) -> Mapping[str, Any]:
-    asked = finding.asked_for(query)
+    asked = contents_search.asked_for(query)
     sections = [section for each in every if (section := each.found(asked)).entries]
     number = sum(len(each.entries) for each in sections)
     found = {"sections": sections, "query": query, "asked": asked, "number": number}

@@ -24,7 +24,7 @@ from wmsd.db.files.other_users import check_unused
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.file_states import FromFolder
 from wmsd.maintenance.backups.folder import BackupFolder, name_of_company
-from wmsd.maintenance.company_moves import deletion_store as deletion
+from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.company_moves.export_import import Subject, export_company, subject_of
 from wmsd.tenants.accounts import token_store
 
@@ -40,9 +40,9 @@ class Leaving(NamedTuple):
     rows: bytes
 
 
-async def begin(installation: Installation, code: str) -> deletion.Begun:
+async def begin(installation: Installation, code: str) -> deletion_store.Begun:
     """Nobody is served the company from now on."""
-    return await installation.platform.write(lambda tx: deletion.begin(tx, code))
+    return await installation.platform.write(lambda tx: deletion_store.begin(tx, code))
 
 
 def close(folder: DataFolder, loan: Loan | None, company: Company) -> None:
@@ -74,7 +74,7 @@ async def leaving(installation: Installation, company: Company, has_passphrase: 
 
 async def rows_of(installation: Installation, company: Company) -> bytes:
     """What the platform knows of it."""
-    rows = await installation.platform.read(lambda tx: deletion.platform_rows(tx, company))
+    rows = await installation.platform.read(lambda tx: deletion_store.platform_rows(tx, company))
     return json.dumps(rows, ensure_ascii=False, indent=1).encode()
 
 
@@ -140,18 +140,18 @@ async def end(
     def write(tx: Transaction) -> Left:
         revoked = token_store.leave_company(tx, company.id)
         written, moved = (None if path is None else str(path) for path in (archive, aside))
-        return Left(deletion.end(tx, company, written, moved, revoked), revoked)
+        return Left(deletion_store.end(tx, company, written, moved, revoked), revoked)
 
     return await installation.platform.write(write)
 
 
 async def give_up(installation: Installation, company: Company) -> bool:
-    return await installation.platform.write(lambda tx: deletion.give_up(tx, company))
+    return await installation.platform.write(lambda tx: deletion_store.give_up(tx, company))
 
 
 async def leftover(installation: Installation) -> list[int]:
     """The companies that are gone from the platform, and whose files are still there."""
-    gone = await installation.platform.read(deletion.ended)
+    gone = await installation.platform.read(deletion_store.ended)
     return [each for each in gone if (installation.folder.companies / f"{each}.db").exists()]
 
 

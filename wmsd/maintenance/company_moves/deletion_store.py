@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.contract.context import Company
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import user_rights as growing
+from wmsd.tenants.accounts import user_rights
 from wmsd.tenants.companies import store
 from wmsd.tenants.companies.actions import no_such_company
 
@@ -100,7 +100,7 @@ def end(tx: Transaction, company: Company, archive: str | None, aside: str | Non
         tx.execute(f"DELETE FROM {table} WHERE company_id = ?", (company.id,))
     tx.execute("DELETE FROM companies WHERE id = ?", (company.id,))
     for user_id in user_ids:
-        growing.shrink(tx, user_id)
+        user_rights.shrink(tx, user_id)
     tx.execute(END, (tx.timestamp, archive, company.id))
     before = {"name": company.name, "archive": None, "folder": None, "tokens_revoked": 0}
     after = {"name": None, "archive": archive, "folder": aside, "tokens_revoked": revoked}

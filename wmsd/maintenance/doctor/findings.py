@@ -11,22 +11,14 @@ from wmsd.maintenance.doctor import (
     certificates,
     clock,
     disk,
+    folder_files,
     leftovers,
     network,
     permissions,
     recovery,
-)
-from wmsd.maintenance.doctor import (
-    folder_files as folder,
-)
-from wmsd.maintenance.doctor import (
-    settings_files as named_files,
-)
-from wmsd.maintenance.doctor import (
-    settings_mistakes as mistakes,
-)
-from wmsd.maintenance.doctor import (
-    write_ahead_logs as logs,
+    settings_files,
+    settings_mistakes,
+    write_ahead_logs,
 )
 from wmsd.maintenance.doctor.situation import Situation
 
@@ -41,23 +33,23 @@ class Group(NamedTuple):
 
 
 GROUPS: Final = (
-    Group("The data folder", folder.KINDS, folder.look),
-    Group("Logs of the files", logs.KINDS, logs.look),
+    Group("The data folder", folder_files.KINDS, folder_files.look),
+    Group("Logs of the files", write_ahead_logs.KINDS, write_ahead_logs.look),
     Group("Permissions", permissions.KINDS, permissions.look),
     Group("Leftovers", leftovers.KINDS, leftovers.look),
     Group("Disks", disk.KINDS, disk.look, disk.look_at_speed),
     Group("Backups", backups.KINDS, backups.look),
     Group("The day after a restore", recovery.KINDS, recovery.look),
     Group("Clock", clock.KINDS, clock.look),
-    Group("Settings", mistakes.KINDS, mistakes.look),
-    Group("Files of the settings", named_files.KINDS, named_files.look),
+    Group("Settings", settings_mistakes.KINDS, settings_mistakes.look),
+    Group("Files of the settings", settings_files.KINDS, settings_files.look),
     Group("Address and proxy", network.KINDS, network.look),
     Group("Certificate", certificates.KINDS, certificates.look),
 )
 BEFORE_START: Final = (
-    Group("The data folder", folder.KINDS, folder.look_before_start),
+    Group("The data folder", folder_files.KINDS, folder_files.look_before_start),
     Group("Address and proxy", network.KINDS, network.look_before_start),
-    Group("Files of the settings", named_files.KINDS, named_files.look),
+    Group("Files of the settings", settings_files.KINDS, settings_files.look),
     Group("Backups", backups.KINDS, backups.look_before_start),
     Group("Permissions", permissions.KINDS, permissions.look_at_secrets),
     Group("Certificate", certificates.KINDS, certificates.look),

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.contract.findings import Finding
-from wmsd.data_folder import file_swap as swapping
+from wmsd.data_folder import file_swap
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.doctor.folder_files import RESTORE_UNFINISHED
 from wmsd.maintenance.doctor.leftovers import LEFTOVER, delete_leftover
@@ -51,7 +51,7 @@ def give_to_owner(path: Path) -> None:
 
 def finish_restore(journal: Path) -> None:
     """Raises OSError and StorageError."""
-    swapping.finish_swap(journal.parent)
+    file_swap.finish_swap(journal.parent)
 
 
 MENDS: Final = {

@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from wmsd.base.byte_sizes import size_text
-from wmsd.base.machine import scratch_folders as scratch
+from wmsd.base.machine import scratch_folders
 from wmsd.contract.findings import FindingKind, Found
-from wmsd.data_folder import file_swap as swapping
+from wmsd.data_folder import file_swap
 from wmsd.db.engine import staging
-from wmsd.db.files import read_only_copy as unwritten
+from wmsd.db.files import read_only_copy
 from wmsd.maintenance.backups import create as creating
-from wmsd.maintenance.backups import restore as restoring
-from wmsd.maintenance.backups import verify as proving
+from wmsd.maintenance.backups import restore, verify
 from wmsd.maintenance.backups.folder import OF_COMPANIES, UNFINISHED
-from wmsd.maintenance.company_moves import export_import as moving
+from wmsd.maintenance.company_moves import export_import
 from wmsd.maintenance.doctor.situation import Situation
-from wmsd.maintenance.replica import restore_replica as replicas
+from wmsd.maintenance.replica import restore_replica
 from wmsd.maintenance.upgrades import kept_copies
 
 UNUSED_AFTER: Final = timedelta(hours=1)
@@ -47,14 +46,14 @@ BEGUN: Final = (
     Begun("data", f"{kept_copies.NAME}*/companies/*.new"),
     Begun("data", ".wmsd-probe"),
     Begun("data", f"{creating.COPY}*"),
-    Begun("data", proving.SCRATCH),
-    Begun("data", restoring.UNPACKED, of_swap=True),
-    Begun("data", f"{moving.UNPACKED}-*", of_swap=True),
-    Begun("data", replicas.SCRATCH, of_swap=True),
+    Begun("data", verify.SCRATCH),
+    Begun("data", restore.UNPACKED, of_swap=True),
+    Begun("data", f"{export_import.UNPACKED}-*", of_swap=True),
+    Begun("data", restore_replica.SCRATCH, of_swap=True),
     Begun("backups", f"{UNFINISHED}*"),
     Begun("backups", f"{OF_COMPANIES}/{UNFINISHED}*"),
-    Begun("backups", proving.SCRATCH),
-    Begun("temporary", f"{unwritten.SCRATCH}*"),
+    Begun("backups", verify.SCRATCH),
+    Begun("temporary", f"{read_only_copy.SCRATCH}*"),
     Begun("temporary", f"{staging.PREFIX}*"),
 )
 """Every name under which a command or the server writes what is not finished. What the program writes beside
@@ -74,7 +73,7 @@ KINDS: Final = (LEFTOVER,)
 
 def look(at: Situation) -> Found:
     before = at.now - UNUSED_AFTER
-    has_swap = swapping.is_begun(at.data)
+    has_swap = file_swap.is_begun(at.data)
     folders = {"data": at.data, "backups": at.backups, "temporary": at.temporary}
     for begun in BEGUN:
         if begun.of_swap and has_swap:
@@ -92,14 +91,14 @@ def look(at: Situation) -> Found:
 def delete_leftover(path: Path) -> None:
     """Deletes a leftover, unless it is used again. Raises OSError."""
     needed = any(begun.of_swap and path.match(begun.name) for begun in BEGUN)
-    if needed and swapping.is_begun(path.parent):
+    if needed and file_swap.is_begun(path.parent):
         raise OSError(IN_USE)
     if not stat.S_ISDIR(path.lstat().st_mode):
         if _is_in_use(path):
             raise OSError(IN_USE)
         path.unlink()
         return
-    with scratch.unused(path) as is_unused:
+    with scratch_folders.unused(path) as is_unused:
         if not is_unused:
             raise OSError(IN_USE)
         shutil.rmtree(path)
@@ -129,7 +128,7 @@ def _is_in_use(path: Path) -> bool:
     if path.is_symlink() or not (path.is_dir() or path.is_file()):
         return False
     try:
-        with scratch.unused(path) as is_unused:
+        with scratch_folders.unused(path) as is_unused:
             return not is_unused
     except OSError:  # another user's: only its owner or root deletes it
         return False

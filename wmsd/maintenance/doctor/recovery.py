@@ -4,7 +4,7 @@ from typing import Final
 
 from wmsd.contract.findings import FindingKind, Found
 from wmsd.maintenance.doctor.situation import Situation
-from wmsd.tenants.recovery import findings as words
+from wmsd.tenants.recovery import findings
 
 NOT_LISTED: Final = FindingKind(
     "recovery-not-listed",
@@ -12,7 +12,7 @@ NOT_LISTED: Final = FindingKind(
     "What the last restore has lost or brought back is not listed yet.",
     "Start the server, or run `wmsd recovery list`: both make the list.",
 )
-KINDS: Final = (NOT_LISTED, *words.KINDS)
+KINDS: Final = (NOT_LISTED, *findings.KINDS)
 
 
 def look(at: Situation) -> Found:
@@ -21,4 +21,4 @@ def look(at: Situation) -> Found:
     if at.recovery.is_unlisted:
         yield NOT_LISTED.of()
     for entry in at.recovery.entries:
-        yield words.finding_of(entry)
+        yield findings.finding_of(entry)

@@ -13,7 +13,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.transaction import Transaction
-from wmsd.maintenance.company_moves import deletion_store as deletion
+from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.platform_restore.company_facts import company_in
 from wmsd.maintenance.platform_restore.company_traces import highest_id, was_deleted
 from wmsd.maintenance.platform_restore.platform_numbers import leap_platform_ids, leap_size, raise_to
@@ -76,7 +76,7 @@ class Settling:
         with _opened(platform, self._who) as tx:
             known = store.codes(tx)
             there = {path: int(path.stem) for path in self._files()}
-            gone = {*self._lost.ended, *deletion.ended(tx)}
+            gone = {*self._lost.ended, *deletion_store.ended(tx)}
             strangers = {path: each for path, each in there.items() if each not in known and each not in gone}
             found = {path: company_in(path) for path in strangers}
             own = {
@@ -155,9 +155,9 @@ def _free(tx: Transaction, code: str, company_id: int) -> str:
 
 
 def _end(tx: Transaction, company: Company) -> None:
-    tx.execute(deletion.GIVE_UP, (company.id,))
-    tx.execute(deletion.BEGIN, (company.id, company.code, tx.timestamp))
-    deletion.end(tx, company, None, None, token_store.leave_company(tx, company.id))
+    tx.execute(deletion_store.GIVE_UP, (company.id,))
+    tx.execute(deletion_store.BEGIN, (company.id, company.code, tx.timestamp))
+    deletion_store.end(tx, company, None, None, token_store.leave_company(tx, company.id))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
 from wmsd.maintenance.backups.previous_installation import Installed, installation_before
 from wmsd.maintenance.backups.restore import Restore
-from wmsd.maintenance.company_moves import deletion_store as company_deletion
+from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.platform_restore.adopt_companies import Lost, Settled, Settling
 from wmsd.maintenance.platform_restore.company_facts import owner_in
 from wmsd.tenants.companies import store as companies
@@ -103,6 +103,6 @@ class PlatformRestore(Restore):
         try:
             with closing(hold_state(self._data.platform_file)) as state:
                 found = {each.id: each for each in state.read(companies.every_company)}
-                return Lost(found, state.read(company_deletion.ended), marks, is_whole)
+                return Lost(found, state.read(deletion_store.ended), marks, is_whole)
         except (StorageError, sqlite3.Error, OSError):
             return Lost({}, (), marks, is_whole=False)

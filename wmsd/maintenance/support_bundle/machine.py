@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from wmsd.base.machine.memory import machine_memory
 from wmsd.host import own_program
-from wmsd.host.systemd import commands as host
+from wmsd.host.systemd import commands
 from wmsd.maintenance.doctor.file_systems import file_system_of
 from wmsd.settings.all_settings import Settings
 from wmsd.settings.sources import ENVIRONMENT
@@ -43,7 +43,7 @@ def facts(settings: Settings) -> dict[str, Any]:
         "memory_limit": resource.getrlimit(resource.RLIMIT_AS),
         "user": os.geteuid(),
         "umask": _or_none(_umask),
-        "systemd": host.systemd_runs(),
+        "systemd": commands.systemd_runs(),
         "clock": datetime.fromtimestamp(now, UTC).isoformat(),
         "local_clock": datetime.fromtimestamp(now).astimezone().isoformat(),
         "locale": {name: os.environ[name] for name in ("LANG", "LC_ALL", "TZ") if name in os.environ},

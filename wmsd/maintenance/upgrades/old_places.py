@@ -147,11 +147,13 @@ def _has_backups(data: Path, folder: Path) -> bool:
         made = read_record(data).made
         return made is not None and Path(made.path).parent == folder and is_hidden(Path(made.path))
     from wmsd.maintenance.backups import (
-        installations as whose,  # imported here: most installations have nothing in old places
+        installations,  # imported here: most installations have nothing in old places
     )
 
-    own = whose.own_installation(data)
-    return whose.may_be_lost_data(data, folder) if own is None else whose.has_backup_of(own, folder)
+    own = installations.own_installation(data)
+    return (
+        installations.may_be_lost_data(data, folder) if own is None else installations.has_backup_of(own, folder)
+    )
 
 
 def _is_there(path: Path) -> bool:

@@ -26,7 +26,7 @@ from wmsd.server.alerts.kinds import OF_CERTIFICATE, AlertKind
 from wmsd.server.alerts.rules import Trouble, is_rising, risen
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
-from wmsd.tenants.accounts import expiring_tokens as ending_tokens
+from wmsd.tenants.accounts import expiring_tokens
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.recovery import store as recovery
 
@@ -171,7 +171,7 @@ class Looks:
         if not self._clock.is_steady():
             found.unknown.add(kinds.TOKEN_ENDS.name)  # a wrong clock may only make them look so
             return
-        ending = await self._installation.platform.read(ending_tokens.for_alerts)
+        ending = await self._installation.platform.read(expiring_tokens.for_alerts)
         found.troubles.extend(map(_of_token, ending))
 
     async def _certificate(self, found: Found) -> None:

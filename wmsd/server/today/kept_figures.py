@@ -16,8 +16,7 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.dispatch.access_cache import AccessCache
-from wmsd.server.today import figures as reading
-from wmsd.server.today import store
+from wmsd.server.today import figures, store
 from wmsd.server.today.figures import CompanyFigures
 
 MOST_AT_ONCE: Final = 50
@@ -102,7 +101,7 @@ class TodayFigures:
         read_at = timestamps.to_text(self._clock.now())
         try:
             async with self._files.visiting(company_id) as database:
-                known[company_id] = await database.read(partial(reading.read, today=today, month=self.month))
+                known[company_id] = await database.read(partial(figures.read, today=today, month=self.month))
             self.version += 1
             self._unwritten[company_id] = read_at
         except BaseException as error:

@@ -9,8 +9,7 @@ from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.contract.context import Actor, Caller, FromAddress
 from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import invitations, sessions, store, token_store
-from wmsd.tenants.accounts import ways_in as holdings
+from wmsd.tenants.accounts import invitations, sessions, store, token_store, ways_in
 from wmsd.tenants.accounts.actions import SignInService
 from wmsd.tenants.accounts.failed_sign_ins import PASSWORD
 from wmsd.tenants.accounts.password_strength import chosen_password_errors
@@ -99,14 +98,14 @@ async def change_password(
 
     def change(tx: Transaction) -> dict[str, object]:
         check_unchanged(tx, user)
-        held = holdings.of_user(tx, user.id)
+        held = ways_in.of_user(tx, user.id)
         store.replace_password(tx, user.id, password_hash)
         invitations.end(tx, user.id)
         ended = {
             "sessions_ended": sessions.end_all(tx, user.id, caller.session_id),
             "tokens_ended": token_store.revoke_signed_in(tx, user.id),
         }
-        details = companies.field_differences(held._asdict(), holdings.of_user(tx, user.id)._asdict())
+        details = companies.field_differences(held._asdict(), ways_in.of_user(tx, user.id)._asdict())
         companies.write_audit(tx, "user.change-password", user.email, details)
         return {**ended}
 

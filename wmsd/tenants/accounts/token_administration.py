@@ -11,8 +11,7 @@ from wmsd.contract.context import Caller
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import store, token_store, tokens
-from wmsd.tenants.accounts import user_admin_store as records
+from wmsd.tenants.accounts import store, token_store, tokens, user_admin_store
 from wmsd.tenants.accounts.reach import both_companies, covers
 from wmsd.tenants.accounts.rules import Token, User, as_far_as, grant, may_manage
 from wmsd.tenants.accounts.schema import MadeToken, TokenCursorQuery, TokenQuery, TokenRecord, TokenToMake
@@ -36,19 +35,19 @@ class TokenLifetimes:
 @for_everybody(answer="page", returns=TokenRecord)
 def list_token_records(tx: Transaction, caller: Caller, query: TokenQuery) -> Page:
     """List one's own tokens, and those of the people one manages. The newest comes first."""
-    return records.tokens(tx, query, caller)
+    return user_admin_store.tokens(tx, query, caller)
 
 
 @for_everybody(answer="cursor", returns=TokenRecord)
 def walk_token_records(tx: Transaction, caller: Caller, query: TokenCursorQuery, position: int) -> CursorPage:
     """List them by cursor."""
-    return records.tokens_after(tx, query, position, caller)
+    return user_admin_store.tokens_after(tx, query, position, caller)
 
 
 def _record(tx: Transaction, caller: Caller, id: int) -> Record:
     """Raises Problem (404), also for a token of somebody whom the caller may not manage."""
     found = token_store.token_and_user(tx, id=id)
-    record = None if found is None or not _may_use_token(caller, *found) else records.token(tx, id)
+    record = None if found is None or not _may_use_token(caller, *found) else user_admin_store.token(tx, id)
     if record is None:
         raise not_found("token")
     return record

@@ -11,15 +11,15 @@ from wmsd.contract.context import Caller
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import invitations, last_admin, sessions, store, token_store
 from wmsd.tenants.accounts import (
-    user_admin_store as records,
-)
-from wmsd.tenants.accounts import (
-    user_rights as growing,
-)
-from wmsd.tenants.accounts import (
-    ways_in as holdings,
+    invitations,
+    last_admin,
+    sessions,
+    store,
+    token_store,
+    user_admin_store,
+    user_rights,
+    ways_in,
 )
 from wmsd.tenants.accounts.actions import create_user, disable_user, taken_email
 from wmsd.tenants.accounts.passwords import NO_PASSWORD
@@ -48,18 +48,18 @@ MOST_COMPANIES_TOLD: Final = 200
 @for_admins(answer="page", returns=UserRecord)
 def list_users(tx: Transaction, caller: Caller, query: UserQuery) -> Page:
     """List the users whom an admin may change."""
-    return records.users(tx, query, caller)
+    return user_admin_store.users(tx, query, caller)
 
 
 @for_admins(answer="cursor", returns=UserRecord)
 def walk_users(tx: Transaction, caller: Caller, query: UserCursorQuery, position: int) -> CursorPage:
     """List them by cursor."""
-    return records.users_after(tx, query, position, caller)
+    return user_admin_store.users_after(tx, query, position, caller)
 
 
 def _record(tx: Transaction, caller: Caller, id: int) -> Record:
     _managed(tx, caller, id)
-    found = records.user(tx, id)
+    found = user_admin_store.user(tx, id)
     assert found is not None
     return found
 
@@ -140,13 +140,13 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     if errors:
         raise invalid(errors)
     abilities = abilities_of_new_user(settings.role, settings.abilities)
-    held = holdings.of_user(tx, id)
+    held = ways_in.of_user(tx, id)
     store.rename_user(tx, id, settings.name)
-    growing.set_rights(tx, user, settings.role, abilities, {ids[code] for code in settings.company_codes})
-    after = records.user(tx, id)
+    user_rights.set_rights(tx, user, settings.role, abilities, {ids[code] for code in settings.company_codes})
+    after = user_admin_store.user(tx, id)
     assert after is not None
     shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}
-    ended = companies.field_differences(held._asdict(), holdings.of_user(tx, id)._asdict())
+    ended = companies.field_differences(held._asdict(), ways_in.of_user(tx, id)._asdict())
     companies.write_audit(tx, "user.change", user.email, companies.field_differences(before, shown) | ended)
     return after
 
@@ -199,7 +199,7 @@ def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Let a user in again who was shut out. Its password and its tokens that were not revoked count again."""
     user = _managed(tx, caller, id)
     signs_in = last_admin.can_sign_in(tx, user)
-    needs_link = not signs_in and not holdings.of_user(tx, id).link
+    needs_link = not signs_in and not ways_in.of_user(tx, id).link
     if not store.enable_user(tx, user.id):
         message = f"{user.email} may come in already. Nothing is changed."
         if not signs_in:

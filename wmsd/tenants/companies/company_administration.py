@@ -12,8 +12,7 @@ from wmsd.contract.context import Caller, Operator
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.companies import actions, store
-from wmsd.tenants.companies import company_admin_store as records
+from wmsd.tenants.companies import actions, company_admin_store, store
 from wmsd.tenants.companies.schema import (
     AuditCursorQuery,
     AuditEntry,
@@ -48,17 +47,17 @@ class CompanyFileMaker:
 @for_all_admins(answer="page", returns=CompanyRecord)
 def list_company_records(tx: Transaction, caller: Caller, query: CompanyQuery) -> Page:
     """List the companies that an admin may see, with their settings."""
-    return records.companies(tx, query, caller.company_ids)
+    return company_admin_store.companies(tx, query, caller.company_ids)
 
 
 @for_all_admins(answer="cursor", returns=CompanyRecord)
 def walk_company_records(tx: Transaction, caller: Caller, query: CompanyCursorQuery, position: int) -> CursorPage:
     """List them by cursor."""
-    return records.companies_after(tx, query, position, caller.company_ids)
+    return company_admin_store.companies_after(tx, query, position, caller.company_ids)
 
 
 def _company_record(tx: Transaction, caller: Caller, id: int) -> Record:
-    found = records.company(tx, id) if caller.may_use(id) else None
+    found = company_admin_store.company(tx, id) if caller.may_use(id) else None
     if found is None:
         raise not_found("company")
     return found
@@ -93,7 +92,7 @@ def change_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
         columns["operator_id"] = None if operator is None else operator.id
     if errors:
         raise invalid(errors)
-    records.update_company(tx, id, columns)
+    company_admin_store.update_company(tx, id, columns)
     for module in MODULES if "modules" in given else ():
         store.set_module(tx, id, module, module in body.modules)
     after = _company_record(tx, caller, id)
@@ -109,7 +108,7 @@ def rename_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
     if body.code != before:
         if errors := actions.code_errors(tx, body.code, id):
             raise invalid(errors)
-        records.update_company(tx, id, {"code": body.code})
+        company_admin_store.update_company(tx, id, {"code": body.code})
         store.write_audit(
             tx, "company.rename", before, store.field_differences({"code": before}, {"code": body.code})
         )
@@ -134,17 +133,17 @@ def name_installation(tx: Transaction, body: InstallationName) -> dict[str, obje
 @for_platform_admins(answer="page", returns=OperatorShown)
 def list_operator_records(tx: Transaction, query: OperatorQuery) -> Page:
     """List the operators."""
-    return records.operators(tx, query)
+    return company_admin_store.operators(tx, query)
 
 
 @for_platform_admins(answer="cursor", returns=OperatorShown)
 def walk_operator_records(tx: Transaction, query: OperatorCursorQuery, position: int) -> CursorPage:
     """List them by cursor."""
-    return records.operators_after(tx, query, position)
+    return company_admin_store.operators_after(tx, query, position)
 
 
 def _operator_record(tx: Transaction, id: int) -> Record:
-    found = records.operator(tx, id)
+    found = company_admin_store.operator(tx, id)
     if found is None:
         raise not_found("operator")
     return found
@@ -176,10 +175,10 @@ def change_operator_record(tx: Transaction, id: int, body: OperatorChanges) -> R
 @for_platform_admins(answer="page", returns=AuditEntry)
 def list_audit(tx: Transaction, query: AuditQuery) -> Page:
     """List what was done to the installation, the last first."""
-    return records.entries(tx, query)
+    return company_admin_store.entries(tx, query)
 
 
 @for_platform_admins(answer="cursor", returns=AuditEntry)
 def walk_audit(tx: Transaction, query: AuditCursorQuery, position: int) -> CursorPage:
     """List it by cursor, the first first."""
-    return records.entries_after(tx, query, position)
+    return company_admin_store.entries_after(tx, query, position)

@@ -8,15 +8,12 @@ from wmsd.base.problems import FieldErrors, invalid
 from wmsd.contract.context import Caller
 from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import kernel_token_administration as kernel_tokens
-from wmsd.tenants.accounts import second_factor_actions as second_step
-from wmsd.tenants.accounts import user_administration as users
+from wmsd.tenants.accounts import kernel_token_administration, second_factor_actions, user_administration
 from wmsd.tenants.companies import store as companies
-from wmsd.tenants.recovery import findings as words
-from wmsd.tenants.recovery import store
+from wmsd.tenants.recovery import findings, store
 from wmsd.tenants.recovery.schema import EndedAccess, RecoveryChoice, RecoveryList, TickedOff
 from wmsd.tenants.recovery.store import Entry, How
-from wmsd.tenants.sites import site_administration as sites
+from wmsd.tenants.sites import site_administration
 
 for_platform_admins = partial(operation, tag="Administration", scope="installation", role="platform-admin")
 ADMIN: Final = "platform-admin"
@@ -39,7 +36,7 @@ def list_recovery(tx: Transaction) -> dict[str, Any]:
 
 
 def _shown(entry: Entry) -> Entry:
-    finding = words.finding_of(entry)
+    finding = findings.finding_of(entry)
     kept = {name: value for name, value in entry.items() if name != "access_unknown_after"}
     return {**kept, "check": finding.kind.name, "sentence": finding.sentence, "remedy": finding.remedy}
 
@@ -56,7 +53,7 @@ def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[st
     """Remove second factors that are lost, so that the password alone signs in until they are set up again."""
     chosen = _chosen(tx, body, ("second-factor",), "is not about a second factor")
     for entry in chosen:
-        second_step.remove_second_factor(tx, entry["subject"])
+        second_factor_actions.remove_second_factor(tx, entry["subject"])
     return {"message": f"Second factors that were removed: {len(chosen)}.", "entries": len(chosen)}
 
 
@@ -89,12 +86,12 @@ def _is_admin(tx: Transaction, entry: Entry) -> bool:
 def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> None:
     match entry["kind"]:
         case "user":
-            act = users.end_user_access if keeps_user else users.shut_out_user
+            act = user_administration.end_user_access if keeps_user else user_administration.shut_out_user
             act.action(tx, caller, entry["user_id"])
         case "site":
-            sites.revoke_site_bearer.action(tx, entry["record_id"])
+            site_administration.revoke_site_bearer.action(tx, entry["record_id"])
         case "platform-token":
-            kernel_tokens.revoke_kernel_token.action(tx, entry["record_id"])
+            kernel_token_administration.revoke_kernel_token.action(tx, entry["record_id"])
 
 
 def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:

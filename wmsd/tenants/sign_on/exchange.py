@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from wmsd.base.machine.secret_files import read_client_secret
 from wmsd.http_client.lazy_client import LazyClient
-from wmsd.tenants.sign_on import provider_requests as asking
+from wmsd.tenants.sign_on import provider_requests
 from wmsd.tenants.sign_on.id_tokens import Expected, head_of, verify_id_token
 from wmsd.tenants.sign_on.metadata import Metadata, Published
 from wmsd.tenants.sign_on.open_sign_ons import SignOn
@@ -67,14 +67,14 @@ async def _tokens(
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
         fields |= {"client_id": provider.client_id, **({"client_secret": secret} if secret else {})}
-    return await asking.post(client, metadata.token_endpoint, fields, headers)
+    return await provider_requests.post(client, metadata.token_endpoint, fields, headers)
 
 
 async def _more(endpoint: str, client: LazyClient, access_token: str, subject: str) -> dict[str, Any]:
     """What the provider says beside the ID token (OpenID Connect Core 1.0, section 5.3). The token comes first."""
     if not (access_token.isascii() and access_token.isprintable()):
         raise NoAnswer(f"{endpoint} was not asked: the access token for it cannot be sent.")
-    found = await asking.get(client, endpoint, {"Authorization": f"Bearer {access_token}"})
+    found = await provider_requests.get(client, endpoint, {"Authorization": f"Bearer {access_token}"})
     if found.get("sub") != subject:
         raise NoAnswer(f"{endpoint} answered about another subject.")
     return found

@@ -12,7 +12,7 @@ from typing import Any, Final
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
 from wmsd.http_client.lazy_client import LazyClient
-from wmsd.tenants.sign_on import provider_requests as asking
+from wmsd.tenants.sign_on import provider_requests
 from wmsd.tenants.sign_on.provider_requests import NoAnswer
 from wmsd.tenants.sign_on.providers import Provider
 
@@ -62,7 +62,7 @@ class Published:
 
     async def _ask_for_metadata(self) -> Metadata:
         issuer = self._provider.issuer
-        found = await asking.get(self._client, issuer.rstrip("/") + WELL_KNOWN)
+        found = await provider_requests.get(self._client, issuer.rstrip("/") + WELL_KNOWN)
         if found.get("issuer") != issuer:
             shown = str(found.get("issuer"))[:200]
             raise NoAnswer(f"The metadata of {issuer} is that of another issuer: {shown!r}.")
@@ -77,7 +77,7 @@ class Published:
 
     async def _ask_for_keys(self) -> list[dict[str, Any]]:
         uri = (await self.metadata()).jwks_uri
-        keys = (await asking.get(self._client, uri)).get("keys")
+        keys = (await provider_requests.get(self._client, uri)).get("keys")
         if not isinstance(keys, list) or len(keys) > MOST_KEYS:
             raise NoAnswer(f"{uri} holds no list of at most {MOST_KEYS} keys.")
         return [key for key in keys if isinstance(key, dict)]

@@ -12,8 +12,7 @@ from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import column_values
 from wmsd.events.outbox.events import record_events
-from wmsd.warehouse.articles import article_staging as staging
-from wmsd.warehouse.articles import store
+from wmsd.warehouse.articles import article_staging, store
 from wmsd.warehouse.articles.schema import ArticleChanges
 from wmsd.warehouse.articles.tracking_rules import Obstacles
 from wmsd.warehouse.directory import store as directory
@@ -30,13 +29,13 @@ class ArticleImport(Import):
         self._clients: Mapping[str, int] = {}
 
     def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
-        staging.make(tx, schema)
+        article_staging.make(tx, schema)
         count = 0
         for chunk in chunks(rows):
-            staging.add(tx, [self._staged(row, outcome) for row in chunk])
+            article_staging.add(tx, [self._staged(row, outcome) for row in chunk])
             count += len(chunk)
         for name in ("code", "external_ref"):
-            for line, first in staging.given_twice(tx, name):
+            for line, first in article_staging.given_twice(tx, name):
                 outcome.refuse(line, {name: [f"is given twice; first in row {first}"]})
         return count
 
@@ -52,7 +51,7 @@ class ArticleImport(Import):
         if errors:  # other rows are still checked against these
             outcome.refuse(row.line, errors)
             given = {name: values[name] for name in ("code", "name", "external_ref") if name in values}
-        return (row.line, *(given.get(name) for name in staging.GIVEN), client_code, bool(errors))
+        return (row.line, *(given.get(name) for name in article_staging.GIVEN), client_code, bool(errors))
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
         """When it is called again, it looks at all rows again only if what they name has changed."""
@@ -62,14 +61,16 @@ class ArticleImport(Import):
         for line, errors in _serials_refused(tx):
             outcome.refuse(line, errors)
         if is_new and not outcome.errors:
-            staging.number(tx)
-            outcome.created, outcome.updated, outcome.unchanged = staging.compare(tx, self._sent)
+            article_staging.number(tx)
+            outcome.created, outcome.updated, outcome.unchanged = article_staging.compare(tx, self._sent)
 
     def _is_as_before(self, tx: Transaction) -> bool:
         """Whether the articles of the rows and all clients are as they were when it was called the last time."""
         before, self._last_change = self._last_change, tx.last_change()
         clients, self._clients = self._clients, self._clients_now(tx)
-        return before is not None and clients == self._clients and not staging.is_concerned_since(tx, before)
+        return (
+            before is not None and clients == self._clients and not article_staging.is_concerned_since(tx, before)
+        )
 
     def _clients_now(self, tx: Transaction) -> Mapping[str, int]:
         """Their ids by code, if the rows name them."""
@@ -79,26 +80,28 @@ class ArticleImport(Import):
         if not outcome.created and not outcome.updated:
             return
         last_id = store.last_id(tx)
-        before = staging.apply(tx, self._sent, progress)
+        before = article_staging.apply(tx, self._sent, progress)
         if outcome.created:
             record_events(tx, "article.created", store.CREATED_AFTER, {"last_id": last_id})
         if outcome.updated:
-            record_events(tx, "article.updated", staging.UPDATED_AFTER, {"before": before, "last_id": last_id})
+            record_events(
+                tx, "article.updated", article_staging.UPDATED_AFTER, {"before": before, "last_id": last_id}
+            )
 
 
 def _check_references(tx: Transaction, outcome: Outcome) -> None:
-    staging.find_known(tx)
-    for line in staging.nameless(tx):
+    article_staging.find_known(tx)
+    for line in article_staging.nameless(tx):
         outcome.refuse(line, {"name": ["is required"]})
-    for line in staging.of_no_client(tx):
+    for line in article_staging.of_no_client(tx):
         outcome.refuse(line, {"client_code": ["is not a client of this company"]})
-    for line in staging.of_taken_external_ref(tx):
+    for line in article_staging.of_taken_external_ref(tx):
         outcome.refuse(line, {"external_ref": ["is taken by another article"]})
 
 
 def _serials_refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
     obstacles = tx.service(Obstacles)
-    for current in staging.tracked_otherwise(tx):
+    for current in article_staging.tracked_otherwise(tx):
         try:
             obstacles.check(tx, current.article_id, current.track_serial, current.wanted)
         except Problem as problem:

@@ -8,7 +8,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql import undo_rows as kept_rows
+from wmsd.db.sql import undo_rows
 from wmsd.db.sql.change_sequence import change_columns, creation_columns, each_changed
 from wmsd.db.sql.lists import Listing, conditions
 from wmsd.db.sql.records import check_shown, record_sql
@@ -195,7 +195,7 @@ def update(tx: Transaction, article_id: int, values: Mapping[str, object]) -> No
 
 def last_id(tx: Transaction) -> int:
     """The last id that was given, also to an article that is gone."""
-    return kept_rows.last_id(tx, "articles")
+    return undo_rows.last_id(tx, "articles")
 
 
 CREATED_AFTER: Final = f"SELECT id AS entity_id, {RECORD} AS data FROM articles WHERE id > :last_id ORDER BY id"

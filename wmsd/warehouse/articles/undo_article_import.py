@@ -5,7 +5,7 @@ from typing import Final
 
 from wmsd.base.problems import Problem
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql import undo_rows as kept_rows
+from wmsd.db.sql import undo_rows
 from wmsd.db.sql.change_sequence import updated_at_sql
 from wmsd.db.sql.undo_rows import Made
 from wmsd.events.outbox.events import record_events
@@ -61,7 +61,7 @@ def take_back(tx: Transaction, made: Made) -> None:
     rows = {"after": made.after, "last": made.last}
     record_events(tx, "article.deleted", DELETED, rows)
     tx.execute(FORGET_WORDS, rows)
-    kept_rows.delete_made(tx, made)
+    undo_rows.delete_made(tx, made)
     tx.execute(GIVE_UP)  # so that two articles can swap theirs
-    before = kept_rows.restore(tx, made, updated_at_sql(":before + place"))
+    before = undo_rows.restore(tx, made, updated_at_sql(":before + place"))
     record_events(tx, "article.updated", CHANGED, {"before": before})

@@ -8,9 +8,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.quantity import to_text
 from wmsd.contract.bulk_imports import CellError, Outcome
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.stock import count_staging as staged_counts
-from wmsd.warehouse.stock import lots, store
-from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock import count_staging, lots, stock_staging, store
 from wmsd.warehouse.stock.count_staging import StagedCount, StagedPlace
 from wmsd.warehouse.stock.parts import Amounts, Contents, PartKey, contents_of
 from wmsd.warehouse.stock.rules import Change, Counted, Fault, count_parts, faults_of, part_changes
@@ -79,20 +77,20 @@ class Count:
         self._forget_changed(tx)
         self._last_change = tx.last_change()
         is_as_before = True
-        for places, counts in staged_counts.to_plan(tx):
+        for places, counts in count_staging.to_plan(tx):
             is_as_before = False
             some = {Place(each.article_id, each.warehouse_id): each for each in places}
             stock_ids = {place: stock_id for place, (stock_id, _) in store.available_at(tx, some).items()}
             counted = {place: Counting.of(each, counts[each.number]) for place, each in some.items()}
-            staging.note_serials(tx, {each.article_id for each in places if each.tracks_serials})
+            stock_staging.note_serials(tx, {each.article_id for each in places if each.tracks_serials})
             planned = dict(_planned(tx, counted, stock_ids, outcome))
             _stage(tx, counted, planned, stock_ids, reason, bool(outcome.errors))
         if is_as_before:
             return
-        for line, serial, warehouse_code in staging.serials_elsewhere(tx):
+        for line, serial, warehouse_code in stock_staging.serials_elsewhere(tx):
             outcome.refuse(line, {"serial": [f"{serial} is in stock in {warehouse_code} already"]})
         if not outcome.errors:
-            staging.complete(tx)
+            stock_staging.complete(tx)
             _tell(tx, outcome)
 
     def _forget_changed(self, tx: Transaction) -> None:
@@ -100,12 +98,12 @@ class Count:
         free serials without a change of the stock record.
         """
         if self._last_change is None:
-            staging.empty(tx)
+            stock_staging.empty(tx)
             return
-        staged_counts.forget_plans_of_changed(tx, self._last_change)
-        with_serials = staged_counts.articles_with_serials(tx)
+        count_staging.forget_plans_of_changed(tx, self._last_change)
+        with_serials = count_staging.articles_with_serials(tx)
         if with_serials:
-            staged_counts.forget_plans_of(tx, staging.articles_of_changed_serials(tx, with_serials))
+            count_staging.forget_plans_of(tx, stock_staging.articles_of_changed_serials(tx, with_serials))
 
 
 def _stage(
@@ -140,14 +138,14 @@ def _stage(
         number, stock_id = counting.place.number, stock_ids.get(place)
         records.append(Record(number, *place, stock_id, quantity, quarantined, bool(moved)))
         movements += moved
-    staging.put(tx, records, movements)
+    stock_staging.put(tx, records, movements)
 
 
 def _tell(tx: Transaction, outcome: Outcome) -> None:
-    outcome.updated, of_rows = staging.count_movements(tx)
-    outcome.unchanged = staged_counts.count(tx) - of_rows
+    outcome.updated, of_rows = stock_staging.count_movements(tx)
+    outcome.unchanged = count_staging.count(tx) - of_rows
     if isinstance(outcome, CountOutcome):
-        outcome.changed = [_changed(*row) for row in staging.movements_told(tx)]
+        outcome.changed = [_changed(*row) for row in stock_staging.movements_told(tx)]
 
 
 def _changed(

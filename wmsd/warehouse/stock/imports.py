@@ -17,8 +17,7 @@ from wmsd.db.sql.staged_rows import put_down, put_down_before
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.articles.store import Reference
 from wmsd.warehouse.directory import store as directory
-from wmsd.warehouse.stock import count_staging as staged_counts
-from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock import count_staging, stock_staging
 from wmsd.warehouse.stock.count_staging import PlaceOfRow
 from wmsd.warehouse.stock.counts import KIND, Count
 from wmsd.warehouse.stock.parts import PartKey
@@ -54,8 +53,8 @@ class StockCountImport(Import):
         self._last_change: int | None = None
 
     def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
-        staging.make(tx, schema)
-        staged_counts.make(tx, schema)
+        stock_staging.make(tx, schema)
+        count_staging.make(tx, schema)
         return put_down(tx, schema, rows)
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
@@ -65,27 +64,27 @@ class StockCountImport(Import):
             self._count = Count()
         self._last_change = tx.last_change()
         if self._complete and not outcome.errors:  # with faults, nobody knows what is missing
-            staged_counts.put_missing(tx)
+            count_staging.put_missing(tx)
         self._count.plan(tx, outcome, self._reason)
 
     def _is_as_before(self, tx: Transaction) -> bool:
         """Whether the file's articles and all warehouses are as they were when it was read."""
         return (
             self._last_change is not None
-            and not staged_counts.are_concerned_since(tx, self._last_change)
+            and not count_staging.are_concerned_since(tx, self._last_change)
             and directory.ids_by_code(tx, directory.WAREHOUSES) == self._warehouses
         )
 
     def _read(self, tx: Transaction, outcome: Outcome) -> None:
         self._warehouses = directory.ids_by_code(tx, directory.WAREHOUSES)
-        staged_counts.empty(tx)
+        count_staging.empty(tx)
         for chunk in chunks(put_down_before(tx)):
             codes = {str(row.values.get("article_code", "")) for row in chunk}
             known = {article.code: article for article in articles.references(tx, (), codes)}
             reader = Reader(tx, self._warehouses, known)
             for row in chunk:
                 outcome.refuse(row.line, reader.read(row))
-            staged_counts.put_places(tx, reader.places)
+            count_staging.put_places(tx, reader.places)
 
     def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
         post_staged(tx, KIND)
@@ -132,7 +131,7 @@ class Reader:
         )
         amounts = None if counted is None else Counted(goods, counted.quantity, counted.quarantined)
         reason = None if counted is None else counted.reason
-        first = staged_counts.put(self.tx, row.line, place, goods, amounts, reason)
+        first = count_staging.put(self.tx, row.line, place, goods, amounts, reason)
         if first == row.line:
             return {}
         column = "serial" if goods.serial else "lot_number" if goods.lot_number else "article_code"
@@ -147,7 +146,7 @@ class Reader:
         elif row.quarantined is not None and row.quarantined > row.quantity:
             errors["quarantined"] = ["is more than was counted"]
         if row.serial is not None and row.quantity:
-            first = staged_counts.put_serial(self.tx, row.article_code, row.serial, line)
+            first = count_staging.put_serial(self.tx, row.article_code, row.serial, line)
             if first != line:
                 errors["serial"] = [f"is counted twice; first in row {first}"]
         return errors

@@ -8,9 +8,7 @@ from collections.abc import Iterable
 
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.outbox.events import record_events
-from wmsd.warehouse.stock import low_stock as low
-from wmsd.warehouse.stock import stock_staging as staging
-from wmsd.warehouse.stock import store
+from wmsd.warehouse.stock import low_stock, stock_staging, store
 from wmsd.warehouse.stock.low_stock import Crossing
 
 
@@ -24,13 +22,13 @@ def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
 
 def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
     record_events(tx, "stock.updated", store.UPDATED, {"ids": store.ids_json(available_before)})
-    _tell_crossings(tx, low.crossings(tx, available_before))
+    _tell_crossings(tx, low_stock.crossings(tx, available_before))
 
 
 def emit_staged(tx: Transaction, last_id: int) -> None:
     """The same for what a count in a file has changed, when it is written. `last_id`: of the records before."""
-    record_events(tx, "stock.updated", staging.UPDATED, {"last_id": last_id})
-    _tell_crossings(tx, low.crossings_staged(tx, last_id))
+    record_events(tx, "stock.updated", stock_staging.UPDATED, {"last_id": last_id})
+    _tell_crossings(tx, low_stock.crossings_staged(tx, last_id))
 
 
 def _tell_crossings(tx: Transaction, crossings: Iterable[Crossing]) -> None:
@@ -41,7 +39,7 @@ def _tell_crossings(tx: Transaction, crossings: Iterable[Crossing]) -> None:
             risen.append(each.stock_id)
         elif each.available < each.available_before:
             fallen.append(each.stock_id)
-    low.mark_told(tx, risen, False)
-    low.mark_told(tx, fallen, True)
+    low_stock.mark_told(tx, risen, False)
+    low_stock.mark_told(tx, fallen, True)
     if fallen:
-        record_events(tx, "stock.low", low.LOW, {"ids": store.ids_json(fallen)})
+        record_events(tx, "stock.low", low_stock.LOW, {"ids": store.ids_json(fallen)})

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.stock import lots, store
-from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock import lots, stock_staging, store
 from wmsd.warehouse.stock.lots import Part
 from wmsd.warehouse.stock.schema import MovementKind
 from wmsd.warehouse.stock.stock_events import emit_at_end, emit_staged
@@ -78,11 +77,11 @@ def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None
 
 def post_staged(tx: Transaction, kind: Kind) -> None:
     """Posts what a count in a file has staged (`stock_staging.py`), for a unit of work that changes no other."""
-    last_id = staging.write(tx, kind)
-    of_records = groupby(staging.of_lots(tx, last_id), itemgetter("stock_id"))
+    last_id = stock_staging.write(tx, kind)
+    of_records = groupby(stock_staging.of_lots(tx, last_id), itemgetter("stock_id"))
     lots.change_lots(tx, (each for _, moved in of_records for each in lots.sums_of_lots(moved)))
-    if staging.has_serials(tx):
+    if stock_staging.has_serials(tx):
         lots.move_serials(
-            tx, lambda: (each for each in staging.of_lots(tx, last_id) if each["serial"] is not None)
+            tx, lambda: (each for each in stock_staging.of_lots(tx, last_id) if each["serial"] is not None)
         )
     emit_staged(tx, last_id)

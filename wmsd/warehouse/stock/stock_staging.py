@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql import undo_rows as kept_rows
+from wmsd.db.sql import undo_rows
 from wmsd.db.sql.change_sequence import updated_at_sql
 from wmsd.db.sql.records import record_sql
 from wmsd.warehouse.stock.parts import Amounts
@@ -245,7 +245,7 @@ LAST_PLACE: Final = "SELECT coalesce(max(place), 0) FROM staged_stock"
 def write(tx: Transaction, kind: MovementKind) -> int:
     """Writes balances and movements. Only the ledger calls it. Answers the last id before that of new records."""
     last: int = tx.value(LAST_PLACE)
-    last_id = kept_rows.last_id(tx, "stock")
+    last_id = undo_rows.last_id(tx, "stock")
     if last:
         moment = {"before": tx.next_changes(last)[0] - 1, "now": tx.timestamp, "last_id": last_id}
         for after in range(0, last, SLICE):

@@ -10,7 +10,7 @@ from wmsd.contract.bulk_imports import chunks
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.undo_rows import Made
 from wmsd.warehouse.articles import store as articles
-from wmsd.warehouse.stock import stock_staging as staging
+from wmsd.warehouse.stock import stock_staging
 from wmsd.warehouse.stock.parts import NOTHING, Amounts, Contents, PartKey, contents_of
 from wmsd.warehouse.stock.rules import faults_of, part_changes
 from wmsd.warehouse.stock.stock_ledger import post_staged
@@ -58,19 +58,19 @@ class Counters:
 
 def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
     """Stages the counter movements (`stock_staging.py`) while others can write."""
-    staging.make(tx, schema)
+    stock_staging.make(tx, schema)
     rows, counters = {"after": made.after, "last": made.last}, Counters()
     for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.execute(STOCK, rows)), 1)):
         _stage(tx, rows, {stock_id: place for place, stock_id in chunk}, reason, counters)
-    staging.complete(tx)
+    stock_staging.complete(tx)
     return counters
 
 
 def take_back(tx: Transaction, counters: Counters) -> list[str]:
     """Posts what is staged, if `obstacles` finds nothing. Answers what forbids it; then nothing is posted."""
-    elsewhere = staging.serials_elsewhere(tx)
+    elsewhere = stock_staging.serials_elsewhere(tx)
     wrong = [*counters.wrong, *(f"{serial} is in stock in {warehouse} now" for _, serial, warehouse in elsewhere)]
-    if staging.articles_of_changed_serials(tx, counters.with_serials):  # which a stock record does not tell
+    if stock_staging.articles_of_changed_serials(tx, counters.with_serials):  # which a stock record does not tell
         wrong.append("orders have taken serials of these articles meanwhile: try again")
     if not wrong:
         post_staged(tx, "adjustment")
@@ -85,7 +85,7 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
     named = {stock_id: names for stock_id, *names in tx.rows(NAMED, (dumps(list(places)),))}
     known = {each.id: each for each in articles.references(tx, {names[0] for names in named.values()}, [])}
     with_serials = {each.id for each in known.values() if each.tracks_serials}
-    staging.note_serials(tx, with_serials)
+    stock_staging.note_serials(tx, with_serials)
     counters.with_serials |= with_serials
     records: list[Record] = []
     movements: list[Movement] = []
@@ -103,7 +103,7 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
         place = Place(article_id, warehouse_id)
         records.append(Record(places[stock_id], *place, stock_id, quantity, quarantined, bool(parts)))
         movements += parts
-    staging.put(tx, records, movements)
+    stock_staging.put(tx, records, movements)
 
 
 def _without(before: Contents, moved: dict[PartKey, Amounts]) -> dict[PartKey, Amounts]:

@@ -24,9 +24,7 @@ from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.text.finding_sentences import of_file, remedy_of, sentence_of
 from wmsd.interfaces.pages.kit.text.language import CATALOGUES, FINDING, PLACES
 from wmsd.maintenance.backups.last_runs import BackupRecord, ProvenBackup, write_record
-from wmsd.maintenance.doctor import clock, disk, network
-from wmsd.maintenance.doctor import findings as diagnose
-from wmsd.maintenance.doctor import folder_files as folder
+from wmsd.maintenance.doctor import clock, disk, findings, folder_files, network
 from wmsd.maintenance.doctor.findings import KINDS
 from wmsd.maintenance.file_checks.company_checks import CHECKS
 from wmsd.platform.admin_view.findings_file import Diagnosed, diagnosis_as_json
@@ -103,9 +101,9 @@ def test_the_reasons_of_the_system_are_told() -> None:
     assert rare == "Nu se poate crea niciun fișier în dosarul temporar /x: what no system says."
 
 
-@pytest.mark.parametrize("group", diagnose.GROUPS, ids=lambda each: each.title)
-def test_the_titles_of_the_groups_are_told(group: diagnose.Group) -> None:
-    said = sentence_of(kept(diagnose.UNEXAMINED.of(group=group.title, reason="permission denied")))
+@pytest.mark.parametrize("group", findings.GROUPS, ids=lambda each: each.title)
+def test_the_titles_of_the_groups_are_told(group: findings.Group) -> None:
+    said = sentence_of(kept(findings.UNEXAMINED.of(group=group.title, reason="permission denied")))
     assert said == f"Nu s-a putut afla starea pentru: {TRANSLATIONS[group.title]}. Motivul: acces refuzat."
 
 
@@ -139,8 +137,11 @@ def test_an_alert_about_a_certificate_has_the_words_of_the_doctor() -> None:
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        (folder.FILE_UNKNOWN.of(Path("/9.db"), owner=folder.NOBODY), "Proprietarul scris în el: nimeni."),
-        (folder.FILE_UNKNOWN.of(Path("/9.db"), owner="ACME"), "Proprietarul scris în el: ACME."),
+        (
+            folder_files.FILE_UNKNOWN.of(Path("/9.db"), owner=folder_files.NOBODY),
+            "Proprietarul scris în el: nimeni.",
+        ),
+        (folder_files.FILE_UNKNOWN.of(Path("/9.db"), owner="ACME"), "Proprietarul scris în el: ACME."),
         (
             network.PORT_TAKEN.of(setting="server.listen", listen="[::1]:80", process="process 7 (nginx)"),
             "[::1]:80: procesul 7 (nginx).",
@@ -241,14 +242,14 @@ def test_a_forgotten_word_is_noticed() -> None:
     ],
 )
 def test_what_another_version_has_found_is_shown_as_it_is(other: dict[str, str]) -> None:
-    found = {**kept(folder.FILE_STRAY.of(Path("/data/x"))), **other}
+    found = {**kept(folder_files.FILE_STRAY.of(Path("/data/x"))), **other}
     assert (sentence_of(found), remedy_of(found)) == (found["sentence"], found["remedy"])
 
 
 @pytest.mark.parametrize("name", ["{}", "{file}", "{0.__class__}", "%(x)s", "<b>x</b>", " is empty.", "Ă\n"])
 def test_whatever_a_file_is_called_it_comes_back(name: str) -> None:
-    assert name in sentence_of(kept(folder.FILE_STRAY.of(Path(f"/{name}"))))
-    assert name in sentence_of(kept(folder.COMPANY_EMPTY.of(Path("/1.db"), code=name, backup="FILE")))
+    assert name in sentence_of(kept(folder_files.FILE_STRAY.of(Path(f"/{name}"))))
+    assert name in sentence_of(kept(folder_files.COMPANY_EMPTY.of(Path("/1.db"), code=name, backup="FILE")))
     assert name in of_file(f"a quantity is the sum of its movements; but {name} in W1: 7 instead of 0.")
 
 

@@ -17,12 +17,12 @@ from wmsd.interfaces.pages.admin.health_words import REMEDIES, WORDS
 from wmsd.interfaces.pages.admin.pages import SOURCES
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import ERROR
-from wmsd.interfaces.pages.webhooks import signature_recipes as recipes
+from wmsd.interfaces.pages.webhooks import signature_recipes
 from wmsd.maintenance.file_checks.company_checks import CHECKS
-from wmsd.server import job_names as job_words
+from wmsd.server import job_names
 from wmsd.settings.all_settings import sections
 
-SAME: set[str] = {"UTF-8", "UTF-16", *(each.title for each in recipes.LANGUAGES)}
+SAME: set[str] = {"UTF-8", "UTF-16", *(each.title for each in signature_recipes.LANGUAGES)}
 """Names that every language has."""
 
 
@@ -35,8 +35,8 @@ def declared() -> Iterator[str]:
     yield from map(words.kind, KINDS)
 
 
-def jobs() -> list[job_words.Words]:
-    return [each for each in vars(job_words).values() if isinstance(each, job_words.Words)]
+def jobs() -> list[job_names.Words]:
+    return [each for each in vars(job_names).values() if isinstance(each, job_names.Words)]
 
 
 @pytest.fixture(scope="module")

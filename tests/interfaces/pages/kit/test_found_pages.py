@@ -11,7 +11,7 @@ from tests.support.world import World
 from wmsd.dispatch.limits.costs import Payers
 from wmsd.dispatch.limits.work_admission import BOUNDS
 from wmsd.dispatch.prepared_answers import Kept
-from wmsd.interfaces.pages.kit import search_pages as found_pages
+from wmsd.interfaces.pages.kit import search_pages
 from wmsd.interfaces.pages.kit.search_pages import Make, SearchPages
 
 PATHS = ("/docs/search", "/docs/api")
@@ -47,8 +47,8 @@ async def test_so_many_wait_and_the_next_is_refused(world: World, path: str) -> 
 
 
 async def test_what_is_kept_has_a_bound(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, size = Kept(b"x" * 40), int(getsizeof(Kept(b"x" * 40)) * (1 + found_pages.MOST_COMPRESSED))
-    monkeypatch.setattr(found_pages, "MOST_KEPT", 2 * size)
+    one, size = Kept(b"x" * 40), int(getsizeof(Kept(b"x" * 40)) * (1 + search_pages.MOST_COMPRESSED))
+    monkeypatch.setattr(search_pages, "MOST_KEPT", 2 * size)
     kept = SearchPages(world.installation.dispatcher.work)
     made = []
 

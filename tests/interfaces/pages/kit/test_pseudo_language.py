@@ -22,7 +22,7 @@ from wmsd import __version__
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.contract.access import ABILITIES, MODULES, ROLES
 from wmsd.events.outbox.events import EVENTS
-from wmsd.interfaces.pages.kit import menu as rail
+from wmsd.interfaces.pages.kit import menu
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.settings.all_settings import sections
 from wmsd.tenants.accounts.schema import LANGUAGES
@@ -169,10 +169,10 @@ class Scene:
 @pytest.fixture(autouse=True)
 def no_kept_links() -> Iterator[None]:
     """What pages keep is in the language of before."""
-    for kept in (rail._of_place, rail._of_house):
+    for kept in (menu._of_place, menu._of_house):
         kept.cache_clear()
     yield
-    for kept in (rail._of_place, rail._of_house):
+    for kept in (menu._of_place, menu._of_house):
         kept.cache_clear()
 
 

@@ -12,8 +12,7 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit import rendering
-from wmsd.interfaces.pages.kit import routing as visits
+from wmsd.interfaces.pages.kit import rendering, routing
 from wmsd.interfaces.service import FOR_BROWSERS
 
 MOST = 4
@@ -203,16 +202,16 @@ async def test_nothing_stands_behind_what_refuses_all_other_addresses(shop: Shop
 
 
 async def test_a_page_that_is_added_too_late_fails_loudly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    complete = visits.refuse_all_else
+    complete = routing.refuse_all_else
 
     async def late(request: web.Request) -> web.StreamResponse:
         return web.Response()
 
     def complete_and_add(app: web.Application) -> None:
         complete(app)
-        visits.add_page(app, "GET", "/late", late)
+        routing.add_page(app, "GET", "/late", late)
 
-    monkeypatch.setattr(visits, "refuse_all_else", complete_and_add)
+    monkeypatch.setattr(routing, "refuse_all_else", complete_and_add)
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         with pytest.raises(RuntimeError, match="/late would never be reached"):
             await world.app[FOR_BROWSERS].prepare()

@@ -10,7 +10,7 @@ from tests.interfaces.pages.records.test_act import sent
 from tests.interfaces.pages.records.test_browse import EMAIL, signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World
-from wmsd.interfaces.pages.kit import suggestions as suggesting
+from wmsd.interfaces.pages.kit import suggestions
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ async def test_a_form_with_an_error_suggests_too(admin: Visitor) -> None:
 
 
 async def test_more_than_anybody_reads_are_not_suggested(admin: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suggesting, "MOST", 1)
-    monkeypatch.setattr(suggesting, "MOST_IN_TEXT", 1)
+    monkeypatch.setattr(suggestions, "MOST", 1)
+    monkeypatch.setattr(suggestions, "MOST_IN_TEXT", 1)
     assert listed(await admin.get("/admin/sites/new"), "company_code") is None
     assert "There are:" not in (await admin.get("/admin/users/new")).text
 

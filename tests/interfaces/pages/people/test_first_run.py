@@ -12,7 +12,7 @@ from tests.interfaces.pages.records.test_browse import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, World, open_world
 from wmsd.installation import demo
-from wmsd.server.alerts import mail_confirmation as mail_trial
+from wmsd.server.alerts import mail_confirmation
 from wmsd.tenants.accounts import store as accounts
 from wmsd.tenants.one_time_links import demo_link, first_admin
 
@@ -198,9 +198,9 @@ async def test_the_steps_say_how_somebody_is_told_that_something_is_wrong(tmp_pa
         visitor = Visitor(world)
         await visitor.sign_in(EMAIL, PASSWORD)
         assert "nobody has tried whether an e-mail comes there" in text_of((await visitor.get("/start")).text)
-        mail_trial.note_sent(data, alerts, "123456", now)
+        mail_confirmation.note_sent(data, alerts, "123456", now)
         assert "An e-mail with a code went to admin@example.com" in text_of((await visitor.get("/start")).text)
-        assert mail_trial.confirm_mail_code(data, alerts, "123456", now)
+        assert mail_confirmation.confirm_mail_code(data, alerts, "123456", now)
         seen = await visitor.get("/start")
         assert step in steps_done(seen)
         assert "Alerts go to admin@example.com by e-mail, confirmed" in text_of(seen.text)

@@ -12,7 +12,7 @@ from jinja2.ext import extract_from_ast
 from tests.support.messages import CATALOGUES, PAGES
 from tests.support.messages import TEMPLATES as FOLDER
 from wmsd.contract.field_schemas import declared_name
-from wmsd.interfaces.pages.kit import refusal_page as refused
+from wmsd.interfaces.pages.kit import refusal_page
 from wmsd.interfaces.pages.kit.admin_menu import ADMIN_PAGES
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
 from wmsd.interfaces.pages.kit.resources import RESOURCES
@@ -20,15 +20,9 @@ from wmsd.interfaces.pages.kit.text.language import ERROR
 from wmsd.interfaces.pages.people import (
     account,
     first_run,
-)
-from wmsd.interfaces.pages.people import (
-    invitation as welcome,
-)
-from wmsd.interfaces.pages.people import (
-    sign_in as signing_in,
-)
-from wmsd.interfaces.pages.people import (
-    sign_on as signing_on,
+    invitation,
+    sign_in,
+    sign_on,
 )
 from wmsd.tenants.accounts.ways_in import Holdings
 
@@ -61,9 +55,9 @@ def texts() -> Iterator[str]:
         tree = environment.parse((FOLDER / f"{name}.html").read_text())
         for _, _, said in extract_from_ast(tree):
             yield from (each for each in (said if isinstance(said, tuple) else (said,)) if each)
-    yield from (each[1] for each in (*account.FIELDS, *signing_in.FIELDS, *first_run.FIELDS, *welcome.FIELDS))
-    yield from (signing_on.NOT_BEGUN, *refused.HEADINGS.values(), refused.OTHER)
-    yield from (*refused.NEXT.values(), refused.ANOTHER_SESSION, refused.AFTER_FORM)
+    yield from (each[1] for each in (*account.FIELDS, *sign_in.FIELDS, *first_run.FIELDS, *invitation.FIELDS))
+    yield from (sign_on.NOT_BEGUN, *refusal_page.HEADINGS.values(), refusal_page.OTHER)
+    yield from (*refusal_page.NEXT.values(), refusal_page.ANOTHER_SESSION, refusal_page.AFTER_FORM)
     yield from (each.title for each in (*RESOURCES, *ADMINISTRATION))
     yield from (each.title for each in ADMIN_PAGES)
 

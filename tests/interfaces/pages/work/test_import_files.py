@@ -15,7 +15,7 @@ from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, all_rows
-from wmsd.imports import upload_jobs as desk
+from wmsd.imports import upload_jobs
 from wmsd.tenants.companies.actions import change_company
 from wmsd.tenants.companies.schema import CompanyChanges
 
@@ -170,13 +170,13 @@ async def test_the_decimal_mark_is_asked(visitor: Visitor) -> None:
 
 
 async def test_confirmed_while_the_look_at_it_ends(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    note = desk._note
+    note = upload_jobs._note
 
     def note_slowly(*given: Any) -> None:
         note(*given)
         time.sleep(1)  # what was found is there for everybody, and the look is still under way
 
-    monkeypatch.setattr(desk, "_note", note_slowly)
+    monkeypatch.setattr(upload_jobs, "_note", note_slowly)
     path, _ = await looked_at(visitor, "clients", "code,name\nLATE,One\n")
     await confirmed(visitor, path)
     assert await visitor.world.rows("SELECT name FROM clients WHERE code = 'LATE'") == [("One",)]

@@ -15,7 +15,7 @@ from tests.request_history.keeping import id_of
 from tests.support.shop import Shop, open_shop
 from tests.support.world import PASSWORD, Answer, World, open_world
 from wmsd.base.problems import STATUS_OF_CODE
-from wmsd.request_history import refusal_remedies as remedies
+from wmsd.request_history import refusal_remedies
 
 LIST = "/companies/1/requests"
 
@@ -252,7 +252,7 @@ class TestWhyAndWhatToDo:
         assert "send one JSON object, as UTF-8." in await shown(visitor, broken)
 
     def test_every_code_has_a_remedy(self) -> None:
-        assert set(remedies.BY_CODE) == set(STATUS_OF_CODE)
+        assert set(refusal_remedies.BY_CODE) == set(STATUS_OF_CODE)
 
 
 async def test_members_see_the_requests_of_their_own_tokens_only(world: World) -> None:

@@ -21,7 +21,7 @@ from wmsd.interfaces.pages.kit.text.language import BETWEEN_SENTENCES, ERROR
 from wmsd.interfaces.pages.records import ledger_words
 from wmsd.interfaces.pages.records.act import CHANGED_MEANWHILE
 from wmsd.interfaces.pages.work.requests import NOT_KEPT, in_words
-from wmsd.request_history import refusal_remedies as remedies
+from wmsd.request_history import refusal_remedies
 from wmsd.warehouse.document_kinds import DOCUMENTS
 
 ALL = (*RESOURCES, *ADMINISTRATION)
@@ -125,8 +125,13 @@ def test_every_text_of_these_pages_is_translated(entries: list[Any]) -> None:
 
 def test_what_to_do_about_a_refusal_is_translated(entries: list[Any]) -> None:
     known = {each.msgid for each in entries if each.msgctxt == ERROR and each.msgstr}
-    fixed = (*remedies.BY_CODE.values(), *remedies.BY_STATUS.values(), remedies.UNKNOWN, remedies.BAD_BODY)
-    fixed += (remedies.BAD_DOCUMENT,)
+    fixed = (
+        *refusal_remedies.BY_CODE.values(),
+        *refusal_remedies.BY_STATUS.values(),
+        refusal_remedies.UNKNOWN,
+        refusal_remedies.BAD_BODY,
+    )
+    fixed += (refusal_remedies.BAD_DOCUMENT,)
     told = {sentence for each in fixed if isinstance(each, str) for sentence in BETWEEN_SENTENCES.split(each)}
     said = {each for each in told if not each.startswith("Look up which ")}
     assert len(said) > 20

@@ -8,8 +8,7 @@ from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks import store
 from wmsd.events.webhooks.actions import reading, writing
-from wmsd.events.webhooks.deliveries import headers as shown_headers
-from wmsd.events.webhooks.deliveries import redelivery
+from wmsd.events.webhooks.deliveries import headers, redelivery
 from wmsd.events.webhooks.deliveries import store as log
 from wmsd.events.webhooks.deliveries.schema import (
     Counted,
@@ -59,7 +58,7 @@ def _sent_headers(delivery: dict[str, Any], attempt: dict[str, Any]) -> dict[str
     event_id, event = delivery["event_id"], delivery["event"]
     if kept is None or event_id is None:
         return kept
-    return shown_headers.sent(kept, event_id, event, attempt["number"], delivery["sequence"])
+    return headers.sent(kept, event_id, event, attempt["number"], delivery["sequence"])
 
 
 @writing(answer="record", returns=Delivery)

@@ -8,7 +8,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.outbox.deliveries import ATTEMPTS
-from wmsd.events.webhooks.deliveries import filters as matching
+from wmsd.events.webhooks.deliveries import filters
 from wmsd.events.webhooks.deliveries.due_store import now_in_milliseconds
 from wmsd.events.webhooks.deliveries.filters import Record, Wanted
 from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES
@@ -91,7 +91,7 @@ def count(tx: Transaction, chosen: Range, most: float = math.inf, most_looks: fl
     """
     number, after, looks = 0, 0, 0
     while True:
-        found = matching.oldest(tx, chosen.wanted, after, AT_ONCE)
+        found = filters.oldest(tx, chosen.wanted, after, AT_ONCE)
         number, looks = number + len(found.ids), looks + 1
         if number > most:
             return Counted(int(most), is_whole=False)
@@ -102,7 +102,7 @@ def count(tx: Transaction, chosen: Range, most: float = math.inf, most_looks: fl
 
 def send_range(tx: Transaction, chosen: Range, after: int) -> Sent:
     """Queues some of the range, those after the delivery `after`; those of one entity keep their order."""
-    found = matching.oldest(tx, chosen.wanted, after, AT_ONCE)
+    found = filters.oldest(tx, chosen.wanted, after, AT_ONCE)
     given = {"ids": dumps(found.ids), "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)}
     tx.execute(HOLD, given)
     tx.execute(RELEASE_FIRST, given)

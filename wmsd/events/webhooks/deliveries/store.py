@@ -7,7 +7,7 @@ from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.lists import number_that_fits
 from wmsd.db.sql.records import record_sql
-from wmsd.events.webhooks.deliveries import filters as matching
+from wmsd.events.webhooks.deliveries import filters
 from wmsd.events.webhooks.deliveries.due_store import EPOCH_OF, SENT_BODY, SEQUENCE_GAP
 from wmsd.events.webhooks.deliveries.filters import Wanted
 from wmsd.events.webhooks.deliveries.schema import (
@@ -77,7 +77,7 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
 
     A page may have fewer records than asked for, or none, and still be followed by more.
     """
-    found = matching.newest(tx, wanted(subscription_id, query), position, query.per_page)
+    found = filters.newest(tx, wanted(subscription_id, query), position, query.per_page)
     texts = [text for (text,) in tx.rows(FOUND, (dumps(found.ids),))]
     shown = number_that_fits(texts)
     ids = found.ids[:shown]

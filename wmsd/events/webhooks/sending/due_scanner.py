@@ -17,7 +17,7 @@ from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.events.webhooks import missing_credentials, store
-from wmsd.events.webhooks.deliveries import due_store as deliveries
+from wmsd.events.webhooks.deliveries import due_store
 from wmsd.events.webhooks.deliveries.due_store import Outlook, Target
 from wmsd.events.webhooks.missing_credentials import MissingCredentials
 from wmsd.events.webhooks.rules import off_because
@@ -198,7 +198,7 @@ class DueScanner:
             return Scan(company_id, [], set())
         database = await self._files.get(company_id)
         if is_to_clamp:
-            await database.write(deliveries.clamp)
+            await database.write(due_store.clamp)
         outlooks, switched_off, missing = await database.read(_see)
         next_due = min((each.next_due for each in outlooks if each.next_due is not None), default=None)
         due = [each.target for each in outlooks if each.is_due]
@@ -244,9 +244,9 @@ class DueScanner:
 
 
 def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[MissingCredentials]]:
-    return deliveries.outlooks(tx), store.switched_off(tx), missing_credentials.missing(tx)
+    return due_store.outlooks(tx), store.switched_off(tx), missing_credentials.missing(tx)
 
 
 async def _skip_some(database: Database, because: str) -> bool:
     """Whether there may be more: other companies' files are scanned in between."""
-    return await database.write(lambda tx: deliveries.skip_all(tx, because)) >= deliveries.AT_ONCE
+    return await database.write(lambda tx: due_store.skip_all(tx, because)) >= due_store.AT_ONCE

@@ -9,7 +9,7 @@ from typing import Final
 from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
-from wmsd.events.webhooks.deliveries import results_store as results
+from wmsd.events.webhooks.deliveries import results_store
 from wmsd.events.webhooks.deliveries.results_store import Result
 
 LOG = logging.getLogger("wmsd.webhooks")
@@ -52,7 +52,7 @@ class Recorder:
                 group = list(unwritten)
                 try:
                     database = await self._files.get(company_id)
-                    released = await database.write(partial(results.record, results=group))
+                    released = await database.write(partial(results_store.record, results=group))
                 except Exception as error:
                     self._complaints.failed(what, error)
                     await asyncio.sleep(AGAIN_SECONDS)

@@ -13,7 +13,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.vault import Vault
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
-from wmsd.events.webhooks.deliveries import due_store as deliveries
+from wmsd.events.webhooks.deliveries import due_store
 from wmsd.events.webhooks.deliveries.due_store import Due, DueNow, Target
 from wmsd.events.webhooks.deliveries.results_store import Result
 from wmsd.events.webhooks.rules import GONE
@@ -98,7 +98,7 @@ class SubscriptionQueue:
             lost = [due.id for due in found if due.body is None]
             if lost:
                 because = "Its event is no longer kept."
-                await database.write(lambda tx: deliveries.skip(tx, lost, because))
+                await database.write(lambda tx: due_store.skip(tx, lost, because))
             if self._drops == drops:
                 self.aim(target)
                 self._add(due for due in found if due.body is not None)
@@ -195,8 +195,8 @@ def page_budget(queues: Iterable[SubscriptionQueue]) -> int:
 
 
 def _load_page(tx: Transaction, id: int, taken: list[int], limit: int, room: int) -> tuple[Target, DueNow] | None:
-    target = deliveries.target_of_active(tx, id)
-    return None if target is None else (target, deliveries.due(tx, id, taken, limit, room))
+    target = due_store.target_of_active(tx, id)
+    return None if target is None else (target, due_store.due(tx, id, taken, limit, room))
 
 
 def _size(due: Due) -> int:

@@ -9,8 +9,7 @@ from wmsd.contract.results import Record
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks import missing_credentials
-from wmsd.events.webhooks.deliveries import due_store as deliveries
-from wmsd.events.webhooks.deliveries import results_store as results
+from wmsd.events.webhooks.deliveries import due_store, results_store
 from wmsd.events.webhooks.deliveries import store as log
 from wmsd.events.webhooks.deliveries.due_store import Due
 from wmsd.events.webhooks.sending.attempt import Receiver, attempt, open_receiver
@@ -53,16 +52,16 @@ async def try_test(
         return database
 
     def queue(tx: Transaction) -> tuple[Receiver, Due | None] | None:
-        target = deliveries.target(tx, subscription_id)
+        target = due_store.target(tx, subscription_id)
         if target is None:
             return None
         receiver = open_receiver(target, vault)
         if receiver.credentials is None:
             missing_credentials.note(tx, subscription_id, target.url, target.credentials)
             receiver = open_receiver(
-                deliveries.target(tx, subscription_id) or target, vault
+                due_store.target(tx, subscription_id) or target, vault
             )  # maybe a test receiver
-        due = None if receiver.credentials is None else deliveries.queue_test(tx, subscription_id)
+        due = None if receiver.credentials is None else due_store.queue_test(tx, subscription_id)
         return receiver, due
 
     queued = await database.write(queue)
@@ -75,7 +74,7 @@ async def try_test(
     result = await attempt(ways, clock, receiver, due, is_sandbox)
 
     def note(tx: Transaction) -> Record | None:
-        results.record(tx, [result])
+        results_store.record(tx, [result])
         return log.one(tx, subscription_id, due.id)
 
     return note

@@ -9,7 +9,7 @@ from wmsd.contract.context import Company
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import column_values
-from wmsd.events.webhooks import receiver_rules as rules
+from wmsd.events.webhooks import receiver_rules
 from wmsd.events.webhooks import store as subscriptions
 from wmsd.events.webhooks.actions import check_room, reading, rotate_secret, writing
 from wmsd.events.webhooks.rules import off_because
@@ -22,15 +22,17 @@ from wmsd.events.webhooks.test_receivers.schema import NewReceiver, ReceivedDeta
 def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) -> Record:
     """Make a test receiver: a subscription whose deliveries arrive here and are shown. It ends after 7 days."""
     check_room(tx)
-    if store.count(tx) >= rules.MOST:
-        raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST} test receivers. Remove one first.")
+    if store.count(tx) >= receiver_rules.MOST:
+        raise Problem(
+            "VALIDATION_FAILED", f"A company has at most {receiver_rules.MOST} test receivers. Remove one first."
+        )
     values = {
         "name": body.name,
-        "url": rules.ADDRESS,
+        "url": receiver_rules.ADDRESS,
         "events": body.events,
         "auth_type": "hmac",
         "active": True,
-        "credentials": tx.service(Vault).seal(dumps({"secret": rules.new_secret()})),
+        "credentials": tx.service(Vault).seal(dumps({"secret": receiver_rules.new_secret()})),
         "has_short_secret": False,
     }
     id = subscriptions.insert(tx, column_values(values))
@@ -71,5 +73,5 @@ def rotate_webhook_receiver_secret(tx: Transaction, id: int, company: Company) -
     before = get_webhook_receiver.action(tx, id, company)["secret"]
     if before is None:
         raise Problem("VALIDATION_FAILED", "The present secret cannot be read here. Make a new test receiver.")
-    rotate_secret(tx, id, before, rules.new_secret())
+    rotate_secret(tx, id, before, receiver_rules.new_secret())
     return get_webhook_receiver.action(tx, id, company)  # type: ignore[no-any-return]

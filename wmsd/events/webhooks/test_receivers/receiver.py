@@ -7,7 +7,7 @@ from functools import partial
 
 from wmsd.base.clock import Clock
 from wmsd.db.engine.database import Database
-from wmsd.events.webhooks import receiver_rules as rules
+from wmsd.events.webhooks import receiver_rules
 from wmsd.events.webhooks.test_receivers import store
 from wmsd.http_client.answer import Answer
 
@@ -32,8 +32,8 @@ async def receive_delivery(
     )
     answers = await database.write(keep, is_quiet=True)  # it makes nothing due
     if answers is None:
-        return Answer(None, {}, b"", False, time.monotonic() - started, rules.ENDED)
-    reply = rules.REPLIES[answers]
+        return Answer(None, {}, b"", False, time.monotonic() - started, receiver_rules.ENDED)
+    reply = receiver_rules.REPLIES[answers]
     if reply.seconds:
         await asyncio.sleep(reply.seconds)
     text = reply.text.encode()

@@ -9,7 +9,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
-from wmsd.events.webhooks import receiver_rules as rules
+from wmsd.events.webhooks import receiver_rules
 from wmsd.events.webhooks import store as subscriptions
 from wmsd.events.webhooks.receiver_rules import Answers
 from wmsd.events.webhooks.test_receivers.schema import Received
@@ -74,7 +74,7 @@ def count(tx: Transaction) -> int:
 
 
 def make(tx: Transaction, subscription_id: int, answers: Answers) -> None:
-    tx.execute(MAKE, (subscription_id, answers, timestamps.to_text(tx.now + rules.LASTS)))
+    tx.execute(MAKE, (subscription_id, answers, timestamps.to_text(tx.now + receiver_rules.LASTS)))
 
 
 def change(tx: Transaction, subscription_id: int, answers: Answers) -> bool:
@@ -153,13 +153,15 @@ def keep(
             headers["webhook-id"],
             timestamps.to_text(at),
             dumps(headers),
-            body[: rules.KEPT_OF_BODY],
+            body[: receiver_rules.KEPT_OF_BODY],
             len(body),
             secret is not None and has_valid_signature(secret, headers, body),
             answers,
         ),
     )
-    tx.execute(FORGET, {"id": subscription_id, "kept": rules.KEPT, "kept_bytes": rules.KEPT_BYTES})
+    tx.execute(
+        FORGET, {"id": subscription_id, "kept": receiver_rules.KEPT, "kept_bytes": receiver_rules.KEPT_BYTES}
+    )
     found: Answers = answers
     return found
 

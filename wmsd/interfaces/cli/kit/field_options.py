@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.contract.field_schemas import declared_name, properties_of
 from wmsd.contract.fields import Input
 from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
@@ -77,9 +77,9 @@ class FieldOption:
             return given
         if isinstance(given, tuple):
             return [member for member in given if member != ""]
-        if given == "" and cells.is_nullable(self.declared):
+        if given == "" and csv_cells.is_nullable(self.declared):
             return None
-        return cells.typed_reader(self.declared)(given)
+        return csv_cells.typed_reader(self.declared)(given)
 
 
 def options_of_fields(model: type[Input]) -> tuple[FieldOption, ...]:
@@ -101,7 +101,7 @@ def _options(
 
 def _model_in(field: FieldInfo) -> type[BaseModel] | None:
     """The model of which the field holds one, such as an address."""
-    plain = cells.plain_type(field)
+    plain = csv_cells.plain_type(field)
     return plain if isinstance(plain, type) and issubclass(plain, BaseModel) else None
 
 

@@ -2,8 +2,7 @@
 
 from wmsd.interfaces.cli.kit.record_kind import RecordCommands
 from wmsd.interfaces.cli.records.record_commands import record_command
-from wmsd.warehouse.directory import actions, store
-from wmsd.warehouse.directory import directory_administration as administration
+from wmsd.warehouse.directory import actions, directory_administration, store
 
 client_command = record_command(
     RecordCommands(
@@ -12,8 +11,8 @@ client_command = record_command(
         id_of_code=lambda tx, code: store.id_of_code(tx, store.CLIENTS, code),
         list=actions.list_clients,
         get=actions.get_client,
-        create=administration.create_client,
-        change=administration.change_client,
+        create=directory_administration.create_client,
+        change=directory_administration.change_client,
         listed=("code", "name", "tax_id", "active"),
     )
 )

@@ -12,7 +12,7 @@ import click
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, Problem, invalid
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.contract.results import Record
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
@@ -40,7 +40,7 @@ from wmsd.warehouse.packaging.schema import PackagingLine
 
 Row = dict[str, Any]
 OPTION: Final = "--packaging"
-READ_NUMBER: Final = cells.typed_reader(PackagingLine.model_fields["quantity"])
+READ_NUMBER: Final = csv_cells.typed_reader(PackagingLine.model_fields["quantity"])
 FORM: Final = "must be a packaging type and how many, such as EUR=4"
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, get_args
 import click
 
 from wmsd.base.problems import FieldErrors, Problem, invalid
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.contract.list_queries import PageQuery
 from wmsd.contract.results import Page
 from wmsd.contract.validation import validate_model
@@ -161,7 +161,7 @@ def record_packaging(
 
 def _with_number(values: Row, quantity: str) -> tuple[Row, FieldErrors]:
     """The values with the quantity as a number, and the errors in its text."""
-    read = cells.typed_reader(PackagingMovementFields.model_fields["quantity"])
+    read = csv_cells.typed_reader(PackagingMovementFields.model_fields["quantity"])
     try:
         return {**values, "quantity": read(quantity)}, {}
     except ValueError as error:

@@ -2,8 +2,7 @@
 
 from wmsd.interfaces.cli.kit.record_kind import RecordCommands
 from wmsd.interfaces.cli.records.record_commands import record_command
-from wmsd.warehouse.directory import actions, store
-from wmsd.warehouse.directory import directory_administration as administration
+from wmsd.warehouse.directory import actions, directory_administration, store
 
 partner_command = record_command(
     RecordCommands(
@@ -12,8 +11,8 @@ partner_command = record_command(
         id_of_code=lambda tx, code: store.id_of_code(tx, store.PARTNERS, code),
         list=actions.list_partners,
         get=actions.get_partner,
-        create=administration.create_partner,
-        change=administration.change_partner,
+        create=directory_administration.create_partner,
+        change=directory_administration.change_partner,
         listed=("code", "name", "type", "tax_id", "active"),
     )
 )

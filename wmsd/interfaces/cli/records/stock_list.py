@@ -21,8 +21,7 @@ from wmsd.interfaces.cli.records.stock_changes import json_number
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.similar_codes import no_such
-from wmsd.warehouse.stock import adjustments as adjusting
-from wmsd.warehouse.stock import store
+from wmsd.warehouse.stock import adjustments, store
 from wmsd.warehouse.stock.counts import Changed
 from wmsd.warehouse.stock.parts import contents_of
 from wmsd.warehouse.stock.rules import Change
@@ -174,7 +173,7 @@ def adjust_stock(command_line: CommandLine, /, by: Decimal | None, to: Decimal |
     """
     if (by is None) == (to is None):
         raise click.UsageError("Say by how much (--by) or to how much (--to) it changes: one of them.")
-    _change(command_line, adjusting.adjust, Adjustment, {"by": by, "to": to}, **given)
+    _change(command_line, adjustments.adjust, Adjustment, {"by": by, "to": to}, **given)
 
 
 def quarantining(command: Command) -> Command:
@@ -198,7 +197,7 @@ def quarantine_stock(
     \b
     wmsd stock quarantine --company ACME --article A --warehouse MAIN --lot L1 --all --reason "Recalled"
     """
-    _quarantine(command_line, adjusting.quarantine, quantity, everything, given)
+    _quarantine(command_line, adjustments.quarantine, quantity, everything, given)
 
 
 @stock_command.command("release")
@@ -206,7 +205,7 @@ def quarantine_stock(
 @with_installation
 def release_stock(command_line: CommandLine, /, quantity: Decimal | None, everything: bool, **given: Any) -> None:
     """Release goods from quarantine: they may be sold again."""
-    _quarantine(command_line, adjusting.release, quantity, everything, given)
+    _quarantine(command_line, adjustments.release, quantity, everything, given)
 
 
 def _quarantine(

@@ -2,8 +2,7 @@
 
 from wmsd.interfaces.cli.kit.record_kind import RecordCommands
 from wmsd.interfaces.cli.records.record_commands import record_command
-from wmsd.warehouse.directory import actions, store
-from wmsd.warehouse.directory import directory_administration as administration
+from wmsd.warehouse.directory import actions, directory_administration, store
 
 warehouse_command = record_command(
     RecordCommands(
@@ -12,8 +11,8 @@ warehouse_command = record_command(
         id_of_code=lambda tx, code: store.id_of_code(tx, store.WAREHOUSES, code),
         list=actions.list_warehouses,
         get=actions.get_warehouse,
-        create=administration.create_warehouse,
-        change=administration.change_warehouse,
+        create=directory_administration.create_warehouse,
+        change=directory_administration.change_warehouse,
         listed=("code", "name", "address", "active"),
     )
 )

@@ -58,7 +58,7 @@ from wmsd.maintenance.backups.server_side import Holder
 from wmsd.maintenance.company_moves.freeze import Freezer
 from wmsd.maintenance.keys.key_protection import VERB as KEY_PROTECTION
 from wmsd.maintenance.keys.key_protection import key_protection_verb
-from wmsd.maintenance.upgrades import first_start as trials
+from wmsd.maintenance.upgrades import first_start
 from wmsd.maintenance.upgrades.first_start import Trial
 from wmsd.maintenance.upgrades.kept_copies import KeptCopies
 from wmsd.maintenance.upgrades.switch_program import START_AGAIN
@@ -141,7 +141,7 @@ def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started
                 command_line = with_backups_inside(command_line)
                 settings = command_line.settings
         with manager.working("Bringing platform.db up to date."):
-            trial = trials.begin(folder)
+            trial = first_start.begin(folder)
             folder.open(KeptCopies(folder).keep, BackupsIn(command_line.backups))
         folder.make_reserve()
         served_tls = ServedTls(settings.server, folder.path, SystemClock()) if settings.server.has_tls else None

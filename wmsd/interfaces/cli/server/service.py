@@ -9,7 +9,7 @@ from typing import ParamSpec
 import click
 
 from wmsd.host import own_program
-from wmsd.host.systemd import commands as host
+from wmsd.host.systemd import commands
 from wmsd.host.systemd import install as installing
 from wmsd.host.systemd import uninstall as removing
 from wmsd.host.systemd.commands import ServiceError
@@ -70,7 +70,7 @@ def install(
     only what you give, and what a changed configuration needs.
     """
     if not dry_run:
-        host.check_root()
+        commands.check_root()
     folder = None if data is None else str(Path(data).absolute())
     given = {("server", "data"): folder, ("server", "listen"): listen}
     values = {key: value for key, value in given.items() if value is not None}
@@ -104,7 +104,7 @@ def uninstall() -> None:
     It exits with 0 also when there was no service, and with 1 when it could not be removed or systemd is not
     installed.
     """
-    host.check_root()
+    commands.check_root()
     removed = removing.remove()
     if removed is None:
         note("There is no service wmsd on this machine. Nothing was changed.")
@@ -123,7 +123,7 @@ def _left(user: str) -> Iterator[str]:
         yield f"the settings in {CONFIG}"
     if PROGRAM.exists():
         yield f"the program {PROGRAM}"
-    if host.user_named(user) is not None:
+    if commands.user_named(user) is not None:
         yield f"the user {user}"
 
 

@@ -11,10 +11,9 @@ from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.company_data import database_to_change
 from wmsd.interfaces.cli.kit.operations import act, told_by_options
-from wmsd.interfaces.cli.tenants import policy_options as company_rules
+from wmsd.interfaces.cli.tenants import policy_options
 from wmsd.platform import company_policies
-from wmsd.tenants.companies import actions, store
-from wmsd.tenants.companies import company_administration as administration
+from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import CompanyChanges, CompanySettingsPatch
 
 LIMITS: Final = ("requests_per_minute", "graphql_per_minute", "quota_megabytes")
@@ -35,21 +34,21 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
     if given["operator_code"] is not None or given["no_operator"]:
         settings["operator_code"] = given["operator_code"]
     body = validate_model(CompanySettingsPatch, settings) if settings else None
-    set_rules = company_rules.setter(rules) if rules else None
+    set_rules = policy_options.setter(rules) if rules else None
 
     async def work(installation: Installation) -> None:
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
         if set_rules is not None:  # first: they are in another file, and the audit must hold only what was done
             await _set_rules(installation, code, set_rules)
         if body is not None:
-            await act(installation, administration.change_company_record, id=company.id, body=body)
+            await act(installation, company_administration.change_company_record, id=company.id, body=body)
 
     with told_by_options(OPTIONS):
         command_line.run(work)
     note(f"{code} is changed.")
 
 
-async def _set_rules(installation: Installation, code: str, set_rules: company_rules.Setter) -> None:
+async def _set_rules(installation: Installation, code: str, set_rules: policy_options.Setter) -> None:
     def write(tx: Transaction) -> dict[str, object]:
         before = company_policies.shown(tx)
         set_rules(tx)

@@ -23,10 +23,8 @@ from wmsd.interfaces.cli.kit.command_line import (
 )
 from wmsd.interfaces.cli.kit.operations import SITE_ADMIN, act, told_by_options
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
-from wmsd.platform import user_overview as overview
-from wmsd.tenants.accounts import last_admin, store
-from wmsd.tenants.accounts import user_administration as users
-from wmsd.tenants.accounts import ways_in as holdings
+from wmsd.platform import user_overview
+from wmsd.tenants.accounts import last_admin, store, user_administration, ways_in
 from wmsd.tenants.accounts.rules import User
 from wmsd.tenants.accounts.schema import UserEmail, UserSettingsPatch
 from wmsd.tenants.accounts.ways_in import Holdings
@@ -85,7 +83,7 @@ def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
     """Show the user EMAIL: what it may do and where, who made it, how it signs in, its sessions and tokens."""
 
     async def work(installation: Installation) -> dict[str, Any]:
-        return await installation.platform.read(lambda tx: overview.of_user(tx, user_of(tx, email).id))
+        return await installation.platform.read(lambda tx: user_overview.of_user(tx, user_of(tx, email).id))
 
     shown = command_line.run(work)
     if as_json:
@@ -167,8 +165,8 @@ def change_user(
     def write(tx: Transaction) -> tuple[Holdings, dict[str, Any], Holdings]:
         """One transaction: everything is changed, or nothing."""
         user_id = user_of(tx, email).id
-        held = holdings.of_user(tx, user_id)
-        before = json.loads(users.get_user_record.action(tx, SITE_ADMIN, user_id).json)
+        held = ways_in.of_user(tx, user_id)
+        before = json.loads(user_administration.get_user_record.action(tx, SITE_ADMIN, user_id).json)
         if abilities and (given["role"] or before["role"]) != "member":
             raise invalid({"--ability": ["must not be given: an admin has all of them"]})
         if added or removed:
@@ -176,11 +174,13 @@ def change_user(
         after = before
         if fields:
             body = validate_model(UserSettingsPatch, fields)
-            after = json.loads(users.change_user.action(tx, SITE_ADMIN, user_id, body).json)
+            after = json.loads(user_administration.change_user.action(tx, SITE_ADMIN, user_id, body).json)
         if new_email is not None:
             body_of_email = validate_model(UserEmail, {"email": new_email})
-            after = json.loads(users.change_user_email.action(tx, SITE_ADMIN, user_id, body_of_email).json)
-        return held, dict(after), holdings.of_user(tx, user_id)
+            after = json.loads(
+                user_administration.change_user_email.action(tx, SITE_ADMIN, user_id, body_of_email).json
+            )
+        return held, dict(after), ways_in.of_user(tx, user_id)
 
     async def work(installation: Installation) -> tuple[Holdings, dict[str, Any], Holdings]:
         return await installation.platform.write(write)
@@ -226,7 +226,7 @@ def enable_user(command_line: CommandLine, email: str) -> None:
     """Let the user EMAIL in again. Its password counts again, and so do its tokens that were not revoked."""
 
     async def work(installation: Installation) -> dict[str, Any]:
-        return dict(await act(installation, users.let_in_user, id=await found(installation, email)))
+        return dict(await act(installation, user_administration.let_in_user, id=await found(installation, email)))
 
     answer = command_line.run(work)
     note(answer["message"])
@@ -259,14 +259,14 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
 
     def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
         user_id = user_of(tx, email).id
-        held = holdings.of_user(tx, user_id)
-        return dict(users.delete_user.action(tx, SITE_ADMIN, user_id)), held
+        held = ways_in.of_user(tx, user_id)
+        return dict(user_administration.delete_user.action(tx, SITE_ADMIN, user_id)), held
 
     async def work(installation: Installation) -> tuple[dict[str, Any], Holdings]:
         return await installation.platform.write(delete)
 
     answer, held = command_line.run(work) if yes else command_line.run_again(work)
-    note(f"{answer['message']} {ways_in_sentence(held, holdings.NONE)}")
+    note(f"{answer['message']} {ways_in_sentence(held, ways_in.NONE)}")
 
 
 COMMANDS: Final = (

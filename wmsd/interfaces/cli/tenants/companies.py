@@ -15,9 +15,8 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note,
 from wmsd.interfaces.cli.kit.company_data import company_database
 from wmsd.interfaces.cli.kit.operations import act, told_by_options
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_option
-from wmsd.interfaces.cli.tenants import company_archives as moving
-from wmsd.tenants.companies import actions, store
-from wmsd.tenants.companies import company_administration as administration
+from wmsd.interfaces.cli.tenants import company_archives
+from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import CompanyCode, NewCompany
 
 OF_NEW_CODE: Final = {"code": "NEW_CODE"}
@@ -136,7 +135,7 @@ def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
     async def work(installation: Installation) -> None:
         body = validate_model(CompanyCode, {"code": new_code})
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
-        await act(installation, administration.rename_company_record, id=company.id, body=body)
+        await act(installation, company_administration.rename_company_record, id=company.id, body=body)
 
     with told_by_options(OF_NEW_CODE):
         command_line.run(work)
@@ -267,7 +266,7 @@ def export_company(
     With --freeze the company can still be read, but it takes no changes (503) and sends no webhooks, until you
     give `wmsd company thaw CODE` or `wmsd company delete CODE`. When the export fails, the freeze ends by itself.
     """
-    moving.export(command_line, code, file, passphrase_file, is_to_freeze, as_json)
+    company_archives.export(command_line, code, file, passphrase_file, is_to_freeze, as_json)
 
 
 @company_command.command("move")
@@ -325,9 +324,9 @@ def thaw_company(command_line: CommandLine, code: str) -> None:
 
     `wmsd company export --freeze` and `wmsd company move` begin a freeze. `wmsd status` lists what is frozen.
     """
-    from wmsd.interfaces.cli.tenants import freeze_company as freezing  # imported only here
+    from wmsd.interfaces.cli.tenants import freeze_company  # imported only here
 
-    freezing.thaw(command_line, code)
+    freeze_company.thaw(command_line, code)
 
 
 @company_command.command("import")
@@ -349,7 +348,7 @@ def import_company(
 
     It gets a new id, and its webhooks are off: switch them on when the other installation sends no more.
     """
-    moving.take_over(command_line, file, new_code, operator_code, passphrase_file, as_json)
+    company_archives.take_over(command_line, file, new_code, operator_code, passphrase_file, as_json)
 
 
 @company_command.command("clone")
@@ -367,7 +366,7 @@ def clone_company(
     It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
     """
     with told_by_options(OF_NEW_CODE):
-        moving.clone(command_line, code, new_code, name, sandbox, as_json)
+        company_archives.clone(command_line, code, new_code, name, sandbox, as_json)
 
 
 @company_command.command("suspend")

@@ -8,7 +8,7 @@ from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.interfaces.cli.tenants.delete_company import finish_others, note_users, run_with_platform
 from wmsd.maintenance.company_moves import delete as deleting
-from wmsd.maintenance.company_moves import deletion_store as deletion
+from wmsd.maintenance.company_moves import deletion_store
 
 
 def delete(command_line: CommandLine, code: str, as_json: bool) -> None:
@@ -27,7 +27,7 @@ def delete(command_line: CommandLine, code: str, as_json: bool) -> None:
 
 
 async def _company(installation: Installation, code: str) -> Company:
-    return (await installation.platform.read(lambda tx: deletion.find(tx, code))).company
+    return (await installation.platform.read(lambda tx: deletion_store.find(tx, code))).company
 
 
 def _ask(command_line: CommandLine, company: Company, code: str) -> None:

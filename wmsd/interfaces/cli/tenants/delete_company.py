@@ -15,7 +15,7 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, answer_needed_from
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.company_moves import delete as deleting
-from wmsd.maintenance.company_moves import deletion_store as deletion
+from wmsd.maintenance.company_moves import deletion_store
 
 Result = TypeVar("Result")
 WITHOUT: Final = (
@@ -72,7 +72,7 @@ async def _company(installation: Installation, code: str) -> Company | None:
     """None where only the file of one is left whose deletion was cut off."""
     if (await _left_over(installation, code))[1]:
         return None
-    return (await installation.platform.read(lambda tx: deletion.find(tx, code))).company
+    return (await installation.platform.read(lambda tx: deletion_store.find(tx, code))).company
 
 
 def note_users(left: deleting.Left, code: str) -> None:
@@ -100,8 +100,8 @@ def finish_others(command_line: CommandLine, code: str) -> bool:
 async def _left_over(installation: Installation, code: str) -> tuple[list[int], bool]:
     """The companies of which only the file is left, and whether the one of this code is one of them."""
     gone = await deleting.leftover(installation)
-    every = await installation.platform.read(deletion.every_code)
-    was_deleted = await installation.platform.read(lambda tx: deletion.has_ended(tx, code))
+    every = await installation.platform.read(deletion_store.every_code)
+    was_deleted = await installation.platform.read(lambda tx: deletion_store.has_ended(tx, code))
     return gone, bool(gone) and was_deleted and code not in every
 
 

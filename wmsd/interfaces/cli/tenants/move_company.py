@@ -15,7 +15,7 @@ from wmsd.db.engine.file_owner import Owner
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say, say_text
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of
-from wmsd.interfaces.cli.tenants import company_archives as moving
+from wmsd.interfaces.cli.tenants import company_archives
 from wmsd.interfaces.cli.tenants.freeze_company import company_freeze, thaw_of
 from wmsd.interfaces.cli.tenants.move_checks import Tick, deletion, of_address, of_file, of_folder
 from wmsd.interfaces.cli.tenants.other_installation import ask_address, in_folder, is_address, token_in
@@ -87,7 +87,7 @@ def _end(is_anything_left: bool) -> None:
 def _into_file(command_line: CommandLine, asked: Moving, file: Path) -> None:
     passphrase = passphrase_of(command_line, asked.passphrase_file)
     command_line.find()
-    moving.write_export(command_line, asked.code, file, passphrase, is_to_freeze=True)
+    company_archives.write_export(command_line, asked.code, file, passphrase, is_to_freeze=True)
     home, _ = _home(command_line, asked.code)
     code = asked.new_code or asked.code
     note(f"{asked.code} is frozen, and {file} holds everything of it. Bring it to the other machine, and type:")
@@ -123,8 +123,8 @@ def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None
         company_freeze(command_line, loan, asked.code),
     ):
         file = folder / f"company{ARCHIVE}"
-        moving.export_with(command_line, loan, asked.code, file, passphrase)
-        moving.bring_in(other, file, asked.new_code, asked.operator_code, passphrase, None)
+        company_archives.export_with(command_line, loan, asked.code, file, passphrase)
+        company_archives.bring_in(other, file, asked.new_code, asked.operator_code, passphrase, None)
     home, origin = _home(command_line, asked.code)
     _check_folder(command_line, other, home, origin, asked)
 

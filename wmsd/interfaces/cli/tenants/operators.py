@@ -10,8 +10,7 @@ from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.operations import act
-from wmsd.tenants.companies import actions, store
-from wmsd.tenants.companies import company_administration as administration
+from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import NewOperator, OperatorChanges
 from wmsd.tenants.companies.unknown_codes import code_meant
 
@@ -65,7 +64,7 @@ def change_operator(command_line: CommandLine, /, code: str, **given: str | bool
             meant = code_meant(code, operators)
             did_you_mean = "" if meant is None else f" Did you mean {meant}?"
             raise Problem("NOT_FOUND", f"There is no such operator as {code}.{did_you_mean}")
-        await act(installation, administration.change_operator_record, id=known[code], body=changes)
+        await act(installation, company_administration.change_operator_record, id=known[code], body=changes)
 
     command_line.run(work)
     note(f"{code} is changed.")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from wmsd.base.problems import FieldErrors, Problem, invalid
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.platform.company_policies import POLICIES
@@ -37,6 +37,6 @@ def _value(name: str, text: str) -> int | None:
     policy = POLICIES[name]
     if policy.is_optional and text.strip().lower() == NONE:
         return None
-    number = cells.typed_reader(policy.model.model_fields[name])(text)
+    number = csv_cells.typed_reader(policy.model.model_fields[name])(text)
     value: int | None = getattr(validate_model(policy.model, {name: number}), name)
     return value

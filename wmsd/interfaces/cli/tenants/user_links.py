@@ -12,8 +12,7 @@ from wmsd.interfaces.cli.kit.operations import act
 from wmsd.interfaces.cli.kit.shown_address import address_of_links, is_of_this_machine
 from wmsd.interfaces.cli.tenants.change_user import active, email_argument
 from wmsd.interfaces.pages.kit.addresses import FIRST_ADMIN, WELCOME
-from wmsd.tenants.accounts import invitations
-from wmsd.tenants.accounts import user_administration as users
+from wmsd.tenants.accounts import invitations, user_administration
 from wmsd.tenants.one_time_links import first_admin
 
 WORKS_ONCE: Final = f"It works once, for {invitations.LIFETIME.days} days."
@@ -50,7 +49,7 @@ def reset_password(command_line: CommandLine, email: str) -> None:
 
     async def work(installation: Installation) -> dict[str, Any]:
         user = await installation.platform.read(lambda tx: active(tx, email))
-        return dict(await act(installation, users.renew_invitation, id=user.id))
+        return dict(await act(installation, user_administration.renew_invitation, id=user.id))
 
     made = command_line.run(work)
     note("A link from before does not work any more.")

@@ -13,8 +13,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.operations import act
-from wmsd.interfaces.cli.tenants import change_user as user_changes
-from wmsd.interfaces.cli.tenants import user_links
+from wmsd.interfaces.cli.tenants import change_user, user_links
 from wmsd.interfaces.cli.tenants.change_user import (
     ABILITIES_HELP,
     abilities_in_words,
@@ -23,10 +22,8 @@ from wmsd.interfaces.cli.tenants.change_user import (
     ways_in_sentence,
 )
 from wmsd.interfaces.cli.tenants.user_links import link_to_password
-from wmsd.tenants.accounts import actions, store
-from wmsd.tenants.accounts import second_factor_actions as second_step
+from wmsd.tenants.accounts import actions, second_factor_actions, store, ways_in
 from wmsd.tenants.accounts import user_administration as users
-from wmsd.tenants.accounts import ways_in as holdings
 from wmsd.tenants.accounts.password_strength import IN_WORDS, password_errors
 from wmsd.tenants.accounts.schema import NewUser
 from wmsd.tenants.companies import store as companies
@@ -155,11 +152,11 @@ def disable_user(command_line: CommandLine, email: str) -> None:
         user = user_of(tx, email)
         if user.disabled:
             return f"{user.email} is disabled already. Nothing is changed."
-        held = holdings.of_user(tx, user.id)
+        held = ways_in.of_user(tx, user.id)
         actions.disable_user(tx, email)
         refused = f" Tokens that are refused: {held.tokens}." if held.tokens else ""
         return (
-            f"{user.email} is disabled. {ways_in_sentence(held, holdings.of_user(tx, user.id))}{refused} "
+            f"{user.email} is disabled. {ways_in_sentence(held, ways_in.of_user(tx, user.id))}{refused} "
             f"`wmsd user enable` lets the user in again{', with these tokens' if refused else ''}."
         )
 
@@ -180,9 +177,9 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
 
     def unlink(tx: Transaction) -> str:
         user = user_of(tx, email)
-        held = holdings.of_user(tx, user.id)
+        held = ways_in.of_user(tx, user.id)
         links = sign_on.unlink_user(tx, email)
-        ended = ways_in_sentence(held, holdings.of_user(tx, user.id))
+        ended = ways_in_sentence(held, ways_in.of_user(tx, user.id))
         return f"Accounts that {user.email} is parted from: {links}. {ended}"
 
     async def work(installation: Installation) -> str:
@@ -198,7 +195,7 @@ def remove_second_factor(command_line: CommandLine, email: str) -> None:
     """Take the second factor from the user EMAIL, who has lost it. The password alone signs in then."""
 
     async def work(installation: Installation) -> bool:
-        return await installation.platform.write(lambda tx: second_step.remove_second_factor(tx, email))
+        return await installation.platform.write(lambda tx: second_factor_actions.remove_second_factor(tx, email))
 
     was_on = command_line.run(work)
     note(f"{email} has no second factor any more." if was_on else f"{email} had no second factor.")
@@ -223,9 +220,9 @@ def set_password(command_line: CommandLine, email: str, keep_tokens: bool, passw
         password_hash = await installation.passwords.hash(password)
 
         def set_password(tx: Transaction) -> str:
-            held = holdings.of_user(tx, user.id)
+            held = ways_in.of_user(tx, user.id)
             actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
-            now = holdings.of_user(tx, user.id)
+            now = ways_in.of_user(tx, user.id)
             stay = f" Tokens that stay: {now.tokens}." if now.tokens else ""
             return f"{user.email} has a new password. {ways_in_sentence(held, now)}{stay}"
 
@@ -253,5 +250,5 @@ def _check_password(password: str, email: str, name: str) -> None:
         raise invalid(errors)
 
 
-for command in (*user_changes.COMMANDS, *user_links.COMMANDS):
+for command in (*change_user.COMMANDS, *user_links.COMMANDS):
     user_command.add_command(command)

@@ -11,7 +11,7 @@ from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text.language import found_text
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.platform.admin_view import recovery_phrase as recovery
+from wmsd.platform.admin_view import recovery_phrase
 
 ADDRESS: Final = f"/admin/{RECOVERY.name}"
 
@@ -33,14 +33,14 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
     match sent.get("act"):
         case "create":
             wanted = {"replaces": sent.get("replaces") or None}
-            answer = await at.ask(recovery.create_recovery_phrase, document=wanted)
+            answer = await at.ask(recovery_phrase.create_recovery_phrase, document=wanted)
             if answer.is_good:
                 return page_of(at, "recovery_created", RECOVERY.name, **answer.body)
         case "decline":
-            answer = await at.ask(recovery.decline_recovery_phrase)
+            answer = await at.ask(recovery_phrase.decline_recovery_phrase)
         case _:
             typed = sent.get("phrase", "")
-            answer = await at.ask(recovery.check_recovery_phrase, document={"phrase": typed})
+            answer = await at.ask(recovery_phrase.check_recovery_phrase, document={"phrase": typed})
             if not answer.is_good:
                 return await _page(at, None, answer, typed)
             return go_to(f"{ADDRESS}?done=checked")

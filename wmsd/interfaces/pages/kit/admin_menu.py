@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from wmsd.contract.access import Role, has_role
 from wmsd.contract.operation import Operation
 from wmsd.platform.admin_view import actions as oversight
-from wmsd.platform.admin_view import recovery_phrase as phrases
+from wmsd.platform.admin_view import recovery_phrase
 from wmsd.tenants.recovery import actions as recovery
 
 
@@ -22,7 +22,7 @@ class AdminPage(NamedTuple):
 
 HEALTH: Final = AdminPage("health", "Health", oversight.get_house_health, oversight.begin_examination)
 BACKUPS: Final = AdminPage("backups", "Backups", oversight.get_house_backups, oversight.begin_backup)
-RECOVERY: Final = AdminPage("recovery-phrase", "Recovery phrase", phrases.get_recovery_phrase)
+RECOVERY: Final = AdminPage("recovery-phrase", "Recovery phrase", recovery_phrase.get_recovery_phrase)
 JOBS: Final = AdminPage("jobs", "Jobs", oversight.list_jobs)
 SETTINGS: Final = AdminPage("settings", "Settings", oversight.list_settings)
 DAY_AFTER: Final = AdminPage(

@@ -4,20 +4,18 @@ from typing import Final
 
 from wmsd.contract.access import Role, has_role
 from wmsd.interfaces.pages.kit.resources import Act, Resource
-from wmsd.platform import company_policies as policies
+from wmsd.platform import company_policies
 from wmsd.platform.admin_view.company_rules import list_company_rules
 from wmsd.platform.sites import make_site
-from wmsd.tenants.accounts import kernel_token_administration as kernel_tokens
-from wmsd.tenants.accounts import token_administration as tokens
-from wmsd.tenants.accounts import user_administration as users
-from wmsd.tenants.companies import company_administration as companies
-from wmsd.tenants.sites import site_administration as sites
+from wmsd.tenants.accounts import kernel_token_administration, token_administration, user_administration
+from wmsd.tenants.companies import company_administration
+from wmsd.tenants.sites import site_administration
 
 USER_ACTS: Final = (
     Act(
         "new",
         "Invite somebody",
-        users.invite_user,
+        user_administration.invite_user,
         "You get a link to send. Whoever has it chooses a password, and can sign in from then on.",
         goes_to="once",
         template="invited",
@@ -25,7 +23,7 @@ USER_ACTS: Final = (
     Act(
         "change",
         "Change",
-        users.change_user,
+        user_administration.change_user,
         "What you take away is gone at once. What you add opens to sessions and tokens that are made from now on.",
         "The user is changed.",
         changes=True,
@@ -34,7 +32,7 @@ USER_ACTS: Final = (
     Act(
         "link",
         "Link to a new password",
-        users.renew_invitation,
+        user_administration.renew_invitation,
         "For somebody who has forgotten a password, has lost the link of an invitation, or has new rights that "
         "wait. The password of today stays until the link is used.",
         goes_to="once",
@@ -44,7 +42,7 @@ USER_ACTS: Final = (
     Act(
         "end-access",
         "End sessions and tokens",
-        users.end_user_access,
+        user_administration.end_user_access,
         "All sessions of this user end, and all its tokens are revoked. Programs with these tokens stop working.",
         "The sessions are ended, and the tokens are revoked.",
         is_final=True,
@@ -52,7 +50,7 @@ USER_ACTS: Final = (
     Act(
         "shut-out",
         "Shut out",
-        users.shut_out_user,
+        user_administration.shut_out_user,
         "This user can do nothing any more, and neither can its tokens. What it has done stays. You can let it in "
         "again.",
         "The user is shut out.",
@@ -62,7 +60,7 @@ USER_ACTS: Final = (
     Act(
         "let-in",
         "Let in again",
-        users.let_in_user,
+        user_administration.let_in_user,
         "The password counts again, and so do the tokens that were not revoked.",
         "The user may come in again.",
         done_where=(
@@ -74,7 +72,7 @@ USER_ACTS: Final = (
     Act(
         "email",
         "Change the e-mail address",
-        users.change_user_email,
+        user_administration.change_user_email,
         "The user signs in with the new address from now on. The password, sessions and tokens stay.",
         "The e-mail address is changed.",
         changes=True,
@@ -82,7 +80,7 @@ USER_ACTS: Final = (
     Act(
         "delete",
         "Delete",
-        users.delete_user,
+        user_administration.delete_user,
         "The user, its sessions and its tokens are gone. Programs with these tokens stop working. What was done "
         "stays in the audit, with the e-mail address. To keep the user for later, shut it out instead.",
         "The user is deleted.",
@@ -94,15 +92,21 @@ COMPANY_ACTS: Final = (
     Act(
         "new",
         "New company",
-        companies.create_company_record,
+        company_administration.create_company_record,
         "A company is a tenant with a file of its own. Nobody else sees its data.",
         "The company is made.",
     ),
-    Act("change", "Change", companies.change_company_record, done="The company is changed.", changes=True),
+    Act(
+        "change",
+        "Change",
+        company_administration.change_company_record,
+        done="The company is changed.",
+        changes=True,
+    ),
     Act(
         "rename",
         "Change the code",
-        companies.rename_company_record,
+        company_administration.rename_company_record,
         "The id stays, so programs that send it notice nothing. Rules of single sign-on that name the code are in "
         "the settings: change them there.",
         "The code is changed.",
@@ -111,28 +115,34 @@ COMPANY_ACTS: Final = (
     Act(
         "policies",
         "Change the policies",
-        policies.change_company_policies,
+        company_policies.change_company_policies,
         "They hold for every article that has no value of its own.",
         "The policies are changed.",
         changes=True,
-        reads=policies.get_company_policies,
+        reads=company_policies.get_company_policies,
     ),
 )
 OPERATOR_ACTS: Final = (
     Act(
         "new",
         "New operator",
-        companies.create_operator_record,
+        company_administration.create_operator_record,
         "An operator runs the warehouses of several companies.",
         "The operator is made.",
     ),
-    Act("change", "Change", companies.change_operator_record, done="The operator is changed.", changes=True),
+    Act(
+        "change",
+        "Change",
+        company_administration.change_operator_record,
+        done="The operator is changed.",
+        changes=True,
+    ),
 )
 TOKEN_ACTS: Final = (
     Act(
         "new",
         "New token",
-        tokens.make_token,
+        token_administration.make_token,
         "A token lets a program act for a user. It may do no more than its user may do now.",
         goes_to="once",
         template="token",
@@ -140,7 +150,7 @@ TOKEN_ACTS: Final = (
     Act(
         "revoke",
         "Revoke",
-        tokens.revoke_token_record,
+        token_administration.revoke_token_record,
         "The token is refused from the next request on. Programs that use it stop working.",
         "The token is revoked.",
         is_final=True,
@@ -159,7 +169,7 @@ SITE_ACTS: Final = (
     Act(
         "renew",
         "New bearer",
-        sites.renew_site_bearer,
+        site_administration.renew_site_bearer,
         "The planner of this site gets another bearer. It also opens a site again whose bearer was revoked.",
         goes_to="once",
         template="bearer",
@@ -167,7 +177,7 @@ SITE_ACTS: Final = (
     Act(
         "revoke",
         "Revoke",
-        sites.revoke_site_bearer,
+        site_administration.revoke_site_bearer,
         "All bearers of this site are refused from the next request on, and its planner stops working. The site "
         "stays: a new bearer opens it again.",
         "The site's bearer is revoked.",
@@ -179,7 +189,7 @@ KERNEL_TOKEN_ACTS: Final = (
     Act(
         "new",
         "New platform token",
-        kernel_tokens.make_kernel_token,
+        kernel_token_administration.make_kernel_token,
         "There is one platform token at a time. It reads the figures of all companies and switches their modules.",
         goes_to="once",
         template="kernel_token",
@@ -187,7 +197,7 @@ KERNEL_TOKEN_ACTS: Final = (
     Act(
         "replace",
         "Replace",
-        kernel_tokens.replace_kernel_token,
+        kernel_token_administration.replace_kernel_token,
         "You get another platform token. Give it to the programs of those who run the platform.",
         goes_to="once",
         template="kernel_token",
@@ -196,7 +206,7 @@ KERNEL_TOKEN_ACTS: Final = (
     Act(
         "revoke",
         "Revoke",
-        kernel_tokens.revoke_kernel_token,
+        kernel_token_administration.revoke_kernel_token,
         "The token is refused from the next request on. Programs that use it stop working.",
         "The platform token is revoked.",
         is_final=True,
@@ -207,10 +217,10 @@ ADMINISTRATION: Final = (
     Resource(
         "users",
         "People",
-        users.list_users,
-        users.walk_users,
+        user_administration.list_users,
+        user_administration.walk_users,
         ("email", "name", "role", "company_codes", "active", "last_seen_at"),
-        users.get_user_record,
+        user_administration.get_user_record,
         key="email",
         sort="email",
         acts=USER_ACTS,
@@ -219,10 +229,10 @@ ADMINISTRATION: Final = (
     Resource(
         "tokens",
         "Tokens",
-        tokens.list_token_records,
-        tokens.walk_token_records,
+        token_administration.list_token_records,
+        token_administration.walk_token_records,
         ("name", "user", "abilities", "active", "expires_at", "expires_in_days", "last_used_at", "last_used_from"),
-        tokens.get_token_record,
+        token_administration.get_token_record,
         key="name",
         sort="-id",
         acts=TOKEN_ACTS,
@@ -230,29 +240,29 @@ ADMINISTRATION: Final = (
     Resource(
         "companies",
         "Companies",
-        companies.list_company_records,
-        companies.walk_company_records,
+        company_administration.list_company_records,
+        company_administration.walk_company_records,
         ("code", "name", "operator_code", "sandbox", "modules", "updated_at"),
-        companies.get_company_record,
+        company_administration.get_company_record,
         acts=COMPANY_ACTS,
         rules=list_company_rules,
     ),
     Resource(
         "operators",
         "Operators",
-        companies.list_operator_records,
-        companies.walk_operator_records,
+        company_administration.list_operator_records,
+        company_administration.walk_operator_records,
         ("code", "name", "sandbox", "sandbox_webhooks", "updated_at"),
-        companies.get_operator_record,
+        company_administration.get_operator_record,
         acts=OPERATOR_ACTS,
     ),
     Resource(
         "sites",
         "Transport sites",
-        sites.list_site_records,
-        sites.walk_site_records,
+        site_administration.list_site_records,
+        site_administration.walk_site_records,
         ("name", "company_code", "warehouse_code", "status", "last_used_at", "last_used_from"),
-        sites.get_site_record,
+        site_administration.get_site_record,
         key="name",
         sort="name",
         acts=SITE_ACTS,
@@ -261,10 +271,10 @@ ADMINISTRATION: Final = (
     Resource(
         "kernel-tokens",
         "Platform token",
-        kernel_tokens.list_kernel_tokens,
-        kernel_tokens.walk_kernel_tokens,
+        kernel_token_administration.list_kernel_tokens,
+        kernel_token_administration.walk_kernel_tokens,
         ("id", "status", "created_at", "expires_at", "last_used_at", "last_used_from"),
-        kernel_tokens.get_kernel_token,
+        kernel_token_administration.get_kernel_token,
         key="id",
         sort="-id",
         acts=KERNEL_TOKEN_ACTS,
@@ -274,8 +284,8 @@ ADMINISTRATION: Final = (
     Resource(
         "audit",
         "Audit",
-        companies.list_audit,
-        companies.walk_audit,
+        company_administration.list_audit,
+        company_administration.walk_audit,
         ("at", "actor", "action", "subject", "address", "details"),
         key="at",
         sort="-id",

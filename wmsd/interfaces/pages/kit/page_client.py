@@ -23,7 +23,7 @@ from wmsd.interfaces.http.server import trusted_proxies
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import Browser
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.tenants.accounts import profile_actions as signed_in
+from wmsd.tenants.accounts import profile_actions
 
 HOME = "/today"
 SIGN_IN = "/sign-in"
@@ -179,14 +179,18 @@ class PageClient:
         """Has an open page in the language that whoever is signed in has chosen."""
         browser = self.browser(request)
         if browser.secret is not None:
-            found = await self.ask(browser, signed_in.get_profile)
+            found = await self.ask(browser, profile_actions.get_profile)
             if found.is_good:
                 _speak(found.body["language"])
 
     async def find_person(self, request: web.Request) -> Person | None:
         """Whoever is signed in, on a page that nobody needs to be for."""
         browser = self.browser(request)
-        found = None if browser.secret is None else await self.ask(browser, signed_in.get_profile, is_counted=True)
+        found = (
+            None
+            if browser.secret is None
+            else await self.ask(browser, profile_actions.get_profile, is_counted=True)
+        )
         if found is None or not found.is_good:
             return None
         person = _person(browser, found.body)
@@ -199,7 +203,7 @@ class PageClient:
         """
         browser = self.browser(request)
         if browser.secret is not None:
-            found = await self.ask(browser, signed_in.get_profile)
+            found = await self.ask(browser, profile_actions.get_profile)
             if found.status != 401:
                 person = request[PERSON] = _person(browser, found.needed())
                 _speak(person.language)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from wmsd.base.problems import Problem
-from wmsd.interfaces.http import failure_page as bare_page
+from wmsd.interfaces.http import failure_page
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import REQUEST_ID
 from wmsd.interfaces.pages.kit import browser as browsers
@@ -22,7 +22,7 @@ HEADINGS: Final = {
     413: "That is too much",
     408: "That took too long",
     429: "Too many requests at once",
-    500: bare_page.HEADING,
+    500: failure_page.HEADING,
     503: "That cannot be done now",
 }
 OTHER: Final = "That cannot be done"
@@ -33,9 +33,9 @@ NEXT: Final = {
     413: "Send less at once. Nothing of it was taken.",
     408: "Nothing of it was taken. See whether the connection is good, and send it again.",
     429: "Nothing was done. Wait so long, and load the page again.",
-    500: bare_page.NEXT,
-    503: bare_page.REQUEST,
-    507: bare_page.REQUEST,
+    500: failure_page.NEXT,
+    503: failure_page.REQUEST,
+    507: failure_page.REQUEST,
 }
 MODULES: Final = "The modules of a company are switched on and off at its page under House."
 AFTER_FORM: Final = "What you sent may have been done, or not: look for it before you send it again."
@@ -98,7 +98,7 @@ async def failed(door: PageClient, request: web.Request, problem: Problem) -> we
     try:
         return await shown(door, request, problem)
     except Exception:  # the first failure is in the log
-        return bare_page.made(problem, request[REQUEST_ID], language.current.get(), _translated_or_not)
+        return failure_page.made(problem, request[REQUEST_ID], language.current.get(), _translated_or_not)
 
 
 def _translated_or_not(text: str) -> str:

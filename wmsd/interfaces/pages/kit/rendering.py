@@ -14,8 +14,7 @@ from wmsd.interfaces.pages.kit import values
 from wmsd.interfaces.pages.kit.assets import address_of
 from wmsd.interfaces.pages.kit.fields import name_of
 from wmsd.interfaces.pages.kit.menu import rail
-from wmsd.interfaces.pages.kit.text import finding_sentences as finding_words
-from wmsd.interfaces.pages.kit.text import language, numbers, words
+from wmsd.interfaces.pages.kit.text import finding_sentences, language, numbers, words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -74,9 +73,9 @@ def _environment() -> "Environment":
         "took": numbers.took,
         "status": words.status,
         "told": lambda sentence: _typed(language.translate_error(sentence)),
-        "finding_sentence": lambda finding: _typed(finding_words.sentence_of(finding)),
-        "finding_remedy": lambda finding: _typed(finding_words.remedy_of(finding)),
-        "file_finding": finding_words.of_file,
+        "finding_sentence": lambda finding: _typed(finding_sentences.sentence_of(finding)),
+        "finding_remedy": lambda finding: _typed(finding_sentences.remedy_of(finding)),
+        "file_finding": finding_sentences.of_file,
         "typed": _typed,
         "translated": language.translate_text,
         "date": words.date,

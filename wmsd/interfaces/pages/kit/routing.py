@@ -20,7 +20,7 @@ from wmsd.interfaces.http.server import (
     failure,
     with_head,
 )
-from wmsd.interfaces.pages.kit import refusal_page as refused
+from wmsd.interfaces.pages.kit import refusal_page
 from wmsd.interfaces.pages.kit.page_client import PERSON, RETRY_AFTER, PageClient
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.workplace import AT
@@ -88,14 +88,14 @@ async def _shown(door: PageClient, log: RequestLog, handler: Handler, request: w
         return await handler(request)
     except Problem as problem:
         if problem.status >= 500:
-            return await refused.failed(door, request, problem)
-        return await refused.shown(door, request, problem)
+            return await refusal_page.failed(door, request, problem)
+        return await refusal_page.shown(door, request, problem)
     except (web.HTTPException, ConnectionResetError):
         raise
     except Exception as error:
         if not reads_pages(request):
             raise
-        return await refused.failed(door, request, failure(log, request, error))
+        return await refusal_page.failed(door, request, failure(log, request, error))
 
 
 async def _refuse_method(possible: list[str], request: web.Request) -> web.StreamResponse:

@@ -16,7 +16,7 @@ from wmsd.interfaces.pages.kit.page_client import Answer, PageClient, Person, Se
 from wmsd.interfaces.pages.kit.resources import RESOURCES, Act, Resource
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.tenants.accounts import profile_actions as signed_in
+from wmsd.tenants.accounts import profile_actions
 
 MOST_OTHERS: Final = 20
 """Companies that each page of a company names, so that one may go on to the same page there."""
@@ -165,7 +165,7 @@ async def company_workplace(door: PageClient, request: web.Request) -> CompanyWo
 
 async def company_at(door: PageClient, person: Person, company_id: str) -> CompanyWorkplace:
     """The company with this id. Raises Problem (404)."""
-    answer = await door.ask(person.browser, signed_in.get_access, company_id=company_id)
+    answer = await door.ask(person.browser, profile_actions.get_access, company_id=company_id)
     if not answer.is_good and answer.body["code"] == "COMPANY_REQUIRED":
         raise Problem("NOT_FOUND", "There is no such company, or you may not use it.")
     found = answer.needed()

@@ -13,8 +13,7 @@ from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.tenants.accounts import password_actions as choosing_password
-from wmsd.tenants.accounts import profile_actions as signed_in
+from wmsd.tenants.accounts import password_actions, profile_actions
 from wmsd.tenants.accounts.password_strength import SHORTEST
 from wmsd.tenants.accounts.schema import LANGUAGES, PasswordChanged
 
@@ -61,7 +60,7 @@ def named(agent: str) -> str:
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    sessions = await at.need(signed_in.list_sessions)
+    sessions = await at.need(profile_actions.list_sessions)
     return page_of(
         at,
         "account",
@@ -79,7 +78,7 @@ async def show_password(at: Workplace, request: web.Request) -> web.Response:
 async def change_password(at: Workplace, request: web.Request) -> web.Response:
     sent = await browsers.form(at.person.browser)
     document = {name: sent.get(name, "") for name, *_ in FIELDS}
-    answer = await at.ask(choosing_password.change_password, document=document)
+    answer = await at.ask(password_actions.change_password, document=document)
     if answer.is_good:
         return go_to(f"{ACCOUNT}?{urlencode({DONE: CHANGED, **answer.body})}")
     return _password_page(at, answer)
@@ -88,7 +87,7 @@ async def change_password(at: Workplace, request: web.Request) -> web.Response:
 async def choose_language(at: Workplace, request: web.Request) -> web.Response:
     sent = await browsers.form(at.person.browser)
     chosen = {"language": sent.get("language") or None}
-    (await at.ask(signed_in.choose_language, document=chosen)).needed()
+    (await at.ask(profile_actions.choose_language, document=chosen)).needed()
     return go_to(ACCOUNT)
 
 
@@ -96,9 +95,9 @@ async def end(at: Workplace, request: web.Request) -> web.Response:
     """Ends the session that the form names, or all others."""
     sent = await browsers.form(at.person.browser)
     if sent.get("which") == "others":
-        await at.ask(signed_in.end_other_sessions)
+        await at.ask(profile_actions.end_other_sessions)
     else:
-        await at.ask(signed_in.end_session, path={"id": sent.get("which", "")})
+        await at.ask(profile_actions.end_session, path={"id": sent.get("which", "")})
     return go_to(ACCOUNT)
 
 

@@ -15,9 +15,9 @@ from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.platform.admin_view.recovery_phrase import get_recovery_phrase
 from wmsd.server.alerts.mail_confirmation import state_of
 from wmsd.settings.sections.alerts import Alerts
-from wmsd.tenants.accounts import token_administration as tokens
+from wmsd.tenants.accounts import token_administration
 from wmsd.tenants.accounts.password_strength import SHORTEST
-from wmsd.tenants.companies import company_administration as companies
+from wmsd.tenants.companies import company_administration
 from wmsd.tenants.one_time_links import demo_link, first_admin
 from wmsd.warehouse.articles import actions as articles
 
@@ -94,7 +94,7 @@ class FirstRun:
         person = await self._door.person(request)
         sent = await browsers.form(person.browser)
         document = {"name": sent.get("name", "").strip()}
-        answer = await self._door.ask(person.browser, companies.name_installation, document=document)
+        answer = await self._door.ask(person.browser, company_administration.name_installation, document=document)
         if answer.status == 422:
             return await self._steps(person, 422, document["name"], answer.body["errors"])
         answer.needed()
@@ -104,14 +104,16 @@ class FirstRun:
         self, person: Person, status: int = 200, typed: str | None = None, errors: Mapping[str, list[str]] = {}
     ) -> web.Response:
         browser, one = person.browser, {"per_page": "1"}
-        made = (await self._door.ask(browser, companies.list_company_records, query=one)).needed()
+        made = (await self._door.ask(browser, company_administration.list_company_records, query=one)).needed()
         company = made["data"][0] if made["data"] else None
         article = None
         if company is not None:
             listed = await self._door.ask(browser, articles.list_articles, str(company["id"]), query=one)
             article = next(iter(listed.body["data"]), None) if listed.is_good else None
         own = {**one, "user": person.email, "active": "true"}
-        has_token = (await self._door.ask(browser, tokens.list_token_records, query=own)).needed()["data"]
+        has_token = (await self._door.ask(browser, token_administration.list_token_records, query=own)).needed()[
+            "data"
+        ]
         keys = (await self._door.ask(browser, get_recovery_phrase)).needed()
         return render_page(
             "start",

@@ -9,7 +9,7 @@ from wmsd.interfaces.pages.kit.browser import Browser
 from wmsd.interfaces.pages.kit.page_client import SIGN_IN, PageClient
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.tenants.accounts import password_actions as choosing_password
+from wmsd.tenants.accounts import password_actions
 from wmsd.tenants.accounts.password_strength import SHORTEST
 
 FIELDS: Final = (
@@ -30,7 +30,7 @@ class Welcome:
         browser = self._door.browser(request)
         sent = await browsers.form(browser, with_token=False)
         document = {name: sent.get(name, "") for name in ("code", "password", "again")}
-        answer = await self._door.ask(browser, choosing_password.choose_password, document=document)
+        answer = await self._door.ask(browser, password_actions.choose_password, document=document)
         if answer.is_good:
             return go_to(f"{SIGN_IN}?done=password")
         if answer.status not in (404, 422):
@@ -40,7 +40,7 @@ class Welcome:
     async def _form(
         self, browser: Browser, code: str, status: int = 200, refused: Mapping[str, Any] | None = None
     ) -> web.Response:
-        answer = await self._door.ask(browser, choosing_password.get_invited, query={"code": code})
+        answer = await self._door.ask(browser, password_actions.get_invited, query={"code": code})
         if answer.status == 404:
             return render_page("spent", 404, why=answer.body["message"], is_demo=False, lacks_admin=False)
         if answer.status == 422:  # there is no code in the address

@@ -8,8 +8,7 @@ from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.tenants.accounts import second_factor_actions as second_step
-from wmsd.tenants.accounts import totp
+from wmsd.tenants.accounts import second_factor_actions, totp
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -34,10 +33,10 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
     code = {"code": sent.get("code", "")}
     match sent.get("act"):
         case "begin":
-            answer = await at.ask(second_step.begin_enrolment)
+            answer = await at.ask(second_factor_actions.begin_enrolment)
             return await _page(at, answer, enrolment=answer.body if answer.is_good else None)
         case "confirm":
-            answer = await at.ask(second_step.confirm_enrolment, document=code)
+            answer = await at.ask(second_factor_actions.confirm_enrolment, document=code)
             if answer.is_good:
                 return _codes(at, answer, is_new=True)
             secret = sent.get("secret", "")
@@ -45,9 +44,9 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
             again = {"secret": secret, "uri": totp.uri(secret, at.person.email)} if is_ours else None
             return await _page(at, answer, enrolment=again)
         case "renew":
-            answer = await at.ask(second_step.renew_recovery_codes, document=code)
+            answer = await at.ask(second_factor_actions.renew_recovery_codes, document=code)
             return _codes(at, answer) if answer.is_good else await _page(at, answer)
-    answer = await at.ask(second_step.end_second_factor, document=code)
+    answer = await at.ask(second_factor_actions.end_second_factor, document=code)
     if answer.is_good:
         at = replace(at, person=await at.door.person(request))
     return await _page(at, answer)
@@ -63,7 +62,9 @@ async def _page(
         answer,
         enrolment=enrolment,
         code=None if enrolment is None else drawn(enrolment["uri"]),
-        codes=await at.need(second_step.count_recovery_codes) if at.person.second_factor == "on" else None,
+        codes=await at.need(second_factor_actions.count_recovery_codes)
+        if at.person.second_factor == "on"
+        else None,
     )
 
 

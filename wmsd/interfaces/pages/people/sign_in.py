@@ -6,7 +6,7 @@ from wmsd.interfaces.pages.kit.browser import Browser, own_path
 from wmsd.interfaces.pages.kit.page_client import HOME, SIGN_IN, Answer, PageClient
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.tenants.accounts import actions as accounts
-from wmsd.tenants.accounts import profile_actions as signed_in
+from wmsd.tenants.accounts import profile_actions
 from wmsd.tenants.accounts import second_factor_actions as second_step
 from wmsd.tenants.accounts.sessions import TOO_MANY_PLACES
 from wmsd.tenants.one_time_links import first_admin
@@ -25,7 +25,7 @@ class SigningIn:
 
     async def show(self, request: web.Request) -> web.Response:
         browser = self._door.browser(request)
-        known = None if browser.secret is None else await self._door.ask(browser, signed_in.get_profile)
+        known = None if browser.secret is None else await self._door.ask(browser, profile_actions.get_profile)
         if known is not None and known.is_good:
             return go_to(own_path(request.query.get("next", ""), HOME))
         was_ended = known is not None and known.body["message"] == TOO_MANY_PLACES
@@ -64,7 +64,7 @@ class SigningIn:
 
     async def _signed_in(self, browser: Browser, secret: str, next_path: str) -> web.Response:
         if browser.secret is not None:
-            await self._door.ask(browser, signed_in.end_this_session)
+            await self._door.ask(browser, profile_actions.end_this_session)
         done = go_to(own_path(next_path, HOME))
         browsers.give(done, browser, secret)
         return done
@@ -73,7 +73,7 @@ class SigningIn:
         browser = self._door.browser(request)
         await browsers.form(browser)
         if browser.secret is not None:
-            await self._door.ask(browser, signed_in.end_this_session)
+            await self._door.ask(browser, profile_actions.end_this_session)
         done = go_to(f"{SIGN_IN}?done=out")
         browsers.take(done, browser)
         return done

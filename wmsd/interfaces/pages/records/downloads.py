@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from wmsd.base.problems import Problem
-from wmsd.contract import csv_cells as cells
+from wmsd.contract import csv_cells
 from wmsd.db.sql.csv_lines import END, csv_line
 from wmsd.dispatch.limits.costs import Payers
 from wmsd.interfaces.http.aiohttp_web import web
@@ -50,7 +50,7 @@ async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
         await response.prepare(request)
         if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
             return response
-        heading = f"{csv_line([cells.write_cell(name) for name in file.columns])}{END}".encode()
+        heading = f"{csv_line([csv_cells.write_cell(name) for name in file.columns])}{END}".encode()
         await _send(response, heading + first.text)
         await turn.pay(first.seconds, len(first.text))
         async for piece in pieces:

@@ -12,7 +12,7 @@ from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.interfaces.pages.webhooks import signature_recipes as recipes
+from wmsd.interfaces.pages.webhooks import signature_recipes
 from wmsd.interfaces.pages.webhooks.delivery import LAID_OUT, SHOWN_OF_BODY
 from wmsd.interfaces.pages.work.requests import laid_out
 
@@ -79,7 +79,7 @@ async def one(at: Workplace, request: web.Request) -> web.Response:
         body=body[:SHOWN_OF_BODY],
         laid_out=laid_out(body) if len(body) <= LAID_OUT else None,
         is_short=is_short,
-        recipes=() if received["secret"] is None or received["is_cut"] else recipes.of(received),
+        recipes=() if received["secret"] is None or received["is_cut"] else signature_recipes.of(received),
     )
 
 

@@ -5,7 +5,7 @@ is asked; sizes; and spans of time.
 from decimal import Decimal
 from typing import Final
 
-from wmsd.base import byte_sizes as sizes
+from wmsd.base import byte_sizes
 from wmsd.base.decimal_marks import mark_question, number_readings, plain_number, two_meanings
 from wmsd.interfaces.pages.kit.text.language import formats, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
@@ -54,7 +54,7 @@ def number_in_form(value: Decimal | int) -> str:
 
 def size(number: int) -> str:
     """A number of bytes with three digits, such as `1.25 GB`."""
-    return _written(*sizes.scaled(number))
+    return _written(*byte_sizes.scaled(number))
 
 
 def duration(seconds: int) -> str:
