@@ -19,7 +19,7 @@ from wmsd.data_folder.names import NAMES, OF_SQLITE, is_own, pattern, strangers
 from wmsd.imports.uploads import Uploads
 from wmsd.maintenance.upgrades.journal import Upgrade, write_upgrade
 from wmsd.platform.admin_view.findings_file import Examination, write_examination
-from wmsd.server.alerts.alerts_file import Kept, write_kept
+from wmsd.server.alerts.alerts_file import Kept, write_alerts
 
 pytestmark = pytest.mark.long
 PAGE: Final = (Path(docs.__file__).parent / "data-folder.md").read_text(encoding="utf-8")
@@ -105,7 +105,7 @@ def _serve_over_tls(home: Watched) -> None:
         upload = Uploads(home.data / "imports").make(1)
         upload.file.touch()
         write_examination(home.data, Examination(began_at=BEGAN))
-        write_kept(home.data, Kept())
+        write_alerts(home.data, Kept())
         home.look()
         assert server.stop() == 0
     home.look()

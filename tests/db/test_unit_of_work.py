@@ -19,7 +19,7 @@ from wmsd.db.engine.failures import OutcomeUnknown
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.unit_of_work import begin, commit
-from wmsd.db.engine.worker_threads import tell_loop
+from wmsd.db.engine.worker_threads import call_on_loop
 from wmsd.db.migrations import COMPANY, create_file
 
 ADD = "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (?, 'x', 1, '', '')"
@@ -202,6 +202,6 @@ async def test_who_waits_hears_as_soon_as_there_is_memory(monkeypatch: pytest.Mo
 
     call_soon_threadsafe, heard = loop.call_soon_threadsafe, loop.create_future()
     monkeypatch.setattr(loop, "call_soon_threadsafe", short_of_memory)
-    await asyncio.to_thread(tell_loop, loop, heard.set_result, "it")
+    await asyncio.to_thread(call_on_loop, loop, heard.set_result, "it")
     assert await heard == "it"
     assert not refusals

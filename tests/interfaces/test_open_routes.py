@@ -164,8 +164,8 @@ async def test_what_is_made_once_is_not_made_again(world: World, monkeypatch: py
         made.append(1)
         return kept(make)
 
-    kept = prepared_answers.kept_answer
-    monkeypatch.setattr(prepared_answers, "kept_answer", counted)
+    kept = prepared_answers.prepare_answer
+    monkeypatch.setattr(prepared_answers, "prepare_answer", counted)
     for method, path in having(ONCE):
         before = len(made)
         first = await ask(world, method, PAGES[path])

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 
 from wmsd import __version__
 from wmsd.base.machine.disk import disk_of
-from wmsd.base.machine.private_files import give_to_owner_of, make_folders, new_private
+from wmsd.base.machine.private_files import create_folders, give_to_owner_of, new_private
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.data_folder import file_swap
@@ -108,8 +108,8 @@ class DataFolder:
         path = self.path.resolve()
         made = [folder for folder in path.parents if not folder.exists()]
         try:
-            make_folders(self.path, 0o700)  # it holds the keys that sign tokens
-            make_folders(self.companies)
+            create_folders(self.path, 0o700)  # it holds the keys that sign tokens
+            create_folders(self.companies)
             for folder in (path, *(each.parent for each in (path, *made))):
                 sync(folder)
         except OSError as error:

@@ -55,7 +55,7 @@ def _unreadable(path: Path, why: str) -> StorageError:
     return StorageError(UNUSABLE.format(path=path, why=why))
 
 
-def make(path: Path, secret: str, data: Path) -> None:
+def create_key_file(path: Path, secret: str, data: Path) -> None:
     """Makes a new key file with the data folder's owner. On failure leaves none, and raises StorageError."""
     if path.resolve().is_relative_to(data.resolve()):
         raise StorageError(f"{path} is in the data folder, whose copies would hold it too. Name a file elsewhere.")

@@ -88,7 +88,7 @@ def let_go(folder: Path, paths: list[Path]) -> None:
             connection.close()
 
 
-def found_program(named: Path | None) -> Path:
+def find_program(named: Path | None) -> Path:
     """The program: the one that is named, or on the PATH. Raises StorageError."""
     found = shutil.which(str(named or PROGRAM))
     if found is None:

@@ -23,7 +23,7 @@ from wmsd.contract.validation import well_formed
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_files import CompanyFiles
-from wmsd.db.sql.change_sequence import last_shown
+from wmsd.db.sql.change_sequence import last_moment
 from wmsd.dispatch import idempotency, preconditions
 from wmsd.dispatch.access_cache import AccessCache
 from wmsd.dispatch.admission import Admission, check_is_on
@@ -270,7 +270,7 @@ class Dispatcher:
 
     def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
         tx.is_brief = call.is_brief
-        as_of = partial(last_shown, tx)
+        as_of = partial(last_moment, tx)
         if call.operation.answer == "cursor" and call.operation.scope in ("company", "site"):
             read = walk(tx, call, company, inputs, self._signer)
             return reply_of(call, company, read.page, inputs, self._signer, as_of, read.epoch)

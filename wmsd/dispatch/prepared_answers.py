@@ -42,12 +42,12 @@ class Prepared:
         if self._made is None:
             async with self._making:
                 if self._made is None:
-                    self._made = await asyncio.to_thread(kept_answer, self._make)
+                    self._made = await asyncio.to_thread(prepare_answer, self._make)
         headers = {"ETag": self._made.etag, "Cache-Control": "no-cache", "Content-Type": self._content_type}
         return Reply(200, self._made, headers)
 
 
-def kept_answer(make: Make) -> Kept:
+def prepare_answer(make: Make) -> Kept:
     """What it makes, ready to be sent compressed or not."""
     made = Kept(make())
     made.compressed, made.etag  # noqa: B018 -- now, so that no request waits for it

@@ -27,7 +27,7 @@ from wmsd.imports.uploads import About, Upload
 by_admins = partial(operation, tag="Imports", role="company-admin")
 
 
-async def shown(
+async def upload_as_json(
     desk: ImportDesk, database: Database, company: Company, upload: Upload, about: About
 ) -> dict[str, Any]:
     """The upload as it stands: the company's file alone says whether it was taken in."""
@@ -160,7 +160,7 @@ async def look_at_upload(
 @by_admins(answer="object")
 async def get_upload(service: ImportService, database: Database, company: Company, upload: str) -> dict[str, Any]:
     """Get an upload: what was understood of it, what would change, and how far its import is."""
-    return await shown(service.desk, database, company, *await service.desk.find(company, upload))
+    return await upload_as_json(service.desk, database, company, *await service.desk.find(company, upload))
 
 
 @by_admins(answer="object")

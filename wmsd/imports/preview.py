@@ -17,7 +17,7 @@ from wmsd.imports.encodings import WrongEncoding
 from wmsd.imports.errors import Told, Wrong, cells_to_ask, in_both, of_file, short_cell, with_cells
 from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.imports.file_kinds import KINDS, DryRun, Kind, import_beside
-from wmsd.imports.unknown_codes import with_codes_meant
+from wmsd.imports.unknown_codes import with_similar_codes
 
 MOST_ROWS: Final = 20
 MOST_SHOWN: Final = 200
@@ -215,7 +215,7 @@ def _told(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, first: Iterable[CellError], in_all: int
 ) -> Told:
     wrong = with_cells(file, kind.columns, form, first)
-    return Told(staging.check(lambda tx: with_codes_meant(tx, wrong)), in_all)
+    return Told(staging.check(lambda tx: with_similar_codes(tx, wrong)), in_all)
 
 
 def counts_of(outcome: Outcome) -> dict[str, int]:

@@ -21,7 +21,7 @@ TABLES: Final[Mapping[str, str]] = {
 """Those that the sentence may name, and their tables."""
 
 
-def with_codes_meant(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:
+def with_similar_codes(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:
     """The errors, and where a code is unknown, the one that differs from it in capitals and blanks only, or else
     in signs too. Where there are several, none is named. Each table that is concerned is read once.
     """

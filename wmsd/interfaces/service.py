@@ -20,7 +20,7 @@ from wmsd.interfaces.http import metrics
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.command_hints import COMPLETE
 from wmsd.interfaces.http.requests import read_query
-from wmsd.interfaces.http.server import LateRoutes, make_app
+from wmsd.interfaces.http.server import LateRoutes, create_app
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
@@ -93,7 +93,7 @@ def service(
     installation.dispatcher.add_service(
         BatchService(installation.dispatcher, routes_of(V2), lambda path: read_query(URL(path, encoded=True)))
     )
-    app = make_app(installation, jobs, SERVED)
+    app = create_app(installation, jobs, SERVED)
     app[COMPLETE] = started.complete
     figures = app[LIVE_FIGURES] = LiveFigures(installation, jobs)
     app.cleanup_ctx.append(partial(_beating, figures))

@@ -73,7 +73,7 @@ class PolicyService:
     freezes: Freezes
 
 
-def shown(tx: Transaction) -> dict[str, object]:
+def policies_as_json(tx: Transaction) -> dict[str, object]:
     """The policies in force, as numbers."""
     return {name: as_number(value) for name, value in _values(tx).items()}
 
@@ -127,7 +127,7 @@ async def change_company_policies(
 
     def write(tx: Transaction) -> tuple[dict[str, object], Record]:
         preconditions.check(tx, call, {})
-        before = shown(tx)
+        before = policies_as_json(tx)
         for name, policy in POLICIES.items():
             policy.write(tx, getattr(body, name))
         return before, _record(tx)

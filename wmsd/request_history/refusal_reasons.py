@@ -42,7 +42,7 @@ class Refusal:
         return {**asdict(self), "errors": {}, "details": dict(self.details), "lack": self.lack}
 
 
-def refusal_kept(kept: Mapping[str, Any]) -> Refusal:
+def refusal_of(kept: Mapping[str, Any]) -> Refusal:
     """As `Refusal.kept` has left it."""
     return Refusal(**{**kept, "lack": None if kept["lack"] is None else Lack(*kept["lack"])})
 

@@ -265,7 +265,7 @@ class Jobs:
         """Has the log tell of each token two weeks and a day before its end."""
         if not self.clock_watch.is_steady():
             return  # a wrong clock may only make them look so
-        while told := await self._installation.platform.write(expiring_tokens.to_tell, is_quiet=True):
+        while told := await self._installation.platform.write(expiring_tokens.tokens_to_log, is_quiet=True):
             for each in told:
                 LOG.warning(
                     "the token %d (%s) of %s expires at %s, in %s; last used: %s. Make another one in time",

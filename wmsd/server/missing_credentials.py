@@ -83,7 +83,7 @@ class LostCredentials:
     async def look(self) -> None:
         """Tries the credentials, and brings the list in line. A company whose file cannot be used stays in it."""
         platform, files = self._installation.platform, self._installation.files
-        waiting = await platform.read(store.companies_to_look_at)
+        waiting = await platform.read(store.companies_with_open_entries)
         if not waiting:
             return
         known = await self._installation.access.companies()
@@ -100,7 +100,7 @@ class LostCredentials:
             self._complaints.failed(what, error)
 
     async def _look(self, company: Company, database: Database) -> None:
-        await database.write(missing_credentials.look)
+        await database.write(missing_credentials.note_missing_credentials)
         missing = await database.read(missing_credentials.missing)
 
         def note(tx: Transaction) -> None:

@@ -8,10 +8,10 @@ from wmsd.settings.all_settings import Settings
 from wmsd.settings.paths import Layer
 from wmsd.settings.sections.fields import SettingsError
 from wmsd.settings.sources import (
+    errors_of_layer,
+    errors_together,
     from_environment,
     from_flags,
-    mistakes,
-    mistakes_together,
     settings_of,
     text_of,
 )
@@ -41,7 +41,7 @@ def read_partial_settings(
     wrong += of_variables
     layers += [_without_mistakes(each, wrong) for each in (of_environment, from_flags(flags))]
     for keep in (_right_alone, _nothing):
-        found = mistakes_together(layers)
+        found = errors_together(layers)
         wrong += [each.sentence for each in found if each.sentence not in wrong]
         for section in {each.section for each in found}:
             layers = [
@@ -56,7 +56,7 @@ def _right_alone(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: value
         for key, value in keys.items()
-        if not mistakes_together([Layer("file", "", {section: {key: value}})])
+        if not errors_together([Layer("file", "", {section: {key: value}})])
     }
 
 
@@ -89,7 +89,7 @@ def _read(file: Path, wrong: list[str]) -> Layer:
 
 
 def _without_mistakes(layer: Layer, wrong: list[str]) -> Layer:
-    while found := mistakes(layer):
+    while found := errors_of_layer(layer):
         wrong += [each.sentence for each in found]
         sections = {each.section for each in found if each.key is None}
         left_out = {(each.section, each.key) for each in found}

@@ -61,7 +61,7 @@ def from_flags(flags: Mapping[tuple[str, str], str] | None) -> Layer:
 
 def settings_of(layers: Sequence[Layer]) -> Settings:
     """Raises SettingsError when one is not valid."""
-    found = next((found for layer in layers if (found := mistakes(layer))), None) or mistakes_together(layers)
+    found = next((found for layer in layers if (found := errors_of_layer(layer))), None) or errors_together(layers)
     if found:
         raise SettingsError("\n".join(each.sentence for each in found))
     values = _merged(map(absolute_paths, layers))
@@ -142,7 +142,7 @@ class Mistake(NamedTuple):
     sentence: str
 
 
-def mistakes(layer: Layer) -> list[Mistake]:
+def errors_of_layer(layer: Layer) -> list[Mistake]:
     """What is wrong in one source. Only a file tells numbers from texts: the environment and flags do not."""
     unknown = list(_unknown(layer))
     if unknown:
@@ -192,7 +192,7 @@ def _in_words(text: str, section: str, key: str) -> str:
     return IN_FILES[text].format(example=f", as in {key} = {as_written(default)}" if default else "")
 
 
-def mistakes_together(layers: Sequence[Layer]) -> list[Mistake]:
+def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
     """What is wrong with settings that depend on each other, and may come from different sources. Each of them by
     itself is right.
     """

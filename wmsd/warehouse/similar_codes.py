@@ -15,7 +15,7 @@ class Key(NamedTuple):
     text: str
 
 
-def code_meant(tx: Transaction, table: str, typed: str) -> str | None:
+def similar_code(tx: Transaction, table: str, typed: str) -> str | None:
     """The code in this table that was meant by what is none, if there is one such."""
     keys = keys_of(typed)
     return nearest(keys, codes_by_key(tx, table, set(keys)))
@@ -23,7 +23,7 @@ def code_meant(tx: Transaction, table: str, typed: str) -> str | None:
 
 def no_such(tx: Transaction, noun: str, table: str, typed: str) -> Problem:
     """It names the code, and the one that was meant."""
-    meant = code_meant(tx, table, typed)
+    meant = similar_code(tx, table, typed)
     if meant is None:
         return not_found(f"{noun} as {typed}")
     return Problem("NOT_FOUND", f"There is no such {noun} as {typed}. Did you mean {meant}?")

@@ -11,7 +11,7 @@ from tests.support.backups import add_article, sql
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST
 from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
-from wmsd.server.alerts.alerts_file import read_kept
+from wmsd.server.alerts.alerts_file import read_alerts
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def alerts(home: Home) -> list[str]:
-    return [each.kind for each in read_kept(home.data).open if each.kind != "backup"]
+    return [each.kind for each in read_alerts(home.data).open if each.kind != "backup"]
 
 
 def write(server: Server) -> int:

@@ -225,13 +225,13 @@ async def test_a_look_finds_what_is_lost_and_what_is_not(hooks: Hooks) -> None:
     for id in (1, 2):
         await seal_with_lost_key(hooks, id)
     database = await hooks.world.database()
-    await database.write(missing_credentials.look)
+    await database.write(missing_credentials.note_missing_credentials)
     found = [each.subscription_id for each in await database.read(missing_credentials.missing)]
     assert found == [1, 2]
     kept = hooks.world.installation.vault.seal(json.dumps({"secret": SECRET}))
     await database.write(
         lambda tx: tx.execute("UPDATE webhook_subscriptions SET credentials = ? WHERE id = 2", (kept,))
     )
-    await database.write(missing_credentials.look)  # as after a restore with the keys
+    await database.write(missing_credentials.note_missing_credentials)  # as after a restore with the keys
     found = [each.subscription_id for each in await database.read(missing_credentials.missing)]
     assert found == [1]

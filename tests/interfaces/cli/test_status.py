@@ -12,7 +12,7 @@ from tests.support.command import Home, Server, first_day
 from wmsd import __version__
 from wmsd.interfaces.cli.server.status import CLEAR
 from wmsd.platform.admin_view.findings_file import Examination, KeptFinding, write_examination
-from wmsd.server.alerts.alerts_file import Kept, OpenAlert, write_kept
+from wmsd.server.alerts.alerts_file import Kept, OpenAlert, write_alerts
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_it_says_what_a_server_has_written_down(home: Home) -> None:
     shown = home.ok("status", "--json").json
     assert (shown["alerts"], "examined" in shown) == ("none", False)
     alert = OpenAlert(kind="company_down", subject="ACME", begun_at="2026-11-24T08:00:00Z", facts={})
-    write_kept(home.data, Kept(open=[alert]))
+    write_alerts(home.data, Kept(open=[alert]))
     finding = KeptFinding(file="ACME", kind="error", sentence="cannot be read")
     began = "2026-11-24T09:00:00Z"
     write_examination(home.data, Examination(began_at=began, ended_at=began, findings=[finding], more=2))

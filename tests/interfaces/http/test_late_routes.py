@@ -9,7 +9,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from tests.support.world import World
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.server import LateRoutes, add_open, make_app
+from wmsd.interfaces.http.server import LateRoutes, add_open, create_app
 
 
 class Making:
@@ -32,7 +32,7 @@ class Making:
 
 
 def served(world: World, making: Making) -> "TestClient[web.Request, web.Application]":
-    app = make_app(world.installation, world.jobs, ())
+    app = create_app(world.installation, world.jobs, ())
     LateRoutes(app, making)
     return TestClient(TestServer(app))
 

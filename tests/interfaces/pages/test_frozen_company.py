@@ -38,7 +38,7 @@ async def test_each_page_of_the_company_and_today_say_so(admin: Visitor) -> None
 async def test_forms_are_refused_in_plain_words_and_nothing_is_changed(admin: Visitor) -> None:
     before = await admin.world.last_change()
     database = await admin.world.database(1)
-    policies = await database.read(company_policies.shown)
+    policies = await database.read(company_policies.policies_as_json)
     await freeze(admin)
     for path, fields in (
         ("/companies/1/articles/new", {"code": "NEW", "name": "New"}),
@@ -47,7 +47,7 @@ async def test_forms_are_refused_in_plain_words_and_nothing_is_changed(admin: Vi
         answer = await sent(admin, path, **fields)
         assert (answer.status, REFUSED in answer.text) == (503, True), path
     assert await admin.world.last_change() == before
-    assert await database.read(company_policies.shown) == policies
+    assert await database.read(company_policies.policies_as_json) == policies
 
 
 async def test_uploads_are_refused_before_and_after_they_were_looked_at(admin: Visitor) -> None:

@@ -21,7 +21,7 @@ def test_a_proven_backup_that_is_gone_is_told(data: Path) -> None:
     write_record(data, BackupRecord(made=made, proven=ProvenBackup(at=at, path=path, seconds=1)))
     assert names(diagnose(situation(data))) == []
     archive.rename(data.parent / "away")
-    (finding,) = backups.look(situation(data))
+    (finding,) = backups.findings(situation(data))
     assert (finding.kind.name, finding.sentence) == (
         "no-backup",
         f"There is no backup to rely on. The backup that was proven, {archive.name}, is not in {archive.parent} "
@@ -54,4 +54,4 @@ def test_a_folder_beside_the_data_is_good(data: Path) -> None:
 def test_the_folder_of_others_is_not_judged(data: Path) -> None:
     """Who examines the data of another user has settings of its own."""
     other = situation(data, {"backup": {"folder": "data/backups"}}, user=os.geteuid() + 1)
-    assert "backups-in-data" not in names(backups.look_before_start(other))
+    assert "backups-in-data" not in names(backups.findings_before_start(other))

@@ -15,7 +15,7 @@ from wmsd.maintenance.doctor import clock
 @pytest.mark.parametrize("year", [1970, 2025, 2100, 2150])
 def test_a_year_that_cannot_be(data: Path, year: int) -> None:
     at = situation(data, now=datetime(year, 6, 1, tzinfo=UTC), marks={})
-    assert told(clock.look(at), "clock-wrong") == (
+    assert told(clock.findings(at), "clock-wrong") == (
         f"The clock of this machine says {year}-06-01T00:00:00.000Z, which cannot be."
     )
 
@@ -24,22 +24,26 @@ def test_a_file_from_later_than_now(data: Path) -> None:
     later = NOW + timedelta(hours=2)
     os.utime(data / "companies" / "1.db", (later.timestamp(), later.timestamp()))
     at = situation(data)
-    assert names(clock.look(at)) == ["clock-behind"]
-    assert "1.db was last changed at 2026-11-20T14:30:00.000Z" in told(clock.look(at), "clock-behind")
+    assert names(clock.findings(at)) == ["clock-behind"]
+    assert "1.db was last changed at 2026-11-20T14:30:00.000Z" in told(clock.findings(at), "clock-behind")
 
 
 def test_a_file_whose_date_no_calendar_has(data: Path) -> None:
     os.utime(data / "platform.db", (2**33, 2**33))
-    assert names(clock.look(situation(data))) == ["clock-behind"]
+    assert names(clock.findings(situation(data))) == ["clock-behind"]
 
 
 def test_a_change_from_later_than_now(data: Path) -> None:
     ahead = round((NOW + timedelta(hours=2)).timestamp() * 1_000_000)
     at = situation(data, marks={2: HighWaterMark(ahead, 1), 9: HighWaterMark(5, 1)})
-    assert told(clock.look(at), "changes-ahead").startswith("The last change of company B is of 2026-11-20T14:30:")
+    assert told(clock.findings(at), "changes-ahead").startswith(
+        "The last change of company B is of 2026-11-20T14:30:"
+    )
 
 
 def test_a_clock_that_was_set(data: Path) -> None:
     at = situation(data, clock=Known(NOW, NOW, NOW, timedelta(hours=3)))
-    assert told(clock.look(at), "clock-doubted").startswith("The clock was set forward by 3 h 0 min: nothing old ")
-    assert names(clock.look(situation(data, clock=Known(NOW, NOW)))) == []
+    assert told(clock.findings(at), "clock-doubted").startswith(
+        "The clock was set forward by 3 h 0 min: nothing old "
+    )
+    assert names(clock.findings(situation(data, clock=Known(NOW, NOW)))) == []

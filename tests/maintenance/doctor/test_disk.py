@@ -11,7 +11,7 @@ import pytest
 
 from tests.maintenance.doctor.scene import GOOD_DISK, names, situation, told
 from wmsd.maintenance.doctor import disk
-from wmsd.maintenance.doctor.disk import look_at_speed, sync_seconds
+from wmsd.maintenance.doctor.disk import findings_of_speed, sync_seconds
 from wmsd.maintenance.doctor.file_systems import file_system_of, type_of
 
 MOUNTS = """\
@@ -58,7 +58,7 @@ def test_the_type_is_unknown_where_the_system_does_not_tell() -> None:
 )
 def test_file_systems(data: Path, type_name: str, expected: list[str]) -> None:
     at = situation(data, file_system_of=lambda _: GOOD_DISK._replace(type=type_name))
-    assert names(disk.look(at)) == expected
+    assert names(disk.findings(at)) == expected
 
 
 @pytest.mark.parametrize(
@@ -74,24 +74,24 @@ def test_file_systems(data: Path, type_name: str, expected: list[str]) -> None:
 )
 def test_room_and_mounts(data: Path, changes: dict[str, Any], expected: list[str]) -> None:
     at = situation(data, file_system_of=lambda _: GOOD_DISK._replace(**changes), is_packed=True)
-    assert names(disk.look(at)) == expected
+    assert names(disk.findings(at)) == expected
 
 
 def test_a_program_that_does_not_unpack_itself_needs_no_programs_there(data: Path) -> None:
     at = situation(data, file_system_of=lambda _: GOOD_DISK._replace(refuses_programs=True))
-    assert names(disk.look(at)) == []
+    assert names(disk.findings(at)) == []
 
 
 def test_a_temporary_folder_that_is_not_there(data: Path) -> None:
     at = replace(situation(data), temporary=data / "none")
-    assert told(disk.look(at), "temporary-unusable").endswith(": no such file or directory.")
+    assert told(disk.findings(at), "temporary-unusable").endswith(": no such file or directory.")
 
 
 def test_a_slow_disk(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at = situation(data)
     moments = iter(range(0, 1000, 1))
     monkeypatch.setattr("time.perf_counter", lambda: next(moments) * 0.08)
-    assert told(look_at_speed(at), "disk-slow") == f"The disk of {data} takes 80 ms to confirm a write."
+    assert told(findings_of_speed(at), "disk-slow") == f"The disk of {data} takes 80 ms to confirm a write."
 
 
 def test_speed_is_measured_without_a_trace_and_not_where_nothing_may_be_written(data: Path) -> None:

@@ -19,7 +19,7 @@ from wmsd.maintenance.doctor.findings import diagnose
 
 
 def found(data: Path) -> list[str]:
-    return names(folder_files.look(situation(data)))
+    return names(folder_files.findings(situation(data)))
 
 
 def test_nothing_is_found_where_nothing_is_wrong(data: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_platform_that_is_none(data: Path, breaks: Callable[[Path], None], how
 
 def test_a_missing_platform_names_the_files_beside_it(data: Path) -> None:
     (data / "platform.db").unlink()
-    sentence = told(folder_files.look(situation(data)), "platform-missing")
+    sentence = told(folder_files.findings(situation(data)), "platform-missing")
     assert sentence == f"{data}/platform.db is missing, and the files of companies are there: 1.db, 2.db."
 
 
@@ -75,7 +75,7 @@ def test_a_missing_platform_names_the_files_beside_it(data: Path) -> None:
 def test_a_companys_file_that_is_none(data: Path, breaks: Callable[[Path], None], how: str) -> None:
     breaks(data / "companies" / "2.db")
     assert found(data) == [f"company-file-{how}"]
-    (finding,) = folder_files.look(situation(data))
+    (finding,) = folder_files.findings(situation(data))
     assert finding.facts["code"] == "B"
     assert finding.remedy.endswith("wmsd backup restore FILE --company B")
 
@@ -88,10 +88,10 @@ def test_the_command_names_the_newest_backup_with_the_company(data: Path) -> Non
     Creation(at.folder, FromFolder(at.folder), backups).make("wmsd-2026-11-20T023000Z.tar.gz")
     older, newer = backups.archives()
     assert newest_with(data, at.backups) == str(newer)
-    (finding,) = folder_files.look(at)
+    (finding,) = folder_files.findings(at)
     assert finding.remedy == f"Restore the company from a backup: wmsd backup restore {older} --company B"
     (data / "platform.db").unlink()
-    remedies = {each.kind.name: each.remedy for each in folder_files.look(situation(data))}
+    remedies = {each.kind.name: each.remedy for each in folder_files.findings(situation(data))}
     assert f"wmsd backup restore {newer} --only-platform. Only" in remedies["platform-missing"]
 
 
@@ -103,10 +103,10 @@ def test_a_platform_in_the_place_of_a_company(data: Path) -> None:
 def test_a_file_of_no_company_says_whose_it_was(data: Path) -> None:
     shutil.copy(data / "companies" / "2.db", data / "companies" / "7.db")
     at = situation(data)
-    assert names(folder_files.look(at)) == ["company-unknown"]
-    assert told(folder_files.look(at), "company-unknown").endswith("It names as its owner: B.")
+    assert names(folder_files.findings(at)) == ["company-unknown"]
+    assert told(folder_files.findings(at), "company-unknown").endswith("It names as its owner: B.")
     noise(data / "companies" / "7.db")
-    assert told(folder_files.look(at), "company-unknown").endswith("It names as its owner: nobody.")
+    assert told(folder_files.findings(at), "company-unknown").endswith("It names as its owner: nobody.")
 
 
 def test_an_older_platform_does_not_know_the_newer_company(data: Path) -> None:
@@ -146,7 +146,7 @@ def test_the_files_of_two_companies_in_each_others_place(data: Path) -> None:
     first.rename(data / "kept")
     second.rename(first)
     (data / "kept").rename(second)
-    (swapped,) = list(folder_files.look(situation(data)))
+    (swapped,) = list(folder_files.findings(situation(data)))
     assert swapped.sentence == (
         f"The files of the companies ACME and B stand in each other's place: {first} is that of B, "
         f"and {second} that of ACME."

@@ -27,19 +27,19 @@ async def copied(source: Path, target: Path, left_out: Sequence[str]) -> None:
 async def test_a_copy_of_a_running_server_without_the_log_of_a_company(tmp_path: Path) -> None:
     await copied(tmp_path / "served", tmp_path / "copy", ["1.db-wal", "1.db-shm"])
     at = situation(tmp_path / "copy")
-    assert names(write_ahead_logs.look(at)) == ["log-missing"]
-    sentence = told(write_ahead_logs.look(at), "log-missing")
+    assert names(write_ahead_logs.findings(at)) == ["log-missing"]
+    sentence = told(write_ahead_logs.findings(at), "log-missing")
     assert sentence.startswith(f"{tmp_path}/copy/companies/1.db has no log beside it, and lacks changes: it goes")
 
 
 async def test_a_copy_of_a_running_server_with_its_logs(tmp_path: Path) -> None:
     await copied(tmp_path / "served", tmp_path / "copy", [])
-    assert names(write_ahead_logs.look(situation(tmp_path / "copy"))) == []
+    assert names(write_ahead_logs.findings(situation(tmp_path / "copy"))) == []
 
 
 def test_the_index_that_a_killed_server_has_left_proves_nothing(data: Path) -> None:
     (data / "platform.db-shm").write_bytes(struct.pack("=16xI", 7).ljust(32_768, b"\0"))
-    assert names(write_ahead_logs.look(situation(data))) == []
+    assert names(write_ahead_logs.findings(situation(data))) == []
 
 
 @pytest.mark.parametrize("log", ["platform.db-wal", "companies/2.db-wal"])
@@ -47,7 +47,7 @@ def test_a_log_without_its_file(data: Path, log: str) -> None:
     (data / log).write_bytes(b"\0" * 5000)
     at = situation(data)
     (data / log.removesuffix("-wal")).unlink()
-    assert names(write_ahead_logs.look(at)) == ["log-alone"]
+    assert names(write_ahead_logs.findings(at)) == ["log-alone"]
     assert "log-alone" in names(diagnose(at))
 
 
@@ -56,7 +56,7 @@ def test_a_log_that_has_grown(data: Path) -> None:
     log = data / "companies" / "1.db-wal"
     log.touch()
     os.truncate(log, LARGEST_LOG)
-    assert names(write_ahead_logs.look(at)) == []
+    assert names(write_ahead_logs.findings(at)) == []
     os.truncate(log, LARGEST_LOG + 1_000_000)
-    sentence = told(write_ahead_logs.look(at), "log-large")
+    sentence = told(write_ahead_logs.findings(at), "log-large")
     assert sentence == f"The log {log} is large: 269 MB. It is not written back into its file."

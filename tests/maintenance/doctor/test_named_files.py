@@ -25,7 +25,7 @@ GOOD_WORD = "a-secret-that-nobody-guesses"
 def found(data: Path, settings: Settings) -> list[Finding]:
     """Nothing is written by looking."""
     before = state(data.parent)
-    looked = list(settings_files.look(situation(data, settings)))
+    looked = list(settings_files.findings(situation(data, settings)))
     assert state(data.parent) == before
     return looked
 
@@ -111,7 +111,7 @@ def test_settings_that_came_through_a_pipe(data: Path) -> None:
     """They have been read already; to read them again would wait for another writer."""
     fifo = data.parent / "fifo"
     os.mkfifo(fifo)
-    assert list(settings_files.look(situation(data, config_file=fifo))) == []
+    assert list(settings_files.findings(situation(data, config_file=fifo))) == []
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_the_secret_of_a_client_of_a_provider(data: Path, content: bytes, names_
         f'client_secret_file = "{file}"\n'
     )
     at = replace(situation(data), settings=load_settings(config, environment={}))
-    looked = [each for each in settings_files.look(at) if each.path == file]
+    looked = [each for each in settings_files.findings(at) if each.path == file]
     assert names(looked) == names_found
     assert [each.sentence for each in looked] == [
         f"{file}, which sign_on.providers.0.client_secret_file names, does not hold what it must. "
@@ -180,9 +180,9 @@ def test_the_secret_of_a_client_of_a_provider(data: Path, content: bytes, names_
 @pytest.mark.parametrize("key", ["key", "passphrase", "token", "secret"])
 def test_a_secret_that_others_may_read(open_data: Path, key: str) -> None:
     settings = good(open_data.parent)
-    assert names(permissions.look_at_secrets(situation(open_data, settings))) == []
+    assert names(permissions.findings_of_secrets(situation(open_data, settings))) == []
     (open_data.parent / key).chmod(0o644)
-    assert told(permissions.look_at_secrets(situation(open_data, settings)), "secret-open-to-others") == (
+    assert told(permissions.findings_of_secrets(situation(open_data, settings)), "secret-open-to-others") == (
         f"Other users of this machine may read {open_data.parent / key}, which holds a secret."
     )
 
@@ -193,7 +193,7 @@ def test_a_certificate_that_others_may_read(open_data: Path, has_key: bool, is_t
     file, authority = open_data.parent / "chain.pem", new_authority(BOX, NOW)
     file.write_bytes(authority.certificate_pem + (authority.key_pem if has_key else b""))
     settings = {"server": {"tls": "files", "certificate": file}}
-    assert names(permissions.look_at_secrets(situation(open_data, settings))) == is_told
+    assert names(permissions.findings_of_secrets(situation(open_data, settings))) == is_told
 
 
 def test_a_log_without_its_folder(data: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_folder_that_this_user_may_not_enter(open_data: Path, below: str) -> N
     settings = {"log": {"file": closed / f"{below}wmsd.log"}, "backup": {"folder": closed / f"{below}backups"}}
     at = situation(open_data, settings, user=open_data.stat().st_uid)
     with as_nobody():
-        said = [finding.sentence for finding in settings_files.look(at)]
+        said = [finding.sentence for finding in settings_files.findings(at)]
     closed.chmod(0o700)
     folder = closed / below
     assert said == [
@@ -279,7 +279,7 @@ def test_others_than_the_owner_only_examine_the_data(data: Path) -> None:
     """They may not write where the server does, and need not."""
     settings = {"log": {"file": data.parent / "none" / "wmsd.log"}}
     at = situation(data, settings, user=NOBODY)
-    assert names(settings_files.look(at)) == []
+    assert names(settings_files.findings(at)) == []
 
 
 @pytest.mark.parametrize("setting", ["alerts.command", "backup.after"])

@@ -28,21 +28,21 @@ def port() -> Iterator[int]:
 
 
 def found(data: Path, **server: object) -> list[str]:
-    return names(network.look(situation(data, {"server": server})))
+    return names(network.findings(situation(data, {"server": server})))
 
 
 def test_a_port_that_another_program_has(data: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "ANSWER_SECONDS", 0.05)
     at = situation(data, {"server": {"listen": f"127.0.0.1:{port}"}})
     comm = Path("/proc/self/comm").read_text(encoding="utf-8").strip()
-    assert told(network.look(at), "port-taken") == (
+    assert told(network.findings(at), "port-taken") == (
         f"Another program listens on 127.0.0.1:{port}: process {os.getpid()} ({comm})."
     )
 
 
 def test_a_server_that_runs_has_its_port_itself(data: Path, port: int) -> None:
     at = situation(data, {"server": {"listen": f"127.0.0.1:{port}"}}, server=Serving(1, "127.0.0.1:1", "1"))
-    assert names(network.look(at)) == []
+    assert names(network.findings(at)) == []
 
 
 async def test_a_wmsd_of_another_folder_is_named_and_only_a_warning(data: Path, tmp_path: Path) -> None:
@@ -53,12 +53,12 @@ async def test_a_wmsd_of_another_folder_is_named_and_only_a_warning(data: Path, 
         host, _, port = listen.partition(":")
         assert await asyncio.to_thread(is_wmsd, host, int(port))
         at = situation(data, {"server": {"listen": listen}})
-        [hidden] = await asyncio.to_thread(lambda: list(network.look(at)))
+        [hidden] = await asyncio.to_thread(lambda: list(network.findings(at)))
         assert (hidden.is_wrong, hidden.facts["folder"]) == (False, network.HIDDEN_FOLDER)
         folder.lock(listen)
-        [found] = await asyncio.to_thread(lambda: list(network.look(at)))
+        [found] = await asyncio.to_thread(lambda: list(network.findings(at)))
         assert found.sentence == f"Another wmsd listens on {listen}: it serves {folder.path}."
-        before_start = network.look_before_start
+        before_start = network.findings_before_start
         [served] = await asyncio.to_thread(lambda: list(before_start(at)))
         assert (served.is_wrong, served.sentence) == (True, found.sentence)
         own = situation(folder.path, {"server": {"listen": listen}})
@@ -71,7 +71,7 @@ def test_metrics_at_a_port_that_another_program_has(
 ) -> None:
     monkeypatch.setattr(network, "ANSWER_SECONDS", 0.05)
     at = situation(data, {"metrics": {"listen": f"127.0.0.1:{port}"}})
-    [found] = network.look_before_start(at)
+    [found] = network.findings_before_start(at)
     assert found.remedy == "Stop that program, or choose another address in metrics.listen."
 
 

@@ -16,7 +16,7 @@ from wmsd.maintenance.doctor.permissions import FOLDER_OPEN, OPEN_TO_OTHERS, OTH
 
 
 def found(data: Path) -> list[Finding]:
-    return list(permissions.look(situation(data)))
+    return list(permissions.findings(situation(data)))
 
 
 def mode(path: Path) -> int:
@@ -114,14 +114,14 @@ def test_backups_that_cannot_be_looked_at_hide_nothing_else(
     config.touch()
     config.chmod(0o666)
     at = dataclasses.replace(situation(open_data, {"backup": {"folder": refused}}), config_file=config)
-    assert names(permissions.look(at)) == ["settings-open-to-others"]
+    assert names(permissions.findings(at)) == ["settings-open-to-others"]
 
 
 def test_backups_in_the_data_folder_are_told_once(open_data: Path) -> None:
     folder = open_data / "backups"
     folder.mkdir()
     folder.chmod(0o777)
-    told = permissions.look(situation(open_data, {"backup": {"folder": folder}}))
+    told = permissions.findings(situation(open_data, {"backup": {"folder": folder}}))
     assert names(told) == ["folder-open-to-others"]
 
 
@@ -157,7 +157,7 @@ def test_a_file_system_without_modes_is_not_told_of(open_data: Path, kind: str, 
     (open_data / "platform.db").chmod(0o777)
     open_data.chmod(0o777)
     at = situation(open_data, file_system_of=lambda path: GOOD_DISK._replace(type=kind))
-    assert names(permissions.look(at)) == ["open-to-others", "folder-open-to-others"] * is_told
+    assert names(permissions.findings(at)) == ["open-to-others", "folder-open-to-others"] * is_told
 
 
 def test_no_right_to_execute_is_left(open_data: Path) -> None:
@@ -182,7 +182,7 @@ def test_settings_that_others_may_change_are_told(open_data: Path, bits: int, is
     file = open_data.parent / "config.toml"
     file.write_text("[backup]\nafter = 'true'\n")
     file.chmod(bits)
-    told = list(permissions.look(situation(open_data, config_file=file)))
+    told = list(permissions.findings(situation(open_data, config_file=file)))
     assert [each.kind.name for each in told] == ["settings-open-to-others"] * is_told
 
 
@@ -207,7 +207,7 @@ def test_a_secret_of_the_settings_is_told_and_left_as_it_is(open_data: Path) -> 
     key = open_data.parent / "key"
     key.write_text("secret\n")
     key.chmod(0o640)
-    (finding,) = permissions.look(situation(open_data, {"server": {"key_file": key}}))
+    (finding,) = permissions.findings(situation(open_data, {"server": {"key_file": key}}))
     assert finding.kind.name == "secret-open-to-others"
     assert mend_of(finding) is None
 
@@ -250,9 +250,9 @@ def test_what_was_never_finished_is_told_and_deleted(data: Path, name: str) -> N
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"x")
     at = situation(data)
-    assert names(leftovers.look(at)) == [], "it may be under way"
+    assert names(leftovers.findings(at)) == [], "it may be under way"
     os.utime(path, (at.now.timestamp() - 4000, at.now.timestamp() - 4000))
-    (finding,) = leftovers.look(at)
+    (finding,) = leftovers.findings(at)
     assert finding.sentence == (
         f"{path} was last written at 2026-11-20 11:23 UTC and never finished. It takes 1 B, and nobody uses it."
     )
@@ -269,7 +269,7 @@ def test_scratch_that_a_killed_backup_and_a_killed_doctor_have_left(data: Path) 
     (left[1] / "platform.db").write_bytes(b"x")
     for path in (*left, left[1] / "platform.db"):
         os.utime(path, (0, 0))
-    found = list(leftovers.look(at))
+    found = list(leftovers.findings(at))
     assert [finding.path for finding in found] == left
     assert [mend(finding) for finding in found] == [None, None]
     assert [path.exists() for path in left] == [False, False]
@@ -282,4 +282,4 @@ def test_scratch_of_another_user_is_left_alone(data: Path) -> None:
     path.mkdir()
     os.chown(path, NOBODY, NOBODY)
     os.utime(path, (0, 0))
-    assert names(leftovers.look(at)) == []
+    assert names(leftovers.findings(at)) == []

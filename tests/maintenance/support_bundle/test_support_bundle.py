@@ -13,7 +13,7 @@ from tests.support.command import EMAIL, PASSWORD, Home, first_day
 from tests.support.small_disk import fill
 from wmsd.db.engine.sqlite import connect
 from wmsd.maintenance.support_bundle.redaction import Hiding, secrets_of
-from wmsd.server.alerts.alerts_file import Failure, Kept, OpenAlert, write_kept
+from wmsd.server.alerts.alerts_file import Failure, Kept, OpenAlert, write_alerts
 from wmsd.settings.all_settings import Settings, sections
 
 AT = "2026-11-24T12:00:00.000Z"
@@ -216,7 +216,7 @@ def test_the_facts_of_alerts_stay_here(home: Home) -> None:
         open=[OpenAlert(kind="token-expires", subject="1", facts=facts, begun_at=AT)],
         failures={"url": Failure(since=AT, at=AT, error=f"The receiver answered 500. It said: {WEBHOOK}.")},
     )
-    write_kept(home.data, kept)
+    write_alerts(home.data, kept)
     parts = bundle(home)
     assert tables(parts, "records.json")["alerts"]["open"][0]["kind"] == "token-expires"
     none_of({"webhook": WEBHOOK, "name": "hush-4725"}, parts)

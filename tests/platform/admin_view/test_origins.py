@@ -106,7 +106,7 @@ def test_every_setting_is_shown_and_no_secret(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text(f'{FILE}\n[backup]\nafter = "curl https://me:pass@example.com/?token=abc"\n')
     layers = layers_of(file, None, {})
-    found = shown_settings.shown(settings_of(layers), layers)
+    found = shown_settings.settings_as_json(settings_of(layers), layers)
     assert [each["name"] for each in found["data"]] == [
         f"{section}.{key}" for section, key, _ in declared_settings()
     ]
@@ -120,7 +120,7 @@ def test_every_setting_is_shown_and_no_secret(tmp_path: Path) -> None:
 
 
 def test_what_is_read_each_time_is_only_of_the_backups() -> None:
-    found = shown_settings.shown(Settings(), ())
+    found = shown_settings.settings_as_json(Settings(), ())
     anew = {each["name"] for each in found["data"] if each["read"] == "each time"}
     assert anew == {
         "backup.after",

@@ -17,7 +17,7 @@ from tests.support.world import UNLIMITED, World, open_world
 from wmsd.base.machine.disk import MEBIBYTE, Disk
 from wmsd.events.webhooks.test_receivers.signatures import has_valid_signature
 from wmsd.server.alerts.alerts import Alerts
-from wmsd.server.alerts.alerts_file import FILE, Kept, OpenAlert, read_kept, write_kept
+from wmsd.server.alerts.alerts_file import FILE, Kept, OpenAlert, read_alerts, write_alerts
 from wmsd.server.alerts.channels import channels_of
 from wmsd.server.alerts.rules import SETTLED, TRIED_FOR
 
@@ -143,7 +143,7 @@ async def test_a_company_is_not_well_because_nobody_has_used_it_since_the_start(
         moment = "2026-11-20T11:00:00.000Z"
         facts = {"company": "ACME", "why": "gone."}
         alert = OpenAlert(kind="company-down", subject=str(company), facts=facts, begun_at=moment)
-        write_kept(tmp_path / "data", Kept(open=[alert]))
+        write_alerts(tmp_path / "data", Kept(open=[alert]))
         async with open_world(tmp_path / "data", settings) as world:
             for _ in range(3):
                 await world.jobs.alerts.look()
@@ -245,7 +245,7 @@ async def test_a_receiver_that_fails_is_tried_again_in_order_and_told_of_once(
         assert len(told.received) == 1
         failure = told.alerts.kept.failures["url"]
         assert failure.error == "The receiver answered 500. It said: broken [31m."
-        assert read_kept(told.world.installation.folder.path) == told.alerts.kept
+        assert read_alerts(told.world.installation.folder.path) == told.alerts.kept
         for minutes in (1, 2):
             told.world.clock.advance(minutes * 60)
             await told.look()
@@ -292,7 +292,7 @@ async def test_one_way_that_hangs_holds_up_nothing(tmp_path: Path) -> None:
         assert len(told.alerts.kept.waiting_of("url")) == 2
         async with asyncio.timeout(5):
             await told.alerts.stop()
-        assert len(read_kept(told.world.installation.folder.path).waiting_of("url")) == 2
+        assert len(read_alerts(told.world.installation.folder.path).waiting_of("url")) == 2
 
 
 @pytest.mark.parametrize("held", [b"", b"\xff\xff", b"[]", b'{"open": 7}', b'{"waiting": {"mail": []}}'])
@@ -302,7 +302,7 @@ async def test_a_file_that_cannot_be_read_is_made_anew(told: Told, held: bytes) 
     told.world.jobs.disk_watch.note(FULL)
     await told.look()
     assert len(told.received) == 2
-    assert {each.kind for each in read_kept(file.parent).open} == {"disk-fills", "disk-full"}
+    assert {each.kind for each in read_alerts(file.parent).open} == {"disk-fills", "disk-full"}
 
 
 async def test_a_file_that_cannot_be_written_is_told_once_and_alerts_go_on(
@@ -318,7 +318,7 @@ async def test_a_file_that_cannot_be_written_is_told_once_and_alerts_go_on(
     assert len(said) == 1
     blocking.rmdir()
     await told.look()
-    assert len(read_kept(blocking.parent).open) == 2
+    assert len(read_alerts(blocking.parent).open) == 2
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ async def test_without_a_way_alerts_are_known_and_nothing_waits(tmp_path: Path) 
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         world.jobs.disk_watch.note(FULL)
         await world.jobs.alerts.look()
-        kept = read_kept(world.installation.folder.path)
+        kept = read_alerts(world.installation.folder.path)
         assert [each.kind for each in kept.open] == ["disk-fills", "disk-full"]
         assert kept.waiting == {}
         world.jobs.disk_watch.note(ROOMY)

@@ -15,7 +15,7 @@ import pytest
 from tests.support.command import Home
 from tests.support.mail_relay import MailRelay, mail_relay
 from wmsd.events.webhooks.test_receivers.signatures import is_from_wmsd
-from wmsd.server.alerts.alerts_file import Failure, Kept, OpenAlert, read_kept, write_kept
+from wmsd.server.alerts.alerts_file import Failure, Kept, OpenAlert, read_alerts, write_alerts
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 AT = "2026-11-24T12:00:00.000Z"
@@ -124,7 +124,7 @@ def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
         open=[OpenAlert(kind="company-down", subject="1", facts=facts, begun_at=AT, gone_at=AT)],
         failures={"url": Failure(since=AT, at=AT, error="The receiver answered 500.")},
     )
-    write_kept(home.data, kept)
+    write_alerts(home.data, kept)
     done = home.ok("alerts")
     assert done.out == home.ok("alerts", "list").out
     assert home.ok("alerts", "--json").json == home.ok("alerts", "list", "--json").json
@@ -148,7 +148,7 @@ def test_a_running_server_tells_of_a_damaged_company(home: Home, receiver: Recei
         until = time.monotonic() + 40
         while not receiver.received and time.monotonic() < until:
             time.sleep(0.1)
-        assert [each.kind for each in read_kept(home.data).open] == ["company-down"]
+        assert [each.kind for each in read_alerts(home.data).open] == ["company-down"]
         assert "A company is down" in home.ok("alerts").out
         [said] = [each for each in home.run("status").wrong if "alert" in each]
         assert said == "1 alert is open: `wmsd alerts` says which, and what to do."

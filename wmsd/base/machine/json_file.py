@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from wmsd.base.machine.private_files import new_private
 
 
-def write_kept_json(file: Path, kept: BaseModel) -> None:
+def write_json_file(file: Path, kept: BaseModel) -> None:
     """It belongs to the owner of the folder, whoever writes it. Raises OSError."""
     unfinished = file.with_name(f"{file.name}.new")
     unfinished.unlink(missing_ok=True)

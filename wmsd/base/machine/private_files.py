@@ -14,7 +14,7 @@ def give_to_owner_of(folder: Path, path: Path) -> None:
         os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
-def make_folders(folder: Path, mode: int = 0o777) -> None:
+def create_folders(folder: Path, mode: int = 0o777) -> None:
     """Makes the folder and those above it that are missing, each for the owner of the one that it is in.
     `mode`: of the folder itself. Raises OSError.
     """

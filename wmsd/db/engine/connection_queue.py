@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from wmsd.base.dataclass import dataclass
 from wmsd.contract.context import Actor
 from wmsd.db.engine.sqlite import aiosqlite, sqlite3
-from wmsd.db.engine.worker_threads import WorkerThreads, tell_loop
+from wmsd.db.engine.worker_threads import WorkerThreads, call_on_loop
 
 Result = TypeVar("Result")
 LARGEST_GROUP = 64
@@ -238,7 +238,7 @@ class ConnectionQueue:
                 for work in group:
                     work.error = work.error or error
             is_last = not self._waiting
-            tell_loop(loop, self._deliver, loop, group, is_last)
+            call_on_loop(loop, self._deliver, loop, group, is_last)
             if not is_last and self._workers.is_wanted:
                 self._workers.post_again(partial(self._run_groups, loop))
                 return

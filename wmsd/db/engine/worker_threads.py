@@ -151,9 +151,9 @@ class WorkerThreads:
             try:
                 result = function()
             except BaseException as error:  # whoever waits must always hear
-                tell_loop(loop, _fail, future, error)
+                call_on_loop(loop, _fail, future, error)
             else:
-                tell_loop(loop, _succeed, future, result)
+                call_on_loop(loop, _succeed, future, result)
 
         self.post(task)
         return await future
@@ -218,7 +218,7 @@ def _run_whole(task: Task) -> None:
             return
 
 
-def tell_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *arguments: object) -> None:
+def call_on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *arguments: object) -> None:
     """From a thread. When there is no memory for it, as soon as there is: whoever waits must always hear."""
     while True:
         try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.machine.private_files import give_to_owner_of, make_folders
+from wmsd.base.machine.private_files import create_folders, give_to_owner_of
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError, is_damage, is_delay, is_of_disk
 from wmsd.db.engine.file_owner import Owner, claim_file
@@ -80,7 +80,7 @@ def create_file(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
         raise StorageError(f"{path} is there already; it was left as it is.")
     unfinished = path.with_name(f"{path.name}.new")
     try:
-        make_folders(path.parent)
+        create_folders(path.parent)
         for remains in path.parent.glob(f"{unfinished.name}*"):
             remains.unlink()
         with closing(connect(unfinished, create=True)) as connection:

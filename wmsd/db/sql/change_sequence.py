@@ -20,7 +20,7 @@ def updated_at_sql(change: str) -> str:
     return f"{seconds} || printf('.%03dZ', ({change}) / 1000 % 1000)"
 
 
-def last_shown(tx: Transaction) -> str:
+def last_moment(tx: Transaction) -> str:
     """What the last change shows: later ones show a later moment."""
     return updated_at(tx.last_change())
 

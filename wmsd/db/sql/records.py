@@ -52,7 +52,7 @@ def _object(values: Mapping[str, str]) -> str:
     return f"json_object({', '.join(pairs)})"
 
 
-def check_shown(body: type[BaseModel], shown: type[BaseModel], *, but: Iterable[str] = ()) -> None:
+def check_fields_are_read(body: type[BaseModel], shown: type[BaseModel], *, but: Iterable[str] = ()) -> None:
     """Raises TypeError for a field that can be set and is not shown: it would be lost silently."""
     hidden = [name for name in body.model_fields if name not in shown.model_fields and name not in but]
     if hidden:

@@ -74,7 +74,7 @@ def over(tx: Transaction, subscription_id: int) -> None:
     tx.execute(OVER, {"id": subscription_id, "now": tx.timestamp})
 
 
-def look(tx: Transaction) -> None:
+def note_missing_credentials(tx: Transaction) -> None:
     """Tries to open the credentials of every subscription, and notes which cannot be opened."""
     vault = tx.service(Vault)
     for subscription_id, url, credentials, since in tx.rows(SEALED):

@@ -77,13 +77,13 @@ def name_of(uid: int) -> str:
 
 def run(*command: str) -> None:
     """Raises ServiceError with what the program says."""
-    done = asked(*command)
+    done = run_command(*command)
     if done.returncode:
         said = " ".join((done.stderr or done.stdout).split())[:LONGEST_REASON].rstrip(".")
         raise ServiceError(f"{' '.join(command)} failed: {said or f'exit code {done.returncode}'}.")
 
 
-def asked(*command: str) -> subprocess.CompletedProcess[str]:
+def run_command(*command: str) -> subprocess.CompletedProcess[str]:
     """Raises ServiceError when there is no such program, or it does not end."""
     environment = {"PATH": SYSTEM_PATH, "LC_ALL": "C.UTF-8"}
     try:

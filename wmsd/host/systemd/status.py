@@ -50,7 +50,7 @@ def service_verdict() -> Verdict:
     facts = {"unit": str(unit_file)}
     if not commands.systemd_runs():
         return Verdict(False, _without_systemd(unit_file), facts)
-    done = commands.asked("systemctl", "show", NAME, *(f"--property={name}" for name in ASKED))
+    done = commands.run_command("systemctl", "show", NAME, *(f"--property={name}" for name in ASKED))
     told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     state = told.get("ActiveState", "unknown")
     facts |= {
@@ -68,5 +68,5 @@ def _without_systemd(unit_file: Path) -> list[str]:
     command = BEGUN_BY_HAND.format(user=user_of(unit_file))
     if not commands.has_systemctl():
         return [NOT_EVEN_SYSTEMCTL.format(command=command)]
-    is_enabled = commands.asked("systemctl", "is-enabled", NAME).returncode == 0
+    is_enabled = commands.run_command("systemctl", "is-enabled", NAME).returncode == 0
     return [AT_BOOT[is_enabled], NO_SYSTEMD.format(command=command)]

@@ -28,7 +28,7 @@ def remove() -> Removed | None:
         raise ServiceError(f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed.")
     has_systemd = commands.systemd_runs()
     removed = Removed(
-        has_systemd and commands.asked("systemctl", "is-active", "--quiet", NAME).returncode == 0,
+        has_systemd and commands.run_command("systemctl", "is-active", "--quiet", NAME).returncode == 0,
         user_of(UNIT_FILE),
     )
     commands.run("systemctl", "disable", *(["--now"] if has_systemd else []), NAME)
@@ -36,5 +36,5 @@ def remove() -> Removed | None:
     sync(UNIT_FILE.parent)
     if has_systemd:
         commands.run("systemctl", "daemon-reload")
-        commands.asked("systemctl", "reset-failed", NAME)  # fails where nothing had failed
+        commands.run_command("systemctl", "reset-failed", NAME)  # fails where nothing had failed
     return removed

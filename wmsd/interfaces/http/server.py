@@ -52,7 +52,7 @@ OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
+def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
     """Makes the application with every route. Other methods are answered in the form of an error.
 
     Handlers are wrapped one by one, because aiohttp's middlewares cost more than all that ours does.

@@ -68,7 +68,7 @@ class Section:
         )
 
 
-def asked_for(query: str) -> tuple[str, ...]:
+def search_words(query: str) -> tuple[str, ...]:
     """The words of what somebody has typed."""
     return tuple(query[:LONGEST].lower().split()[:MOST_WORDS])
 

@@ -37,8 +37,8 @@ from wmsd.interfaces.reference.try_out_page import (
     form_errors,
     made_beside,
     new_key,
+    result_of,
     sent_of,
-    shown_of,
 )
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Editor:
                 hidden={FORM_TOKEN: document.person.browser.form_token},
                 largest=LARGEST_BODY // 1024,
                 tried=tried,
-                **shown_of(document, sent, tried, is_graphql=True),
+                **result_of(document, sent, tried, is_graphql=True),
             )
 
         return await made_beside(make, tried)

@@ -166,7 +166,7 @@ def _contents(reference: Reference) -> str:
 
 
 def _found(reference: Reference, every: Iterable[Section], query: str) -> Mapping[str, Any]:
-    asked = contents_search.asked_for(query)
+    asked = contents_search.search_words(query)
     sections = [section for each in every if (section := each.found(asked)).entries]
     number = sum(len(each.entries) for each in sections)
     found = {"sections": sections, "query": query, "asked": asked, "number": number}

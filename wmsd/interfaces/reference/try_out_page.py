@@ -177,7 +177,7 @@ class Trying:
                 hidden={ONCE: secrets.token_urlsafe(16), FORM_TOKEN: subject.person.browser.form_token},
                 largest=LARGEST_BODY // 1024,
                 tried=tried,
-                **shown_of(subject, sent, tried),
+                **result_of(subject, sent, tried),
             )
 
         return await made_beside(make, tried)
@@ -265,7 +265,9 @@ def form_after(subject: Subject, typed: Typed, tried: Tried) -> Typed:
     return kept
 
 
-def shown_of(subject: Subject, sent: Sent | None, tried: Tried | None, is_graphql: bool = False) -> dict[str, Any]:
+def result_of(
+    subject: Subject, sent: Sent | None, tried: Tried | None, is_graphql: bool = False
+) -> dict[str, Any]:
     """What came back, and the line that sends it again."""
     if sent is None or tried is None:
         return {"answer": "", "is_cut": False, "line": "", "kept_at": ""}

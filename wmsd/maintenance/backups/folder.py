@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from wmsd.base.machine.private_files import give_to_owner_of, make_folders
+from wmsd.base.machine.private_files import create_folders, give_to_owner_of
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError
 
@@ -79,7 +79,7 @@ class BackupFolder:
                 raise StorageError(
                     f"The backup folder {self.path} cannot be made, for there is no folder {self._above}. {mended}"
                 )
-            make_folders(self.path, 0o700)
+            create_folders(self.path, 0o700)
             # Only to read: a command of another user may have made it.
             lock = os.open(self.path / ".lock", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
             give_to_owner_of(self.path, self.path / ".lock")

@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.base.machine.folder_lock import folder_lock
-from wmsd.base.machine.json_file import write_kept_json
+from wmsd.base.machine.json_file import write_json_file
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.platform_facts import installation_of
 from wmsd.db.engine.failures import StorageError
@@ -39,7 +39,7 @@ def note_whose(folder: Path, installation: str, data: Path) -> None:
     with folder_lock(folder):
         kept = _kept(folder).folders
         if kept.get(installation) != str(data.resolve()):
-            write_kept_json(folder / FILE, _Kept(folders={**kept, installation: str(data.resolve())}))
+            write_json_file(folder / FILE, _Kept(folders={**kept, installation: str(data.resolve())}))
 
 
 def is_anothers(installation: str, data: Path, folder: Path) -> bool:

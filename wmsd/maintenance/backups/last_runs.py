@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.base.machine.folder_lock import folder_lock
-from wmsd.base.machine.json_file import write_kept_json
+from wmsd.base.machine.json_file import write_json_file
 from wmsd.settings.sections.backup import Backup
 
 FILE: Final = "backup.json"
@@ -120,7 +120,7 @@ def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) ->
 
 def write_record(data: Path, record: BackupRecord) -> None:
     """In the place of what is there. Raises OSError."""
-    write_kept_json(data / FILE, record)
+    write_json_file(data / FILE, record)
 
 
 def made_there(settings: Backup, record: BackupRecord) -> MadeBackup | None:

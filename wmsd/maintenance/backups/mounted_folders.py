@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.base.machine.folder_lock import folder_lock
-from wmsd.base.machine.json_file import write_kept_json
+from wmsd.base.machine.json_file import write_json_file
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.backups.folder import BackupFolder
 
@@ -60,7 +60,7 @@ def note_mounted(data: Path, folder: BackupFolder) -> None:
             return
         if own is not None:
             kept.mounts[str(place)] = own
-        write_kept_json(data / FILE, _Kept(mounts=dict(list(kept.mounts.items())[-MOST:])))
+        write_json_file(data / FILE, _Kept(mounts=dict(list(kept.mounts.items())[-MOST:])))
 
 
 def _kept(data: Path) -> _Kept:

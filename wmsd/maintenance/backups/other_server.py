@@ -27,7 +27,7 @@ REMEDY: Final = (
 )
 
 
-def told_other(record: BackupRecord) -> OtherServer | None:
+def other_server_of(record: BackupRecord) -> OtherServer | None:
     """None while nothing shows it for sure."""
     other = record.other_server
     return other if other is not None and other.turns >= TURNS else None

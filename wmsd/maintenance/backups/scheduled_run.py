@@ -28,7 +28,7 @@ from wmsd.maintenance.backups.last_runs import (
     read_record,
 )
 from wmsd.maintenance.backups.manifest import Manifest
-from wmsd.maintenance.backups.other_server import SAYS, between, told_other
+from wmsd.maintenance.backups.other_server import SAYS, between, other_server_of
 from wmsd.maintenance.backups.progress import Tell, silent
 from wmsd.maintenance.backups.retention import backups_to_delete
 from wmsd.maintenance.backups.schedule import is_backup_due, is_proof_due_now
@@ -85,7 +85,7 @@ class Scheduled:
             noted = _as_made(made, record.made)
             other = between(self._folder, record, None if before is None else Path(before.path), made.path)
             record = self._noted(lambda known: known.model_copy(update={"made": noted, "other_server": other}))
-            if (found := told_other(record)) is not None:
+            if (found := other_server_of(record)) is not None:
                 LOG.error("%s", SAYS.format(archive=found.archive))
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
         last = made_there(self._settings, record)

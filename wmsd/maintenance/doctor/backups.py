@@ -48,18 +48,18 @@ OF_KEYS: Final = {each.says: each for each in (KEYS_LOST, KEYS_DECLINED, PHRASE_
 KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA, TWO_SERVERS, *OF_KEYS.values())
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     record = read_record(at.data)
     judged = backup_verdict(at.settings.backup, record, at.now.astimezone())
     if not judged.ok:
         yield NO_BACKUP.of(sentence=judged.text)
-    if (other := other_server.told_other(record)) is not None:
+    if (other := other_server.other_server_of(record)) is not None:
         yield TWO_SERVERS.of(archive=other.archive)
     if at.keys is not None:
         keys = protection(at.keys, at.settings.backup, record.made is not None)
         if keys.sentence:
             yield OF_KEYS[keys.pattern].of(None, **keys.facts)
-    yield from look_before_start(at)
+    yield from findings_before_start(at)
 
 
 def _is_demo(at: Situation, folder: Path) -> bool:
@@ -67,7 +67,7 @@ def _is_demo(at: Situation, folder: Path) -> bool:
     return folder == at.data.resolve() / INSIDE and set((at.codes or {}).values()) == {demo_link.CODE}
 
 
-def look_before_start(at: Situation) -> Found:
+def findings_before_start(at: Situation) -> Found:
     """At the folder that the settings name."""
     if not is_for_server(at):
         return

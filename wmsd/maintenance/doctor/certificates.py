@@ -4,8 +4,8 @@ from wmsd.contract.findings import Found
 from wmsd.host.tls.verdict import KINDS, certificate_findings
 from wmsd.maintenance.doctor.situation import Situation
 
-__all__ = ["KINDS", "look"]
+__all__ = ["KINDS", "findings"]
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     yield from certificate_findings(at.settings.server, at.data, at.now)

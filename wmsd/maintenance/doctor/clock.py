@@ -55,7 +55,7 @@ CLOCK_OFF: Final = FindingKind(
 KINDS: Final = (YEAR_WRONG, CLOCK_OFF, FROM_FUTURE, CHANGES_FROM_FUTURE, DOUBTED)
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     now = timestamps.to_text(at.now)
     if not EARLIEST <= at.now < LATEST:
         yield YEAR_WRONG.of(now=now)

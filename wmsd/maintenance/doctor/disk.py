@@ -115,7 +115,7 @@ KINDS: Final = (
 )
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     data, on = at.data, at.file_system_of(at.data)
     yield from _room(at, on)
     if on.free_files is not None and on.free_files < LEAST_FREE_FILES:
@@ -131,7 +131,7 @@ def look(at: Situation) -> Found:
     yield from _temporary(at)
 
 
-def look_at_speed(at: Situation) -> Found:
+def findings_of_speed(at: Situation) -> Found:
     seconds = sync_seconds(at.data)
     if seconds is not None and seconds > SLOWEST_SYNC_SECONDS:
         yield SLOW_SYNC.of(at.data, milliseconds=round(seconds * 1000))

@@ -33,26 +33,26 @@ class Group(NamedTuple):
 
 
 GROUPS: Final = (
-    Group("The data folder", folder_files.KINDS, folder_files.look),
-    Group("Logs of the files", write_ahead_logs.KINDS, write_ahead_logs.look),
-    Group("Permissions", permissions.KINDS, permissions.look),
-    Group("Leftovers", leftovers.KINDS, leftovers.look),
-    Group("Disks", disk.KINDS, disk.look, disk.look_at_speed),
-    Group("Backups", backups.KINDS, backups.look),
-    Group("The day after a restore", recovery.KINDS, recovery.look),
-    Group("Clock", clock.KINDS, clock.look),
-    Group("Settings", settings_mistakes.KINDS, settings_mistakes.look),
-    Group("Files of the settings", settings_files.KINDS, settings_files.look),
-    Group("Address and proxy", network.KINDS, network.look),
-    Group("Certificate", certificates.KINDS, certificates.look),
+    Group("The data folder", folder_files.KINDS, folder_files.findings),
+    Group("Logs of the files", write_ahead_logs.KINDS, write_ahead_logs.findings),
+    Group("Permissions", permissions.KINDS, permissions.findings),
+    Group("Leftovers", leftovers.KINDS, leftovers.findings),
+    Group("Disks", disk.KINDS, disk.findings, disk.findings_of_speed),
+    Group("Backups", backups.KINDS, backups.findings),
+    Group("The day after a restore", recovery.KINDS, recovery.findings),
+    Group("Clock", clock.KINDS, clock.findings),
+    Group("Settings", settings_mistakes.KINDS, settings_mistakes.findings),
+    Group("Files of the settings", settings_files.KINDS, settings_files.findings),
+    Group("Address and proxy", network.KINDS, network.findings),
+    Group("Certificate", certificates.KINDS, certificates.findings),
 )
 BEFORE_START: Final = (
-    Group("The data folder", folder_files.KINDS, folder_files.look_before_start),
-    Group("Address and proxy", network.KINDS, network.look_before_start),
-    Group("Files of the settings", settings_files.KINDS, settings_files.look),
-    Group("Backups", backups.KINDS, backups.look_before_start),
-    Group("Permissions", permissions.KINDS, permissions.look_at_secrets),
-    Group("Certificate", certificates.KINDS, certificates.look),
+    Group("The data folder", folder_files.KINDS, folder_files.findings_before_start),
+    Group("Address and proxy", network.KINDS, network.findings_before_start),
+    Group("Files of the settings", settings_files.KINDS, settings_files.findings),
+    Group("Backups", backups.KINDS, backups.findings_before_start),
+    Group("Permissions", permissions.KINDS, permissions.findings_of_secrets),
+    Group("Certificate", certificates.KINDS, certificates.findings),
 )
 """What keeps a server from a start, or from what the settings say, also before there is any data."""
 LOG = logging.getLogger("wmsd.doctor")

@@ -101,7 +101,7 @@ def swapped_with(companies: Path, company_id: int) -> Owner | None:
     return here if is_mutual else None
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     if (at.data / JOURNAL).exists():
         yield RESTORE_UNFINISHED.of(at.data / JOURNAL)
     yield from _platform(at)
@@ -111,7 +111,7 @@ def look(at: Situation) -> Found:
             yield FILE_STRAY.of(path)
 
 
-def look_before_start(at: Situation) -> Found:
+def findings_before_start(at: Situation) -> Found:
     """Whether a server can use the folder, or make it."""
     try:
         check_usable(at.folder, at.backups)

@@ -71,7 +71,7 @@ LEFTOVER: Final = FindingKind(
 KINDS: Final = (LEFTOVER,)
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     before = at.now - UNUSED_AFTER
     has_swap = file_swap.is_begun(at.data)
     folders = {"data": at.data, "backups": at.backups, "temporary": at.temporary}

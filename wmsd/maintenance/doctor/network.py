@@ -87,7 +87,7 @@ KINDS: Final = (
 )
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     """The data may be a copy, which is examined beside the server that it is of."""
     yield from _proxies(at)
     if at.server is None:
@@ -95,7 +95,7 @@ def look(at: Situation) -> Found:
             yield replace(found, kind=PORT_OF_WMSD) if found.kind is PORT_SERVED else found
 
 
-def look_before_start(at: Situation) -> Found:
+def findings_before_start(at: Situation) -> Found:
     yield from _proxies(at)
     yield from _listening(at)
 

@@ -84,12 +84,12 @@ KINDS: Final = (
 )
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     yield from _open(at, _own(at), OPEN_TO_OTHERS)
     yield from _open(at, _folders(at.data), FOLDER_OPEN, WRITTEN)
     yield from _backups(at)
     yield from _open(at, [at.config_file] if at.config_file else [], SETTINGS_OPEN, WRITTEN)
-    yield from look_at_secrets(at)
+    yield from findings_of_secrets(at)
     yield from _owners(at)
     unwritable = (path for path in (at.data, *at.files) if not os.access(path, os.W_OK))
     for path in islice(unwritable, 1):  # one says it
@@ -97,7 +97,7 @@ def look(at: Situation) -> Found:
     yield from _above(at)
 
 
-def look_at_secrets(at: Situation) -> Found:
+def findings_of_secrets(at: Situation) -> Found:
     """The files with secrets that the settings name."""
     yield from _open(at, _secrets(at), SECRET_OPEN)
 

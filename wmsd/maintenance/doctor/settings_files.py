@@ -135,7 +135,7 @@ class Need(NamedTuple):
     use: int
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     for need, read in _read(at):
         found = _refused(at, need, UNREADABLE) or _unfit(need, read)
         yield from (each for each in found if each.kind is not UNREADABLE or need.setting not in OF_CERTIFICATE)

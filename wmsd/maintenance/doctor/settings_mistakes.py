@@ -5,16 +5,16 @@ from typing import Final
 from wmsd.contract.findings import FindingKind, Found
 from wmsd.maintenance.doctor.situation import Situation
 
-MISTAKE: Final = FindingKind(
+INVALID_SETTING: Final = FindingKind(
     "settings-mistaken",
     "wrong",
     "There is a mistake in the settings. {sentence}",
     "Correct it, and try the settings with wmsd config check. No server starts with them; this examination has "
     "left out what is wrong in them.",
 )
-KINDS: Final = (MISTAKE,)
+KINDS: Final = (INVALID_SETTING,)
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     for sentence in at.mistakes:
-        yield MISTAKE.of(sentence=sentence)
+        yield INVALID_SETTING.of(sentence=sentence)

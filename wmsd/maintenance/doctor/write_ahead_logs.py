@@ -44,7 +44,7 @@ LOG_LARGE: Final = FindingKind(
 KINDS: Final = (LOG_MISSING, LOG_ALONE, LOG_LARGE)
 
 
-def look(at: Situation) -> Found:
+def findings(at: Situation) -> Found:
     yield from _lost(at)
     for folder, names in ((at.data, "platform.db-wal"), (at.folder.companies, "*.db-wal")):
         for log in sorted(folder.glob(names)):

@@ -80,7 +80,7 @@ async def begin_examination(service: OversightService, caller: Caller, call: Fro
 async def get_house_backups(service: OversightService) -> dict[str, Any]:
     """Get the backups that there are, whether they are proven, and when the next is made."""
     own = await service.installation.platform.read(companies.installation)
-    return await asyncio.to_thread(backups.shown, service, own)
+    return await asyncio.to_thread(backups.backups_as_json, service, own)
 
 
 @for_platform_admins(answer="object", returns=Begun, codes=("INVALID_STATUS",))
@@ -122,4 +122,4 @@ async def list_jobs(service: OversightService) -> dict[str, Any]:
 @for_platform_admins(answer="object", returns=SettingsShown)
 async def list_settings(service: OversightService) -> dict[str, Any]:
     """List every setting in force, with where it comes from. Secrets are not shown."""
-    return settings.shown(service.installation.settings, service.started.layers)
+    return settings.settings_as_json(service.installation.settings, service.started.layers)

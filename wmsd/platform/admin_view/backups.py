@@ -19,7 +19,7 @@ from wmsd.platform.admin_view.service import OversightService
 MOST_SHOWN: Final = 60
 
 
-def shown(service: OversightService, own: str) -> dict[str, Any]:
+def backups_as_json(service: OversightService, own: str) -> dict[str, Any]:
     """`own` is the id of the installation: the folder may have archives of others too."""
     installation, scheduled = service.installation, service.started.backups
     settings, now = installation.settings.backup, local_now()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from wmsd.base.machine.json_file import write_kept_json
+from wmsd.base.machine.json_file import write_json_file
 from wmsd.contract.findings import Severity
 from wmsd.maintenance.file_checks.sentences import Finding, Kind, findings
 
@@ -129,4 +129,4 @@ def read_examination(data: Path) -> Examination | None:
 
 def write_examination(data: Path, kept: Examination) -> None:
     """Raises OSError."""
-    write_kept_json(data / FILE, kept)
+    write_json_file(data / FILE, kept)

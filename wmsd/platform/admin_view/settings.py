@@ -17,7 +17,7 @@ from wmsd.settings.toml_writer import toml
 from wmsd.tenants.sign_on.providers import NOT_SHOWN
 
 
-def shown(settings: Settings, layers: Sequence[Layer]) -> dict[str, Any]:
+def settings_as_json(settings: Settings, layers: Sequence[Layer]) -> dict[str, Any]:
     values = settings.model_dump()
     data = [
         _setting(section, key, field, values[section][key], layers).model_dump()
@@ -28,7 +28,7 @@ def shown(settings: Settings, layers: Sequence[Layer]) -> dict[str, Any]:
     return {"file": None if file is None else str(Path(file).absolute()), "data": data}
 
 
-def shown_value(field: FieldInfo, value: object) -> str:
+def value_as_toml(field: FieldInfo, value: object) -> str:
     """As TOML, for whoever is not the owner of the settings: without secrets."""
     return NOT_SHOWN if Secret in field.metadata and value else masking.text(toml(value))
 
@@ -37,7 +37,7 @@ def _setting(section: str, key: str, field: FieldInfo, value: object, layers: It
     source, place, line = origin_of(layers, section, key)
     return SettingShown(
         name=f"{section}.{key}",
-        value=shown_value(field, value),
+        value=value_as_toml(field, value),
         default=toml(field.default),
         is_default=source == DEFAULT.source or value == field.default,
         source=source,

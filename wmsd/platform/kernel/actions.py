@@ -132,7 +132,7 @@ def _stats(
             "companies_unavailable": len(known) - len(figures),
             "requests": _requests(requests.values()),
             "database_bytes": sum(company["database_bytes"] for company in by_company),
-            **company_figures.shown(company_figures.add_up(figures.values()), month),
+            **company_figures.figures_as_json(company_figures.add_up(figures.values()), month),
         },
     }
 
@@ -140,7 +140,7 @@ def _stats(
 def _shown(figures: Figures | None, month: str) -> dict[str, Any]:
     if figures is None:
         return {"resources": None, "events": None, "deliveries": None}
-    return company_figures.shown(figures, month)
+    return company_figures.figures_as_json(figures, month)
 
 
 def _requests(several: Iterable[Requests]) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def add_up(several: Iterable[Figures]) -> Figures:
     return total
 
 
-def shown(figures: Figures, month: str) -> dict[str, Any]:
+def figures_as_json(figures: Figures, month: str) -> dict[str, Any]:
     """The figures as JSON for `CompanyStats` and `TotalStats`."""
     deliveries = figures.deliveries
     return {

@@ -20,8 +20,8 @@ from wmsd.server.alerts.alerts_file import (
     Notice,
     OpenAlert,
     Waiting,
-    read_kept,
-    write_kept,
+    read_alerts,
+    write_alerts,
 )
 from wmsd.server.alerts.channels import Channel
 from wmsd.server.alerts.conditions import Looks
@@ -71,7 +71,7 @@ class Alerts:
     async def look(self) -> None:
         """A job calls it."""
         if self._kept is None:
-            self._kept = self._written = await asyncio.to_thread(read_kept, self._data)
+            self._kept = self._written = await asyncio.to_thread(read_alerts, self._data)
         found = await self._looks.look(self.kept.open, self.kept.rises)
         self.looked_at = self._clock.now()
         still, changes = next_alerts(self.kept.open, found.troubles, found.unknown, self._clock.now())
@@ -149,7 +149,7 @@ class Alerts:
             if kept == self._written:
                 return
             try:
-                await asyncio.to_thread(write_kept, self._data, kept)
+                await asyncio.to_thread(write_alerts, self._data, kept)
             except OSError as error:
                 self._told.failed(UNWRITTEN, error)
             else:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.base import timestamps
-from wmsd.base.machine.json_file import write_kept_json
+from wmsd.base.machine.json_file import write_json_file
 
 FILE: Final = "alerts.json"
 MOST_READ: Final = 4 * 1024 * 1024
@@ -89,7 +89,7 @@ class Kept(Part):
         return self.model_copy(update={"failures": failures if failure is None else {**failures, way: failure}})
 
 
-def read_kept(data: Path) -> Kept:
+def read_alerts(data: Path) -> Kept:
     """Nothing is remembered where the file is not there, or cannot be read."""
     try:
         with (data / FILE).open("rb") as file:
@@ -107,6 +107,6 @@ def as_of(data: Path) -> str:
     return f", written down at {timestamps.to_text(at)}"
 
 
-def write_kept(data: Path, kept: Kept) -> None:
+def write_alerts(data: Path, kept: Kept) -> None:
     """Raises OSError."""
-    write_kept_json(data / FILE, kept)
+    write_json_file(data / FILE, kept)

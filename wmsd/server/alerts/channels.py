@@ -102,7 +102,7 @@ class ToReceiver:
 
 
 def _outcome(answer: Answer) -> Outcome:
-    said = shown(answer.body)
+    said = end_of_output(answer.body)
     if answer.is_success:
         return Outcome(None, f"{answer.status} in {answer.duration * 1000:.0f} ms, {said}".rstrip(", "))
     if answer.error is not None:
@@ -176,7 +176,7 @@ async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
             process.stdin.write(body + b"\n")
             await process.stdin.drain()
             process.stdin.close()
-        return shown(await heard)
+        return end_of_output(await heard)
     finally:
         heard.cancel()
 
@@ -195,7 +195,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-def shown(said: bytes) -> str:
+def end_of_output(said: bytes) -> str:
     """The end of what somebody said, on one line and without control characters."""
     text = " ".join(said.decode(errors="replace").split())
     return "".join(character for character in text if character.isprintable())[-LONGEST_SHOWN:].rstrip(".")

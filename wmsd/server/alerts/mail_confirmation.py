@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.base import timestamps
-from wmsd.base.machine.json_file import write_kept_json
+from wmsd.base.machine.json_file import write_json_file
 from wmsd.settings.sections.alerts import Alerts
 
 FILE: Final = "alerts-mail.json"
@@ -65,7 +65,7 @@ def note_sent(data: Path, settings: Alerts, code: str, now: datetime) -> None:
     way = _way(settings)
     confirmed = known.confirmed_at if known is not None and known.way == way else None
     trial = Trial(way=way, code=_hash(way, code), sent_at=timestamps.to_text(now), confirmed_at=confirmed)
-    write_kept_json(data / FILE, trial)
+    write_json_file(data / FILE, trial)
 
 
 def confirm_mail_code(data: Path, settings: Alerts, code: str, now: datetime) -> bool:
@@ -76,7 +76,7 @@ def confirm_mail_code(data: Path, settings: Alerts, code: str, now: datetime) ->
         return False
     if not hmac.compare_digest(known.code, _hash(way, code.strip())):
         return False
-    write_kept_json(data / FILE, known.model_copy(update={"confirmed_at": timestamps.to_text(now)}))
+    write_json_file(data / FILE, known.model_copy(update={"confirmed_at": timestamps.to_text(now)}))
     return True
 
 

@@ -122,7 +122,7 @@ class TodayFigures:
     async def _loaded(self) -> dict[int, CompanyFigures]:
         """The figures of before a restart, but for those of files that were written since."""
         if self._known is None:
-            kept = await self._platform.read(store.kept)
+            kept = await self._platform.read(store.stored_figures)
             moments = {each: timestamps.from_text(read_at) for each, (_, read_at) in kept.items()}
             self._changed |= await asyncio.to_thread(self._written_since, moments)
             self._known = {each: found for each, (found, _) in kept.items()}

@@ -13,7 +13,7 @@ KEEP: Final = """
 """
 
 
-def kept(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
+def stored_figures(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
     """The figures of each company, and when they were read. Those of another version are left out."""
     found = {}
     for company_id, text, read_at in tx.rows(ALL):

@@ -68,7 +68,7 @@ that is no news.
 HAS_TOLD: Final = "UPDATE tokens SET told_days = :days WHERE id = :id"
 
 
-def to_tell(tx: Transaction) -> list[dict[str, Any]]:
+def tokens_to_log(tx: Transaction) -> list[dict[str, Any]]:
     """Some of the tokens that the log is to tell of now, and only now."""
     ends = {"until": user_admin_store.moment_in(tx, SOON_DAYS), "last": user_admin_store.moment_in(tx, LAST_DAYS)}
     found = tx.records(TO_TELL, {"now": tx.timestamp, **ends})

@@ -9,7 +9,7 @@ from wmsd.contract.context import Company, Operator
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.companies import store
 from wmsd.tenants.companies.schema import CompanyChanges, NewCompany, NewOperator
-from wmsd.tenants.companies.unknown_codes import code_meant, nearest_operator
+from wmsd.tenants.companies.unknown_codes import nearest_operator, similar_code
 
 TAKEN: Final = "is taken by another company"
 
@@ -152,7 +152,7 @@ def company_of_code(tx: Transaction, code: str) -> Company:
 
 def no_such_company(code: str, known: Sequence[Company]) -> Problem:
     """It names the code that was meant, if one is like it."""
-    meant = code_meant(code, known)
+    meant = similar_code(code, known)
     if meant is None:
         return not_found(f"company as {code}")
     return Problem("NOT_FOUND", f"There is no such company as {code}. Did you mean {meant}?")

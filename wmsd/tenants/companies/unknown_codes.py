@@ -56,7 +56,7 @@ def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
     return sentences
 
 
-def code_meant(typed: str, known: Sequence[Named]) -> str | None:
+def similar_code(typed: str, known: Sequence[Named]) -> str | None:
     """The code that was meant by what is none, if one is like it."""
     named, near = _meant(typed, known)
     return named or near
@@ -64,7 +64,7 @@ def code_meant(typed: str, known: Sequence[Named]) -> str | None:
 
 def nearest_operator(typed: str, known: Sequence[Named]) -> list[str]:
     """What to say after the sentence that refuses what is no operator's code."""
-    meant = code_meant(typed, known)
+    meant = similar_code(typed, known)
     return [] if meant is None else [f"{meant} is the nearest code"]
 
 

@@ -102,6 +102,6 @@ def finish(tx: Transaction, ids: Iterable[int], how: How, by: str | None) -> int
     return tx.execute(FINISH, {"now": tx.timestamp, "how": how, "by": by, "ids": dumps(list(ids))}).rowcount
 
 
-def companies_to_look_at(tx: Transaction) -> list[int]:
+def companies_with_open_entries(tx: Transaction) -> list[int]:
     """Companies with open entries about webhooks."""
     return [company_id for (company_id,) in tx.rows(OF_WEBHOOKS)]

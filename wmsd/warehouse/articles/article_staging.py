@@ -49,7 +49,7 @@ def _defaults() -> dict[str, Any]:
     return column_values(ArticleFields.model_construct(code="", name="").model_dump())
 
 
-def make(tx: Transaction, schema: str) -> None:
+def create_tables(tx: Transaction, schema: str) -> None:
     for sql in (TABLE, *INDEXES):
         tx.execute(sql.format(schema=schema))
 
@@ -203,7 +203,7 @@ def _insert(columns: list[str]) -> str:
     )
 
 
-def given_twice(tx: Transaction, name: str) -> Iterator[tuple[int, int]]:
+def repeated_lines(tx: Transaction, name: str) -> Iterator[tuple[int, int]]:
     """Lines that repeat the code or external_ref of an earlier line, each with that line."""
     return iter(tx.execute(GIVEN_TWICE.format(name=name)))
 

@@ -29,13 +29,13 @@ class ArticleImport(Import):
         self._clients: Mapping[str, int] = {}
 
     def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
-        article_staging.make(tx, schema)
+        article_staging.create_tables(tx, schema)
         count = 0
         for chunk in chunks(rows):
             article_staging.add(tx, [self._staged(row, outcome) for row in chunk])
             count += len(chunk)
         for name in ("code", "external_ref"):
-            for line, first in article_staging.given_twice(tx, name):
+            for line, first in article_staging.repeated_lines(tx, name):
                 outcome.refuse(line, {name: [f"is given twice; first in row {first}"]})
         return count
 

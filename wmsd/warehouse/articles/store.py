@@ -11,14 +11,14 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql import undo_rows
 from wmsd.db.sql.change_sequence import change_columns, creation_columns, each_changed
 from wmsd.db.sql.lists import Listing, conditions
-from wmsd.db.sql.records import check_shown, record_sql
+from wmsd.db.sql.records import check_fields_are_read, record_sql
 from wmsd.db.sql.statements import insert_sql, update_sql
 from wmsd.warehouse.articles.rules import SHORTEST_BEGINNING, search_words
 from wmsd.warehouse.articles.schema import Article, ArticleFields, ArticleFilters
 
 RECORD: Final = record_sql(Article)
 COLUMNS: Final = tuple(ArticleFields.model_fields)
-check_shown(ArticleFields, Article)
+check_fields_are_read(ArticleFields, Article)
 
 HAS_BARCODE: Final = "(barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))"
 HAS_ITS_WORDS: Final = "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :barcode_words)"

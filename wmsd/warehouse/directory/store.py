@@ -13,7 +13,7 @@ from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.lists import Listing, conditions
-from wmsd.db.sql.records import check_shown, record_sql
+from wmsd.db.sql.records import check_fields_are_read, record_sql
 from wmsd.db.sql.statements import insert_sql, update_sql
 from wmsd.warehouse.directory.schema import (
     Client,
@@ -36,7 +36,7 @@ class DirectoryKind:
     filters: type[Query]
 
     def __post_init__(self) -> None:
-        check_shown(self.fields, self.model)
+        check_fields_are_read(self.fields, self.model)
 
     @cached_property
     def record(self) -> str:

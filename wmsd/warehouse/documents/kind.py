@@ -45,7 +45,7 @@ def own_lines(_: Transaction, document: Document) -> list[Any]:
     return document.lines
 
 
-def shown_lines(_: Transaction, document: Row, lines: list[Row]) -> list[Row]:
+def lines_as_read(_: Transaction, document: Row, lines: list[Row]) -> list[Row]:
     return lines
 
 
@@ -90,7 +90,7 @@ class InFiles:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"article_id": ("article_code",)})
     lines_of: Callable[[Transaction, Document], list[Any]] = own_lines
     """The lines of a document in the form of a body."""
-    lines_shown: Callable[[Transaction, Row, list[Row]], list[Row]] = shown_lines
+    lines_shown: Callable[[Transaction, Row, list[Row]], list[Row]] = lines_as_read
     """The lines of a record for an export, with these columns."""
     goes_alone: Callable[[Document], bool] = always
     """Whether a document is created by itself: after everything before it is done, and before the next begins."""

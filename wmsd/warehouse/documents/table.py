@@ -16,7 +16,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import change_columns, creation_columns, updated_at_sql
 from wmsd.db.sql.code_series import next_code
 from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, Tally, conditions
-from wmsd.db.sql.records import check_shown, record_sql
+from wmsd.db.sql.records import check_fields_are_read, record_sql
 from wmsd.db.sql.statements import column_values, insert_sql, update_sql
 from wmsd.warehouse.directory.store import DirectoryKind
 from wmsd.warehouse.documents.document_lines import LineTable
@@ -58,7 +58,7 @@ class DocumentTable:
     due: Due | None = None
 
     def __post_init__(self) -> None:
-        check_shown(self.body, self.shown, but=OF_NO_COLUMN)
+        check_fields_are_read(self.body, self.shown, but=OF_NO_COLUMN)
         (line,) = get_args(self.body.model_fields[self.lines].annotation)
         self.line_table.check_settable(line)
 

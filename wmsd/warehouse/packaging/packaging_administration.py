@@ -53,7 +53,7 @@ def change_packaging_type(tx: Transaction, id: int, body: PackagingTypeChanges) 
 @of_packaging(answer="cursor", returns=PackagingMovementTold, ability="stock:read", history="packaging_movements")
 def tell_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
     """List packaging movements by cursor, with who recorded each."""
-    return store.movements_told_after(tx, query, position)
+    return store.movements_after_with_recorders(tx, query, position)
 
 
 def _check_code(tx: Transaction, code: str, type_id: int | None) -> None:

@@ -67,7 +67,7 @@ def movements_after(tx: Transaction, query: CursorQuery, position: int) -> Curso
     return MOVEMENTS.after(tx, MOVEMENT, query, position, query.filters())
 
 
-def movements_told_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+def movements_after_with_recorders(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
     return MOVEMENTS.after(tx, MOVEMENT_TOLD, query, position, query.filters())
 
 

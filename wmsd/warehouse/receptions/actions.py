@@ -17,7 +17,7 @@ from wmsd.warehouse.documents.transitions import Step
 from wmsd.warehouse.packaging.packaging_ledger import Document
 from wmsd.warehouse.packaging.schema import PackagingLine
 from wmsd.warehouse.receptions import store
-from wmsd.warehouse.receptions.reception_posting import post_reception, tell_order
+from wmsd.warehouse.receptions.reception_posting import post_reception, update_order
 from wmsd.warehouse.receptions.reception_references import (
     Row,
     check_order_is_open,
@@ -187,7 +187,7 @@ def move(
         post_reception(tx, reception_id)
     move_and_emit(tx, RECEPTIONS, [reception_id], current, requested)
     if effect is Effect.POST:
-        tell_order(tx, reception_id)
+        update_order(tx, reception_id)
     if packaging:
         document = Document(RECEPTIONS.entity, reception_id)
         record_packaging(tx, document, packaging, store.supplier_of(tx, reception_id), "IN")

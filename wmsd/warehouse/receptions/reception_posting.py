@@ -65,7 +65,7 @@ def _movements(
             yield stock_ids[arrival.ordered.article_id], each
 
 
-def tell_order(tx: Transaction, reception_id: int) -> None:
+def update_order(tx: Transaction, reception_id: int) -> None:
     """Moves the order to the status that its receipts call for, and emits what it still lacks."""
     order_id = RECEPTIONS.columns(tx, reception_id)["purchase_order_id"]
     current = ORDERS.columns(tx, order_id)["status"]

@@ -41,7 +41,7 @@ says only that its goods are in the file. 0 stands for no lot and no serial, sin
 """
 
 
-def make(tx: Transaction, schema: str) -> None:
+def create_tables(tx: Transaction, schema: str) -> None:
     for sql in TABLES:
         tx.execute(sql.format(schema=schema))
 

@@ -145,7 +145,7 @@ def _tell(tx: Transaction, outcome: Outcome) -> None:
     outcome.updated, of_rows = stock_staging.count_movements(tx)
     outcome.unchanged = count_staging.count(tx) - of_rows
     if isinstance(outcome, CountOutcome):
-        outcome.changed = [_changed(*row) for row in stock_staging.movements_told(tx)]
+        outcome.changed = [_changed(*row) for row in stock_staging.movements_of_count(tx)]
 
 
 def _changed(

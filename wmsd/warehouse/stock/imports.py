@@ -53,8 +53,8 @@ class StockCountImport(Import):
         self._last_change: int | None = None
 
     def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
-        stock_staging.make(tx, schema)
-        count_staging.make(tx, schema)
+        stock_staging.create_tables(tx, schema)
+        count_staging.create_tables(tx, schema)
         return put_down(tx, schema, rows)
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:

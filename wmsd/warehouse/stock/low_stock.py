@@ -68,6 +68,6 @@ LOW: Final = f"""
 MARK_TOLD: Final = "UPDATE stock SET is_told_low = ? WHERE id = ?"
 
 
-def mark_told(tx: Transaction, stock_ids: Iterable[int], is_told_low: bool) -> None:
+def mark_reported(tx: Transaction, stock_ids: Iterable[int], is_told_low: bool) -> None:
     """Notes of which stock records it was told last that they are low, or that they are no longer."""
     tx.executemany(MARK_TOLD, [(int(is_told_low), stock_id) for stock_id in stock_ids])

@@ -39,7 +39,7 @@ def _tell_crossings(tx: Transaction, crossings: Iterable[Crossing]) -> None:
             risen.append(each.stock_id)
         elif each.available < each.available_before:
             fallen.append(each.stock_id)
-    low_stock.mark_told(tx, risen, False)
-    low_stock.mark_told(tx, fallen, True)
+    low_stock.mark_reported(tx, risen, False)
+    low_stock.mark_reported(tx, fallen, True)
     if fallen:
         record_events(tx, "stock.low", low_stock.LOW, {"ids": store.ids_json(fallen)})

@@ -44,7 +44,7 @@ article, `data` that of `stock.updated`.
 """
 
 
-def make(tx: Transaction, schema: str) -> None:
+def create_tables(tx: Transaction, schema: str) -> None:
     for sql in TABLES:
         tx.execute(sql.format(schema=schema))
 
@@ -168,7 +168,7 @@ TOLD: Final = """
 """
 
 
-def movements_told(tx: Transaction) -> Iterator[tuple[str, str, str | None, str | None, Amounts, Amounts]]:
+def movements_of_count(tx: Transaction) -> Iterator[tuple[str, str, str | None, str | None, Amounts, Amounts]]:
     """What a count in a file changes: the codes of article and warehouse, lot, serial, what was there before, and
     by how much it changes.
     """

@@ -58,7 +58,7 @@ class Counters:
 
 def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
     """Stages the counter movements (`stock_staging.py`) while others can write."""
-    stock_staging.make(tx, schema)
+    stock_staging.create_tables(tx, schema)
     rows, counters = {"after": made.after, "last": made.last}, Counters()
     for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.execute(STOCK, rows)), 1)):
         _stage(tx, rows, {stock_id: place for place, stock_id in chunk}, reason, counters)

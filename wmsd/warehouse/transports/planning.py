@@ -13,7 +13,7 @@ from wmsd.warehouse.transports.rules import MAY_BE_PLANNED, ON_THE_TRUCK, Reques
 from wmsd.warehouse.transports.schema import TransportFields
 from wmsd.warehouse.transports.store import Order, Planned
 from wmsd.warehouse.transports.transport_packaging import (
-    content_kept,
+    content_as_json,
     content_sent,
     find_partners,
     find_types,
@@ -28,7 +28,7 @@ def is_same(current: Planned, body: TransportFields) -> bool:
     return (
         (current.vehicle, current.driver) == (body.vehicle, body.driver)
         and sorted(order.code for order in current.orders) == sorted(body.order_codes)
-        and content_kept(current.packaging) == content_sent(body.packaging)
+        and content_as_json(current.packaging) == content_sent(body.packaging)
     )
 
 
@@ -122,7 +122,7 @@ def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, curre
     back = [each for each in current.packaging if not kept or each.order_code in left_codes]
     stays = [each for each in current.packaging if each not in back]
     errors: FieldErrors = {}
-    for path, sentence in _forbidden(body, current, left, content_kept(stays)):
+    for path, sentence in _forbidden(body, current, left, content_as_json(stays)):
         errors.setdefault(path, []).append(sentence)
     if errors:
         message = (

@@ -24,7 +24,7 @@ from wmsd.warehouse.transports.rules import (
 from wmsd.warehouse.transports.schema import TransportStatusMove
 from wmsd.warehouse.transports.store import Planned
 from wmsd.warehouse.transports.transport_packaging import (
-    content_kept,
+    content_as_json,
     content_sent,
     find_partners,
     find_types,
@@ -72,7 +72,7 @@ def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMo
     than the first.
     """
     sent = content_sent(body.packaging_returned or [])
-    if sent and sent != content_kept(store.packed(tx, current.id, "IN")):
+    if sent and sent != content_as_json(store.packed(tx, current.id, "IN")):
         raise Problem(
             "INVALID_STATUS",
             "The transport was delivered before, and something else came back. Record the difference by hand.",

@@ -77,7 +77,7 @@ def content_sent(entries: Sequence[PackagingEntry]) -> list[tuple[str, int, str]
     return sorted((entry.packaging_type_code, entry.quantity, entry.order_code or "") for entry in entries)
 
 
-def content_kept(kept: Sequence[Packed]) -> list[tuple[str, int, str]]:
+def content_as_json(kept: Sequence[Packed]) -> list[tuple[str, int, str]]:
     return sorted((each.packaging_type_code, each.quantity, each.order_code or "") for each in kept)
 
 

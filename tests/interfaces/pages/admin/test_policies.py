@@ -16,7 +16,7 @@ PATH = "/admin/companies/1/policies"
 
 async def policies(visitor: Visitor) -> dict[str, object]:
     database = await visitor.world.database(1)
-    return await database.read(company_policies.shown)
+    return await database.read(company_policies.policies_as_json)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ NOT_SHOWN: Final = frozenset({"set-cookie", "set-cookie2"})
 """Of answers: they open something at the receiver."""
 
 
-def kept_of_sent(
+def own_headers(
     auth_type: str, credentials: Mapping[str, object], sent: Mapping[str, str], known: Mapping[str, str]
 ) -> str:
     """JSON text of the headers that were sent, without those that are `known`."""

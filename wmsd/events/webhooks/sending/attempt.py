@@ -79,7 +79,7 @@ async def attempt(ways: Ways, clock: Clock, receiver: Receiver, due: Due, is_san
         error=answer.error,
         is_success=answer.is_success,
         url=receiver.url,
-        sent_headers=shown_headers.kept_of_sent(receiver.auth_type, receiver.credentials, sent, known),
+        sent_headers=shown_headers.own_headers(receiver.auth_type, receiver.credentials, sent, known),
         answer_headers=shown_headers.of_answer(answer.headers),
     )
 

@@ -36,7 +36,7 @@ def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) 
         "has_short_secret": False,
     }
     id = subscriptions.insert(tx, column_values(values))
-    store.make(tx, id, body.answers)
+    store.insert_receiver(tx, id, body.answers)
     record = subscriptions.one(tx, id, company)
     assert record is not None
     return record

@@ -73,7 +73,7 @@ def count(tx: Transaction) -> int:
     return found
 
 
-def make(tx: Transaction, subscription_id: int, answers: Answers) -> None:
+def insert_receiver(tx: Transaction, subscription_id: int, answers: Answers) -> None:
     tx.execute(MAKE, (subscription_id, answers, timestamps.to_text(tx.now + receiver_rules.LASTS)))
 
 

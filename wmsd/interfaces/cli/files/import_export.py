@@ -276,7 +276,7 @@ def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> N
     say({"kind": kind, **counts_of(outcome), **of_programs}, as_json)
     if not outcome.rows:
         note(NO_ROWS)
-    previews.tell_alike(outcome.alike)
+    previews.note_similar_codes(outcome.alike)
     if dry_run:
         note("Nothing was changed: this was a dry run.")
 

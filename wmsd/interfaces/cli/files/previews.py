@@ -53,7 +53,7 @@ def _quoted(cell: str) -> str:
     return f'"{" ".join(cell.split())}"'
 
 
-def tell_alike(alike: list[Alike]) -> None:
+def note_similar_codes(alike: list[Alike]) -> None:
     """Codes that look alike: a warning, for they may be meant so."""
     for each in alike:
         where = ", which is there already" if each.other_line is None else f" in row {each.other_line}"
@@ -116,7 +116,7 @@ def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None
     if found.errors.in_all:
         fail(first_of(found.errors, errors_file))
     say(found.counts or {}, as_json)
-    tell_alike(found.alike)
+    note_similar_codes(found.alike)
     if not found.has_rows:
         note(NO_ROWS)
     note("Nothing was changed: this was a preview.")

@@ -179,7 +179,7 @@ def with_installation(command: Callable[Concatenate[CommandLine, P], Result]) ->
     return _installed(command, _by_settings)
 
 
-def installed_despite_mistakes(
+def with_installation_despite_errors(
     command: Callable[Concatenate[CommandLine, P], Result],
 ) -> Callable[P, Result]:
     """For a command that helps where something is wrong: mistakes in the settings are told, and do not stop it."""
@@ -349,7 +349,7 @@ def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: s
     else:
         width = max(len(name) for name in shown)
         for name, value in shown.items():
-            say_text(f"{name:<{width}}  {shown_cell(value)}")
+            say_text(f"{name:<{width}}  {cell_text(value)}")
 
 
 def _table(rows: list[dict[str, Any]], empty: str) -> None:
@@ -357,13 +357,13 @@ def _table(rows: list[dict[str, Any]], empty: str) -> None:
         note(empty)
         return
     names = list(rows[0])
-    table = [names, *([shown_cell(row[name]) for name in names] for row in rows)]
+    table = [names, *([cell_text(row[name]) for name in names] for row in rows)]
     widths = [max(len(line[place]) for line in table) for place in range(len(names))]
     for line in table:
         click.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
-def shown_cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """The value on one line, without control characters."""
     return escape_controls(_in_words(value))
 

@@ -111,7 +111,7 @@ def options_of_query(model: type[BaseModel], names: list[str]) -> tuple[FieldOpt
     return tuple(FieldOption(name, None, {**schemas[name], "default": None}, False) for name in names)
 
 
-def given_values(
+def values_of_options(
     options: tuple[FieldOption, ...], parameters: Mapping[str, Any]
 ) -> tuple[dict[str, object], FieldErrors]:
     """The values by the paths of the fields that were given, and a sentence for each that cannot be read."""

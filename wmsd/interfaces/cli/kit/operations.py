@@ -16,7 +16,7 @@ from wmsd.contract.context import PROGRAM, Actor, Caller
 from wmsd.contract.operation import Operation
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.warehouse.similar_codes import code_meant
+from wmsd.warehouse.similar_codes import similar_code
 
 SITE_ADMIN: Final = Caller(PROGRAM, frozenset(ABILITIES), None, role="platform-admin")
 LONGEST_NAME: Final = 64
@@ -43,7 +43,7 @@ async def act(installation: Installation, operation: Operation, **given: Any) ->
 
 
 @contextmanager
-def told_by_options(
+def errors_by_options(
     options: Mapping[str, str], values: Mapping[str, Sequence[str]] = MappingProxyType({})
 ) -> Iterator[None]:
     """Errors name the option in place of the field, such as `--role` for `role`. `values` are those of options
@@ -67,7 +67,7 @@ def _option(path: str, options: Mapping[str, str], values: Mapping[str, Sequence
 
 def not_there(tx: Transaction, noun: str, table: str, typed: str, lists: str) -> str:
     """`lists`: the command that lists the records, with its options."""
-    meant = code_meant(tx, table, typed)
+    meant = similar_code(tx, table, typed)
     if meant is None:
         return f"There is no {noun} {typed}: `wmsd {lists}` lists them."
     return f"There is no {noun} {typed}. Did you mean {meant}?"

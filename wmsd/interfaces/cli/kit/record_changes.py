@@ -18,12 +18,12 @@ from wmsd.dispatch.record_audit import write_audit_entry as write_audit
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.interfaces.cli.kit.company_data import database_to_change
-from wmsd.interfaces.cli.kit.field_options import NAMED_BY_CODE, given_values
+from wmsd.interfaces.cli.kit.field_options import NAMED_BY_CODE, values_of_options
 from wmsd.interfaces.cli.kit.record_kind import RecordCommands, Row, named_by_options, with_codes
 from wmsd.tenants.companies.store import field_differences
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.directory.imports import laid_over, nest_address
-from wmsd.warehouse.similar_codes import code_meant
+from wmsd.warehouse.similar_codes import similar_code
 
 Values = Mapping[str, object]
 
@@ -31,7 +31,7 @@ Values = Mapping[str, object]
 def create_record(
     command_line: CommandLine, /, *, kind: RecordCommands, record_code: str, code: str, as_json: bool, **given: Any
 ) -> None:
-    values, errors = given_values(kind.fields, given)
+    values, errors = values_of_options(kind.fields, given)
     values["code"] = record_code
 
     def write(tx: Transaction) -> tuple[Record, Entry | None]:
@@ -47,7 +47,7 @@ def create_record(
 def change_record(
     command_line: CommandLine, /, *, kind: RecordCommands, named: str, code: str, as_json: bool, **given: Any
 ) -> None:
-    values, errors = given_values(kind.changes, given)
+    values, errors = values_of_options(kind.changes, given)
     if not values:
         raise click.UsageError("Nothing to change: give an option for each field that changes, such as --name.")
     shown: list[Row] = []
@@ -119,7 +119,7 @@ def _with_ids(tx: Transaction, given: Values, unread: FieldErrors) -> tuple[Valu
         if named is not None:
             values[name] = directory.id_of_code(tx, kind, str(named))
             if values[name] is None:
-                meant = code_meant(tx, kind.table, str(named))
+                meant = similar_code(tx, kind.table, str(named))
                 nearest = [] if meant is None else [f"{meant} is the nearest code"]
                 errors[name] = [f"is not a {kind.noun} of this company", *nearest]
     return values, errors

@@ -15,7 +15,7 @@ from wmsd.interfaces.cli.kit.field_options import (
     options_of_fields,
     options_of_query,
 )
-from wmsd.interfaces.cli.kit.operations import not_there, told_by_options
+from wmsd.interfaces.cli.kit.operations import errors_by_options, not_there
 from wmsd.warehouse.directory import store as directory
 
 Row = dict[str, Any]
@@ -95,4 +95,4 @@ def _code(tx: Transaction, name: str, value: Any) -> Any:
 
 
 def named_by_options(options: tuple[FieldOption, ...], more: Mapping[str, str] | None = None) -> Any:
-    return told_by_options({**{each.path: each.option for each in options}, **(more or {})})
+    return errors_by_options({**{each.path: each.option for each in options}, **(more or {})})

@@ -7,7 +7,7 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.exposure_warnings import is_loopback
 
 
-def shown_address(address: str, listen: str) -> str:
+def address_for_people(address: str, listen: str) -> str:
     """The address for people: that in the LAN, when the server listens in every network."""
     if listen.rpartition(":")[0].strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104  (compared, not bound)
         return address
@@ -24,7 +24,7 @@ def address_of_links(command_line: CommandLine) -> str:
     elif server.address:
         return server.address
     listen = settings.listen if server is None else server.listen
-    return shown_address(f"{'https' if settings.has_tls else 'http'}://{listen}", settings.listen)
+    return address_for_people(f"{'https' if settings.has_tls else 'http'}://{listen}", settings.listen)
 
 
 def is_of_this_machine(address: str) -> bool:

@@ -22,11 +22,11 @@ from wmsd.interfaces.cli.kit.audit_notes import audit_fixes
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
     fail,
-    installed_despite_mistakes,
     json_option,
     note,
     say,
     say_text,
+    with_installation_despite_errors,
 )
 from wmsd.interfaces.cli.kit.progress_bar import say_line
 from wmsd.interfaces.cli.maintenance.findings import as_json as finding_as_json
@@ -56,7 +56,7 @@ ONLY_WARNINGS: Final = 3
 @click.option("--dry-run", "is_dry_run", is_flag=True, help="With --fix: only say what it would do.")
 @click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
 @json_option
-@installed_despite_mistakes
+@with_installation_despite_errors
 def doctor_command(
     command_line: CommandLine,
     codes: tuple[str, ...],

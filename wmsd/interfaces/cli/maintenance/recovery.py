@@ -10,7 +10,7 @@ from wmsd.contract.operation import Operation
 from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.operations import act, told_by_options
+from wmsd.interfaces.cli.kit.operations import act, errors_by_options
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.server.missing_credentials import LostCredentials
 from wmsd.tenants.recovery import actions
@@ -142,6 +142,6 @@ def _settle(command_line: CommandLine, operation: Operation, body: RecoveryChoic
         return number
 
     values = {"entries": [str(id) for id in body.entries]}
-    with told_by_options({"entries": "ID"}, values):
+    with errors_by_options({"entries": "ID"}, values):
         number = command_line.run(work)
     note(SETTLED.format(number) if number else NONE_LEFT)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from wmsd.base.plurals import count_of
-from wmsd.data_folder.litestream import found_program
+from wmsd.data_folder.litestream import find_program
 from wmsd.data_folder.litestream_configuration import configuration
 from wmsd.data_folder.new_epoch import LEAST_LEAP
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
@@ -68,7 +68,7 @@ def restore(command_line: CommandLine, address: str, program: Path | None, as_js
     nobody knows how much that is. So ids, codes and the numbers of events and deliveries go on at least 10 000
     further: none is given twice. The other box must not serve any more.
     """
-    found = found_program(program)
+    found = find_program(program)
     folder = command_line.folder
     command_line.say_folder()
     refuse_strangers(command_line)

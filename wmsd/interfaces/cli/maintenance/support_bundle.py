@@ -19,10 +19,10 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.host.systemd import journal
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
-    installed_despite_mistakes,
     json_option,
     note,
     say,
+    with_installation_despite_errors,
 )
 from wmsd.interfaces.cli.maintenance.findings import as_json as finding_as_json
 from wmsd.interfaces.cli.maintenance.findings import diagnose_installation
@@ -36,7 +36,7 @@ from wmsd.maintenance.support_bundle.bundle import Part
 from wmsd.maintenance.support_bundle.redaction import Hiding
 from wmsd.maintenance.upgrades.journal import read_upgrade
 from wmsd.platform.admin_view import settings as settings_in_force
-from wmsd.server.alerts.alerts_file import read_kept
+from wmsd.server.alerts.alerts_file import read_alerts
 
 LINES: Final = 2000
 MOST_LINES: Final = 100_000
@@ -63,7 +63,7 @@ NO_LOG: Final = "There is no log: log.file is not set, and wmsd is no service of
     help="How many lines of the log.",
 )
 @json_option
-@installed_despite_mistakes
+@with_installation_despite_errors
 def support_bundle_command(
     command_line: CommandLine, file: Path | None, with_names: bool, quick: bool, lines: int, as_json: bool
 ) -> None:
@@ -162,7 +162,7 @@ class Collecting:
 
     def _in_force(self) -> dict[str, Any]:
         """Without what is wrong in them, be it a secret or not."""
-        shown = settings_in_force.shown(self._settings, self._command_line.layers)
+        shown = settings_in_force.settings_as_json(self._settings, self._command_line.layers)
         return {"mistakes": list(self._command_line.mistakes), **shown}
 
     def _status(self) -> dict[str, Any]:
@@ -204,7 +204,7 @@ class Collecting:
 
     def _records(self) -> dict[str, Any]:
         data = self._folder.path
-        kept, upgrade = read_kept(data), read_upgrade(data)
+        kept, upgrade = read_alerts(data), read_upgrade(data)
         return {
             "backup": read_record(data).model_dump(),
             "upgrade": None if upgrade is None else upgrade.model_dump(),

@@ -27,7 +27,7 @@ from wmsd.interfaces.cli.kit.company_data import (
     paging_options,
     say_page,
 )
-from wmsd.interfaces.cli.kit.field_options import FieldOption, given_values, options_of_query
+from wmsd.interfaces.cli.kit.field_options import FieldOption, options_of_query, values_of_options
 from wmsd.interfaces.cli.kit.operations import not_there
 from wmsd.interfaces.cli.kit.record_kind import named_by_options
 from wmsd.warehouse.directory import store as directory
@@ -182,7 +182,7 @@ def _list(
     as_json: bool,
     **filters: Any,
 ) -> None:
-    plain, _ = given_values(_plain_filters(kind), filters)
+    plain, _ = values_of_options(_plain_filters(kind), filters)
 
     def read(tx: Transaction) -> tuple[list[Row], int]:
         query: dict[str, object] = {**plain, "page": page, "per_page": per_page}

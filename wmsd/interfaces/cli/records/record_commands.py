@@ -14,7 +14,7 @@ import click
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, say, shown_cell, with_installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, cell_text, json_option, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import (
     company_database,
     company_option,
@@ -22,7 +22,7 @@ from wmsd.interfaces.cli.kit.company_data import (
     paging_options,
     say_page,
 )
-from wmsd.interfaces.cli.kit.field_options import given_values
+from wmsd.interfaces.cli.kit.field_options import values_of_options
 from wmsd.interfaces.cli.kit.record_changes import change_record, create_record
 from wmsd.interfaces.cli.kit.record_kind import SORT, RecordCommands, Row, named_by_options, with_codes
 
@@ -37,7 +37,7 @@ def fitted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if not rows:
         return rows
     widest = shutil.get_terminal_size().columns if sys.stdout.isatty() else NARROWEST
-    table = [{name: shown_cell(value) for name, value in row.items()} for row in rows]
+    table = [{name: cell_text(value) for name, value in row.items()} for row in rows]
     others = list(table[0])[1:]
     widths = {name: max(len(name), *(len(row[name]) for row in table)) for name in table[0]}
     for _ in others:
@@ -109,7 +109,7 @@ def _list(
     as_json: bool,
     **given: Any,
 ) -> None:
-    filters, _ = given_values(kind.filters, given)
+    filters, _ = values_of_options(kind.filters, given)
     assert kind.list.query is not None
     with named_by_options(kind.filters):
         query: Any = validate_model(kind.list.query, {**filters, "page": page, "per_page": per_page})

@@ -13,7 +13,7 @@ from wmsd.interfaces.cli.kit.company_data import company_database, company_optio
 from wmsd.interfaces.cli.records.stock_changes import json_number
 from wmsd.interfaces.cli.records.stock_list import place_ids, stock_command
 from wmsd.warehouse.document_kinds import DOCUMENTS
-from wmsd.warehouse.similar_codes import code_meant
+from wmsd.warehouse.similar_codes import similar_code
 from wmsd.warehouse.stock.history import movements
 
 MOST_SHOWN: Final = 1000
@@ -89,7 +89,7 @@ def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
     found = [(kind.table.id_of_code(tx, code), kind.movements) for kind in POSTING]
     filters = [{"document_id": document_id, "kinds": kinds} for document_id, kinds in found if document_id]
     if not filters:
-        meant = next(filter(None, (code_meant(tx, kind.table.name, code) for kind in POSTING)), None)
+        meant = next(filter(None, (similar_code(tx, kind.table.name, code) for kind in POSTING)), None)
         did_you_mean = "" if meant is None else f" Did you mean {meant}?"
         raise Problem("NOT_FOUND", f"There is no such document as {code}.{did_you_mean}")
     return filters

@@ -11,7 +11,7 @@ from wmsd.base.ids import RandomIds
 from wmsd.interfaces.cli.kit.command_hints import command_completer, complete_commands
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.log.output import escape_controls
-from wmsd.server.alerts.alerts_file import Kept, Notice, OpenAlert, as_of, read_kept
+from wmsd.server.alerts.alerts_file import Kept, Notice, OpenAlert, as_of, read_alerts
 from wmsd.server.alerts.channels import Channel, channels_of
 from wmsd.server.alerts.kinds import BY_NAME, alert_remedy, alert_sentence
 from wmsd.server.alerts.mail_confirmation import MailState, confirm_mail_code, new_code, note_sent, state_of
@@ -48,7 +48,7 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
     It also says which way does not take alerts, and how many wait for it.
     """
     command_line.find()
-    kept = read_kept(command_line.folder.path)
+    kept = read_alerts(command_line.folder.path)
     if as_json:
         say(_as_json(kept), as_json)
         return

@@ -17,7 +17,7 @@ WORTH_NAMING: Final = 0.01
 NONE_RUNS: Final = "no server answers"
 
 
-def shown(figures: ServerFigures) -> dict[str, Any]:
+def figure_rows(figures: ServerFigures) -> dict[str, Any]:
     """By the names of the lines."""
     minute, logs, waiting = figures.last_minute, figures.logs, figures.deliveries
     return {
@@ -84,7 +84,7 @@ def forgotten(figures: ServerFigures | None, known: Mapping[str, str]) -> list[s
     ]
 
 
-def wrong(figures: ServerFigures) -> list[str]:
+def conditions(figures: ServerFigures) -> list[str]:
     """What needs a person."""
     sentences = []
     if figures.companies.unavailable:

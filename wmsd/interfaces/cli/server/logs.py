@@ -14,7 +14,7 @@ import click
 from wmsd.db.engine.failures import StorageError
 from wmsd.host.systemd import journal
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, installed_despite_mistakes, note
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note, with_installation_despite_errors
 from wmsd.interfaces.cli.kit.moments import FORMS, Moment
 from wmsd.log.files import LogFiles
 from wmsd.log.record import LEVELS, LogRecord, records
@@ -62,7 +62,7 @@ class Wanted(NamedTuple):
 )
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is added, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print each as an object of JSON, in a line.")
-@installed_despite_mistakes
+@with_installation_despite_errors
 def logs_command(
     command_line: CommandLine,
     since: datetime | None,

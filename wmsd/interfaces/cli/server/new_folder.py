@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 import wmsd
-from wmsd.base.machine.private_files import make_folders
+from wmsd.base.machine.private_files import create_folders
 from wmsd.data_folder.messages import where_instead
 from wmsd.data_folder.names import strangers
 from wmsd.db.engine.failures import StorageError
@@ -71,7 +71,7 @@ def with_backups_inside(command_line: CommandLine) -> CommandLine:
     if any("folder" in layer.values.get("backup", {}) for layer in command_line.layers):
         return command_line
     data = command_line.folder.path
-    make_folders(data / INSIDE, 0o700)
+    create_folders(data / INSIDE, 0o700)
     backup = command_line.settings.backup.model_copy(update={"folder": str(default_backups(data))})
     return replace(command_line, settings=command_line.settings.model_copy(update={"backup": backup}))
 

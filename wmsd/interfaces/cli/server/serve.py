@@ -37,7 +37,7 @@ from wmsd.interfaces.cli.kit.command_hints import command_completer, completing_
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, with_installation
 from wmsd.interfaces.cli.kit.commands_page import COMMANDS
 from wmsd.interfaces.cli.kit.exposure_warnings import risks
-from wmsd.interfaces.cli.kit.shown_address import shown_address
+from wmsd.interfaces.cli.kit.shown_address import address_for_people
 from wmsd.interfaces.cli.server.listen_addresses import (
     address_of,
     listening_as_set,
@@ -201,7 +201,7 @@ async def _serve(
             at = await stack.enter_async_context(listening_as_set(app, settings, tls, files))
             scraped_at = await stack.enter_async_context(listening_to_scrapes(app, settings))
             own = address_of(at, tls)
-            address = shown_address(own, settings.server.listen)
+            address = address_for_people(own, settings.server.listen)
             command_line.folder.say_listening(own.partition("://")[2], lent_at is not None, address=address)
             if lent_at is not None:
                 verbs = Holder(command_line.folder, installation.platform, installation.files).verbs

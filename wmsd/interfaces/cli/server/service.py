@@ -22,7 +22,7 @@ from wmsd.settings.sections.fields import SettingsError
 P = ParamSpec("P")
 
 
-def told_in_a_sentence(command: Callable[P, None]) -> Callable[P, None]:
+def with_service_errors(command: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(command)
     def wrapped(*args: P.args, **options: P.kwargs) -> None:
         try:
@@ -59,7 +59,7 @@ def service_command() -> None:
     help="Where no systemd runs, such as in an image: start nothing, the next boot does.",
 )
 @click.option("--dry-run", is_flag=True, help="Change nothing: say what would be done, and print the unit.")
-@told_in_a_sentence
+@with_service_errors
 def install(
     user: str, data: str | None, listen: str | None, program: Path | None, offline: bool, dry_run: bool
 ) -> None:
@@ -97,7 +97,7 @@ def install(
 
 
 @service_command.command("uninstall")
-@told_in_a_sentence
+@with_service_errors
 def uninstall() -> None:
     """Stop the service and remove it. The data stays where it is, and so do settings, program and user.
 
@@ -129,7 +129,7 @@ def _left(user: str) -> Iterator[str]:
 
 @service_command.command("status")
 @json_option
-@told_in_a_sentence
+@with_service_errors
 def status(as_json: bool) -> None:
     """Say how the service is, as systemd sees it. It exits with 0 while the service runs, otherwise with 1: also
     when there is none, or no systemd.

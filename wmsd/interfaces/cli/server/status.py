@@ -33,13 +33,13 @@ from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, proven_there, read_record
 from wmsd.maintenance.backups.newest_backup import BackupsIn
 from wmsd.maintenance.backups.other_server import REMEDY as OTHER_REMEDY
-from wmsd.maintenance.backups.other_server import SAYS, told_other
+from wmsd.maintenance.backups.other_server import SAYS, other_server_of
 from wmsd.maintenance.backups.schedule import local_now
 from wmsd.maintenance.keys.key_protection import known_keys, protection
 from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
 from wmsd.maintenance.upgrades.journal import read_upgrade
 from wmsd.platform.admin_view.findings_file import read_examination
-from wmsd.server.alerts.alerts_file import as_of, read_kept
+from wmsd.server.alerts.alerts_file import as_of, read_alerts
 from wmsd.server.alerts.mail_confirmation import state_of
 from wmsd.server.figures.ask import figures_of
 from wmsd.server.figures.schema import ServerFigures
@@ -105,7 +105,7 @@ def _status(command_line: CommandLine) -> Status:
     shown: dict[str, Any] = {
         "version": __version__,
         "server": _server(server, silent is not None),
-        **({} if figures is None else live_status.shown(figures)),
+        **({} if figures is None else live_status.figure_rows(figures)),
         "companies": len(known) or len(files) - 1,
         **live_status.frozen(figures, frozen),
         **live_status.suspended(figures, suspended),
@@ -132,10 +132,10 @@ def _status(command_line: CommandLine) -> Status:
     ]
     if not backups.ok:
         wrong.append(f"Backups: {backups.text} {REMEDY}")
-    if (other := told_other(read_record(folder.path))) is not None:
+    if (other := other_server_of(read_record(folder.path))) is not None:
         wrong.append(f"{SAYS.format(archive=other.archive)} {OTHER_REMEDY}")
     if figures is not None:
-        wrong += live_status.wrong(figures)
+        wrong += live_status.conditions(figures)
         shown |= live_status.companies(figures)
     told = {name: complete_commands(each) if isinstance(each, str) else each for name, each in shown.items()}
     return Status(told, [complete_commands(each) for each in wrong], figures)
@@ -204,7 +204,7 @@ def _backup_folder(command_line: CommandLine) -> str:
 
 
 def _open_alerts(folder: DataFolder) -> int:
-    return len(read_kept(folder.path).open)
+    return len(read_alerts(folder.path).open)
 
 
 def _of_alerts(folder: DataFolder, is_served: bool) -> Iterator[str]:

@@ -12,10 +12,10 @@ import click
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
+    cell_text,
     json_option,
     say,
     say_text,
-    shown_cell,
     with_installation,
 )
 from wmsd.interfaces.cli.kit.moments import moment_option
@@ -108,7 +108,7 @@ def _show_more(found: Rows, as_csv: bool, as_json: bool, is_first: bool) -> None
             click.echo(json.dumps(row, ensure_ascii=False))
         else:
             cells = {**row, "details": _in_words(row["details"])}
-            shown = [shown_cell(cell) for name, cell in cells.items() if name != "id" and cell is not None]
+            shown = [cell_text(cell) for name, cell in cells.items() if name != "id" and cell is not None]
             say_text("  ".join(shown))
 
 

@@ -10,7 +10,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.company_data import database_to_change
-from wmsd.interfaces.cli.kit.operations import act, told_by_options
+from wmsd.interfaces.cli.kit.operations import act, errors_by_options
 from wmsd.interfaces.cli.tenants import policy_options
 from wmsd.platform import company_policies
 from wmsd.tenants.companies import actions, company_administration, store
@@ -43,16 +43,16 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
         if body is not None:
             await act(installation, company_administration.change_company_record, id=company.id, body=body)
 
-    with told_by_options(OPTIONS):
+    with errors_by_options(OPTIONS):
         command_line.run(work)
     note(f"{code} is changed.")
 
 
 async def _set_rules(installation: Installation, code: str, set_rules: policy_options.Setter) -> None:
     def write(tx: Transaction) -> dict[str, object]:
-        before = company_policies.shown(tx)
+        before = company_policies.policies_as_json(tx)
         set_rules(tx)
-        return store.field_differences(before, company_policies.shown(tx))
+        return store.field_differences(before, company_policies.policies_as_json(tx))
 
     changed = await (await database_to_change(installation, code)).write(write)
     await installation.platform.write(lambda tx: store.write_audit(tx, "company.policies", code, changed))

@@ -21,7 +21,7 @@ from wmsd.interfaces.cli.kit.command_line import (
     say,
     with_installation,
 )
-from wmsd.interfaces.cli.kit.operations import SITE_ADMIN, act, told_by_options
+from wmsd.interfaces.cli.kit.operations import SITE_ADMIN, act, errors_by_options
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.platform import user_overview
 from wmsd.tenants.accounts import last_admin, store, user_administration, ways_in
@@ -116,7 +116,7 @@ def active(tx: Transaction, email: str) -> User:
     return user
 
 
-async def found(installation: Installation, email: str) -> int:
+async def find_user(installation: Installation, email: str) -> int:
     return await installation.platform.read(lambda tx: user_of(tx, email).id)
 
 
@@ -185,7 +185,7 @@ def change_user(
     async def work(installation: Installation) -> tuple[Holdings, dict[str, Any], Holdings]:
         return await installation.platform.write(write)
 
-    with told_by_options(OPTIONS, {"abilities": abilities}):
+    with errors_by_options(OPTIONS, {"abilities": abilities}):
         before, user, after = command_line.run(work)
     link_ends = before.link and not after.link
     why = ""
@@ -226,7 +226,9 @@ def enable_user(command_line: CommandLine, email: str) -> None:
     """Let the user EMAIL in again. Its password counts again, and so do its tokens that were not revoked."""
 
     async def work(installation: Installation) -> dict[str, Any]:
-        return dict(await act(installation, user_administration.let_in_user, id=await found(installation, email)))
+        return dict(
+            await act(installation, user_administration.let_in_user, id=await find_user(installation, email))
+        )
 
     answer = command_line.run(work)
     note(answer["message"])

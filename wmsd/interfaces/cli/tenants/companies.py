@@ -13,7 +13,7 @@ from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database
-from wmsd.interfaces.cli.kit.operations import act, told_by_options
+from wmsd.interfaces.cli.kit.operations import act, errors_by_options
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_option
 from wmsd.interfaces.cli.tenants import company_archives
 from wmsd.tenants.companies import actions, company_administration, store
@@ -137,7 +137,7 @@ def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
         await act(installation, company_administration.rename_company_record, id=company.id, body=body)
 
-    with told_by_options(OF_NEW_CODE):
+    with errors_by_options(OF_NEW_CODE):
         command_line.run(work)
     note(f"{code} is called {new_code} now.")
     providers = command_line.settings.sign_on.providers
@@ -218,7 +218,7 @@ def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
             **_row(company),
             "graphql_per_minute": company.graphql_per_minute,
             "quota_megabytes": company.quota_megabytes,
-            **await database.read(company_policies.shown),
+            **await database.read(company_policies.policies_as_json),
         }
 
     say(command_line.run(work), as_json)
@@ -365,7 +365,7 @@ def clone_company(
 
     It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
     """
-    with told_by_options(OF_NEW_CODE):
+    with errors_by_options(OF_NEW_CODE):
         company_archives.clone(command_line, code, new_code, name, sandbox, as_json)
 
 

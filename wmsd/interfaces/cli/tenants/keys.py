@@ -40,7 +40,7 @@ def move(command_line: CommandLine, file: Path | None, back: bool) -> None:
         installation.folder.lock("no address")
         try:
             if file is not None:
-                key_file.make(file, installation.ids.secret(), installation.folder.path)
+                key_file.create_key_file(file, installation.ids.secret(), installation.folder.path)
             new = IN_CLEAR if file is None else key_file.open_key(str(file))
             await installation.platform.write(lambda tx: actions.move_keys(tx, new))
             installation.folder.forget_deleted()

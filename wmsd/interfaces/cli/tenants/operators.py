@@ -12,7 +12,7 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note,
 from wmsd.interfaces.cli.kit.operations import act
 from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import NewOperator, OperatorChanges
-from wmsd.tenants.companies.unknown_codes import code_meant
+from wmsd.tenants.companies.unknown_codes import similar_code
 
 SANDBOX_WEBHOOKS: Final = "Whether its sandbox companies may send webhooks, marked X-ThreePl-Sandbox: true."
 
@@ -61,7 +61,7 @@ def change_operator(command_line: CommandLine, /, code: str, **given: str | bool
         operators = await installation.platform.read(store.operators)
         known = {each.code: each.id for each in operators}
         if code not in known:
-            meant = code_meant(code, operators)
+            meant = similar_code(code, operators)
             did_you_mean = "" if meant is None else f" Did you mean {meant}?"
             raise Problem("NOT_FOUND", f"There is no such operator as {code}.{did_you_mean}")
         await act(installation, company_administration.change_operator_record, id=known[code], body=changes)

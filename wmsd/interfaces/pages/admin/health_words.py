@@ -91,7 +91,7 @@ REMEDIES: Final[Mapping[str, str]] = {
 """By the kind of a finding."""
 
 
-def troubles(checks: Mapping[str, Any]) -> list[str]:
+def failed_checks(checks: Mapping[str, Any]) -> list[str]:
     """What is wrong, and what to do, for each check that fails."""
     wrong = [words_of(name) for name, found in checks.items() if not found["ok"]]
     return [f"{each.wrong} {each.remedy}" for each in wrong]

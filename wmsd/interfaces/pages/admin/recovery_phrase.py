@@ -9,7 +9,7 @@ from wmsd.interfaces.pages.kit.admin_menu import RECOVERY
 from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import page_of
-from wmsd.interfaces.pages.kit.text.language import found_text
+from wmsd.interfaces.pages.kit.text.language import finding_text
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.platform.admin_view import recovery_phrase
 
@@ -18,7 +18,7 @@ ADDRESS: Final = f"/admin/{RECOVERY.name}"
 
 def lost_without(found: Mapping[str, Any]) -> str:
     """What is lost with this box, in the language of the page. Empty where the question is settled."""
-    return found_text(found["says"]).format_map(found["facts"]) if found["says"] else ""
+    return finding_text(found["says"]).format_map(found["facts"]) if found["says"] else ""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:

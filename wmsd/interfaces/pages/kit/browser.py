@@ -107,7 +107,7 @@ def _cookie(browser: Browser) -> str:
     return COOKIE_OVER_TLS if browser.has_tls else COOKIE
 
 
-def kept_sign_on(browser: Browser) -> str | None:
+def sign_on_of(browser: Browser) -> str | None:
     """What the browser keeps of a sign-on."""
     return browser.request.cookies.get(_cookie(browser) + SIGN_ON)
 

@@ -49,7 +49,7 @@ Link = tuple[str, str]
 """An address, and its text in the language of the page."""
 
 
-async def shown(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
+async def refusal_page(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
     person = request.get(PERSON)
     if person is None and problem.status != 429:  # then nobody is asked
         person = await door.find_person(request)
@@ -96,7 +96,7 @@ def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> Co
 async def failed(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
     """The page of a failure. What it is made of may be what has failed: then it is one that needs nothing."""
     try:
-        return await shown(door, request, problem)
+        return await refusal_page(door, request, problem)
     except Exception:  # the first failure is in the log
         return failure_page.made(problem, request[REQUEST_ID], language.current.get(), _translated_or_not)
 

@@ -59,7 +59,7 @@ def _environment() -> "Environment":
         "language": language.current.get,
         "asset": address_of,
         "rail": rail,
-        "shown": values.shown,
+        "shown": values.value_html,
         "rows": values.rows,
         "lines": values.lines,
         "is_figure": values.is_figure,

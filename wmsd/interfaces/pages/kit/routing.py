@@ -89,7 +89,7 @@ async def _shown(door: PageClient, log: RequestLog, handler: Handler, request: w
     except Problem as problem:
         if problem.status >= 500:
             return await refusal_page.failed(door, request, problem)
-        return await refusal_page.shown(door, request, problem)
+        return await refusal_page.refusal_page(door, request, problem)
     except (web.HTTPException, ConnectionResetError):
         raise
     except Exception as error:

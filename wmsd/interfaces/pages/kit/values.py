@@ -29,7 +29,7 @@ Show = Callable[[Any], str]
 """The markup of a value of a field, which is not nothing."""
 
 
-def shown(field: Field, value: Any, referred: Referred, at: Workplace) -> Markup:
+def value_html(field: Field, value: Any, referred: Referred, at: Workplace) -> Markup:
     """The value of a field."""
     return Markup(_or_dash(value, _show(field, referred, at)))  # noqa: S704 -- its parts are escaped
 

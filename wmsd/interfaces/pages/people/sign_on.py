@@ -51,7 +51,7 @@ class SigningOn:
     async def end(self, request: web.Request) -> web.Response:
         """Begins a session for whoever has come back."""
         browser = self._door.browser(request)
-        kept = browsers.kept_sign_on(browser)
+        kept = browsers.sign_on_of(browser)
         if kept is None:
             self._door.count_open(browser)
             return render_page("not_let_in", 401, message=_(NOT_BEGUN))

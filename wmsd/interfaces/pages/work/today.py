@@ -4,7 +4,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.admin.health_words import troubles
+from wmsd.interfaces.pages.admin.health_words import failed_checks
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.work.today_table import company_rows, today_columns
@@ -37,7 +37,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         "today",
         health=health["status"],
         examined=examined.needed(),
-        troubles=troubles({name: each for name, each in health["checks"].items() if name != "keys"}),
+        troubles=failed_checks({name: each for name, each in health["checks"].items() if name != "keys"}),
         backup=health["checks"]["backup"],
         is_recovering="recovery" in health["checks"],
         keys=health["checks"].get("keys", {}),

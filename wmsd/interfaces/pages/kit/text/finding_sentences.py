@@ -10,7 +10,7 @@ from functools import cache
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Final
 
-from wmsd.interfaces.pages.kit.text.language import DEFAULT, Pattern, current, found_text, translate_error
+from wmsd.interfaces.pages.kit.text.language import DEFAULT, Pattern, current, finding_text, translate_error
 
 if TYPE_CHECKING:
     from wmsd.contract.findings import FindingKind
@@ -63,7 +63,7 @@ def _told(text: str, declared: str, words: Sequence[str]) -> str:
 
 def _fitted(declared: str, facts: Mapping[str, str], words: Sequence[str], depth: int) -> str:
     values = {name: _fact(name, text, words, depth) for name, text in facts.items()}
-    return found_text(declared).format(*values.values(), **values)
+    return finding_text(declared).format(*values.values(), **values)
 
 
 def _fact(name: str, text: str, words: Sequence[str], depth: int) -> str:

@@ -107,7 +107,7 @@ def translate_count(singular: str, plural: str, number: int) -> str:
     return _catalogue(current.get()).ngettext(singular, plural, number)
 
 
-def found_text(declared: str) -> str:
+def finding_text(declared: str) -> str:
     """A declared text of what the doctor finds, in the language of the page. What is told elsewhere too stands in
     the catalogues as an error does, with `{}` in its places, in their order.
     """
