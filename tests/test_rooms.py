@@ -37,7 +37,6 @@ SHORT: Final = {
     "db/files/other_users.py": "only db may open a file",
     "db/migrations/digests.py": "data that grow with each migration",
     "events/webhooks/test_receivers/signatures.py": "the guide prints these functions",
-    "host/systemd/uninstall.py": "the other half of install.py",
     "interfaces/guide/settings_page.py": "a page that is made of declarations, as columns_page.py",
     "interfaces/http/compression.py": "RFC 9110, section 12.5.3",
     "interfaces/http/loop_time.py": "an awaitable that only measures",
@@ -84,6 +83,14 @@ WRITES_ELSEWHERE: Final = {
 """Files that write a table whose name they do not have, and why."""
 VERBS: Final = frozenset({"confirm", "note"})
 """Of the command line, where they are written in every file."""
+NO_NAMES: Final = frozenset(
+    {"told", "shown", "kept", "look", "house", "trouble", "troubles", "mistake", "mistakes"}
+)
+"""Words that say nothing of what a function gives."""
+STILL_NAMED: Final = frozenset(
+    {"look_at_upload", "look_for_demo", "look_for_first_admin", "get_house_health", "get_house_backups"}
+)
+"""Operations, whose names the history of requests has."""
 COMMAND_FILES: Final = {"import": "import_export", "export": "import_export", "graphql": "graphql_schema"}
 """Commands whose names Python or a room has already."""
 
@@ -223,3 +230,8 @@ def test_a_function_that_is_imported_by_its_name_can_be_searched() -> None:
         for dotted, name in sorted(short.items())
         if name not in VERBS and (times[name] > 1 or name.endswith(("ed", "ing")))
     ] == []
+
+
+def test_a_function_is_named_by_what_it_gives_or_does() -> None:
+    names = {name for names in functions().values() for name in names}
+    assert {name for name in names if NO_NAMES & set(name.split("_"))} == STILL_NAMED

@@ -24,7 +24,7 @@ class Finding(NamedTuple):
     sentence: str
 
 
-def findings(found: "Findings") -> Iterator[Finding]:
+def findings_of_file(found: "Findings") -> Iterator[Finding]:
     for damage in found.damages:
         yield _of("damage", place=damage.place, message=damage.messages[0])
     for each in found.differences:
@@ -39,6 +39,6 @@ def _of(kind: Kind, **facts: str) -> Finding:
 
 def finding_sentences(found: "Findings") -> list[str]:
     """The first of them, and how many more there are."""
-    told = [each.sentence for each in findings(found)]
+    told = [each.sentence for each in findings_of_file(found)]
     more = [MORE.format(count=len(told) - MOST_TOLD)] if len(told) > MOST_TOLD else []
     return told[:MOST_TOLD] + more

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.base.machine.json_file import write_json_file
 from wmsd.contract.findings import Severity
-from wmsd.maintenance.file_checks.sentences import Finding, Kind, findings
+from wmsd.maintenance.file_checks.sentences import Finding, Kind, findings_of_file
 
 if TYPE_CHECKING:
     from wmsd.contract.findings import Finding as InstallationFinding
@@ -92,7 +92,11 @@ class Examination(Part):
 
 def report_as_json(report: "Report") -> dict[str, Any]:
     """What is told of a file, as Examined reads it."""
-    found = [Finding("error", report.error or "")] if report.findings is None else list(findings(report.findings))
+    found = (
+        [Finding("error", report.error or "")]
+        if report.findings is None
+        else list(findings_of_file(report.findings))
+    )
     told = [KeptFinding(file=report.name, kind=each.kind, sentence=_cut(each.sentence)) for each in found]
     rows = 0 if report.findings is None else report.findings.rows
     return Examined(findings=told[:MOST_OF_FILE], more=max(0, len(told) - MOST_OF_FILE), rows=rows).model_dump()

@@ -84,7 +84,7 @@ def forgotten(figures: ServerFigures | None, known: Mapping[str, str]) -> list[s
     ]
 
 
-def conditions(figures: ServerFigures) -> list[str]:
+def conditions_of_server(figures: ServerFigures) -> list[str]:
     """What needs a person."""
     sentences = []
     if figures.companies.unavailable:

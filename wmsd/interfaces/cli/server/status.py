@@ -135,7 +135,7 @@ def _status(command_line: CommandLine) -> Status:
     if (other := other_server_of(read_record(folder.path))) is not None:
         wrong.append(f"{SAYS.format(archive=other.archive)} {OTHER_REMEDY}")
     if figures is not None:
-        wrong += live_status.conditions(figures)
+        wrong += live_status.conditions_of_server(figures)
         shown |= live_status.companies(figures)
     told = {name: complete_commands(each) if isinstance(each, str) else each for name, each in shown.items()}
     return Status(told, [complete_commands(each) for each in wrong], figures)
