@@ -118,7 +118,7 @@ def _job_queue(jobs: Jobs) -> dict[str, Any]:
 
 
 def _webhooks(jobs: Jobs) -> dict[str, Any]:
-    off = jobs.webhooks_switched_off
+    off = jobs.sender.switched_off
     return {"ok": False, "degraded": True, "switched_off": off} if off else {"ok": True}
 
 

@@ -6,15 +6,6 @@ from typing import Final, NamedTuple
 Job = Callable[[], Awaitable[object]]
 
 
-class Declared(NamedTuple):
-    """A job that runs every so many seconds."""
-
-    seconds: float
-    job: Job
-    title: str
-    says: str
-
-
 class Words(NamedTuple):
     title: str
     says: str

@@ -1,15 +1,12 @@
-"""Work that is done without a request. APScheduler only ticks; tables say what is due."""
+"""Work that is done without a request, each job at its own interval; tables say what is due."""
 
 import asyncio
 import logging
 import math
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Final
-
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from wmsd.base.clock import Clock
 from wmsd.base.plurals import count_of
@@ -39,9 +36,8 @@ from wmsd.server.alerts.channels import channels_of
 from wmsd.server.alerts.conditions import Looks
 from wmsd.server.alerts.disk_watch import LOOK_SECONDS, DiskWatch
 from wmsd.server.job_log import JobLog
-from wmsd.server.job_names import Declared, Job
+from wmsd.server.job_names import Job, Words
 from wmsd.server.missing_credentials import LostCredentials
-from wmsd.server.monotonic_scheduler import Every, MonotonicTime
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
 from wmsd.tenants.accounts import expiring_tokens, token_store
@@ -53,10 +49,6 @@ NOTICE_CHANGES_SECONDS = 0.5
 SENDER_TICK_SECONDS = 0.5
 TRY_AGAIN_SECONDS = 5.0
 A_DAY_SECONDS: Final = 86_400.0
-LIBRARY_LOGS: Final = {
-    "apscheduler.scheduler": logging.ERROR,  # it warns at each tick when one takes longer
-    "apscheduler.executors.default": logging.CRITICAL,  # `_run` logs errors; a job cut off by a stop is none
-}
 
 
 class Jobs:
@@ -89,62 +81,55 @@ class Jobs:
             Looks(installation, self.disk_watch, self.room_watch, self.clock_watch, today, backups),
             channels_of(installation.settings, installation.folder.path, installation.clock, complete=complete),
         )
-        self._scheduler = AsyncIOScheduler(
-            timezone=MonotonicTime(time.monotonic),
-            job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
-        )
-        for name, level in LIBRARY_LOGS.items():
-            logging.getLogger(name).setLevel(level)
+        self._repeating: list[asyncio.Task[None]] = []
         self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
         self.last_tick = self._clock.monotonic()
         self._with_failed_logs: set[Database] = set()
         self._tidied_at: dict[int, float] = {}
         """When each company's file was last tidied as once a day."""
         self.log = JobLog(self._clock)
-        for each in self._declared():
-            self._every(each)
+        self._jobs = self._declared()
+        for seconds, job, words in self._jobs:
+            self.log.declare(job.__name__, *words, every=seconds)
 
-    def _declared(self) -> list[Declared]:
-        """Every job, with what it does in words for people."""
+    def _declared(self) -> list[tuple[float, Job, Words]]:
+        """Every job, with the seconds from one run to the next, and what it does in words for people."""
         access, files, marks = self._installation.access, self._installation.files, self._installation.marks
-        jobs = [
-            Declared(NOTICE_CHANGES_SECONDS, self._notice_changes, *job_names.NOTICE_CHANGES),
-            Declared(SENDER_TICK_SECONDS, self.sender.tick, *job_names.SEND_WEBHOOKS),
-            Declared(1, self.watch_the_clock, *job_names.WATCH_CLOCK),
-            Declared(600, self.clock_watch.keep, *job_names.KEEP_CLOCK),
-            Declared(60, access.write_token_uses, *job_names.WRITE_TOKEN_USES),
-            Declared(60, access.write_session_uses, *job_names.WRITE_SESSION_USES),
-            Declared(
-                60, self._installation.failed_sign_ins.write_failed_sign_ins, *job_names.WRITE_FAILED_SIGN_INS
-            ),
-            Declared(60, self.write_request_counts, *job_names.WRITE_REQUEST_COUNTS),
-            Declared(60, marks.write, *job_names.WRITE_MARKS),
-            Declared(1, self.keep_today, *job_names.KEEP_TODAY),
-            Declared(10, files.close_unused, *job_names.CLOSE_UNUSED),
-            Declared(TRY_AGAIN_SECONDS, self.try_failed_writes, *job_names.TRY_FAILED_WRITES),
-            Declared(TRY_AGAIN_SECONDS, self.write_logs_back, *job_names.WRITE_LOGS_BACK),
-            Declared(TRY_AGAIN_SECONDS, self.look_at_credentials, *job_names.LOOK_AT_CREDENTIALS),
-            Declared(60, self.make_reserve, *job_names.MAKE_RESERVE),
-            Declared(LOOK_SECONDS, self.watch_the_disk, *job_names.WATCH_DISK),
-            Declared(ALERT_SECONDS, self.watch_for_alerts, *job_names.ALERT),
-            Declared(3600, self.sweep_tokens, *job_names.SWEEP_TOKENS),
-            Declared(3600, self.tell_of_ending_tokens, *job_names.TELL_OF_TOKENS),
-            Declared(3600, self.tidy_files, *job_names.TIDY_FILES),
-            Declared(3600, self.forget_old_requests, *job_names.FORGET_REQUESTS),
+        jobs: list[tuple[float, Job, Words]] = [
+            (NOTICE_CHANGES_SECONDS, self._notice_changes, job_names.NOTICE_CHANGES),
+            (SENDER_TICK_SECONDS, self.sender.tick, job_names.SEND_WEBHOOKS),
+            (1, self.watch_the_clock, job_names.WATCH_CLOCK),
+            (600, self.clock_watch.keep, job_names.KEEP_CLOCK),
+            (60, access.write_token_uses, job_names.WRITE_TOKEN_USES),
+            (60, access.write_session_uses, job_names.WRITE_SESSION_USES),
+            (60, self._installation.failed_sign_ins.write_failed_sign_ins, job_names.WRITE_FAILED_SIGN_INS),
+            (60, self.write_request_counts, job_names.WRITE_REQUEST_COUNTS),
+            (60, marks.write, job_names.WRITE_MARKS),
+            (1, self.keep_today, job_names.KEEP_TODAY),
+            (10, files.close_unused, job_names.CLOSE_UNUSED),
+            (TRY_AGAIN_SECONDS, self.try_failed_writes, job_names.TRY_FAILED_WRITES),
+            (TRY_AGAIN_SECONDS, self.write_logs_back, job_names.WRITE_LOGS_BACK),
+            (TRY_AGAIN_SECONDS, self.look_at_credentials, job_names.LOOK_AT_CREDENTIALS),
+            (60, self.make_reserve, job_names.MAKE_RESERVE),
+            (LOOK_SECONDS, self.watch_the_disk, job_names.WATCH_DISK),
+            (ALERT_SECONDS, self.watch_for_alerts, job_names.ALERT),
+            (3600, self.sweep_tokens, job_names.SWEEP_TOKENS),
+            (3600, self.tell_of_ending_tokens, job_names.TELL_OF_TOKENS),
+            (3600, self.tidy_files, job_names.TIDY_FILES),
+            (3600, self.forget_old_requests, job_names.FORGET_REQUESTS),
         ]
         if self.imports is not None:
-            jobs.append(Declared(3600, self.imports.forget_old, *job_names.FORGET_UPLOADS))
-        return (
-            jobs if self.backups is None else [*jobs, Declared(60, self.backups.look, *job_names.LOOK_AT_BACKUPS)]
-        )
+            jobs.append((3600, self.imports.forget_old, job_names.FORGET_UPLOADS))
+        return jobs if self.backups is None else [*jobs, (60, self.backups.look, job_names.LOOK_AT_BACKUPS)]
 
     async def start(self) -> None:
         """The watch of the clock is started before, apart: nothing may change until then."""
-        self._scheduler.start()
+        self._repeating = [asyncio.ensure_future(self._repeat(seconds, job)) for seconds, job, _ in self._jobs]
         await self.sender.start()
 
     async def stop(self) -> None:
-        self._scheduler.shutdown(wait=False)
+        for each in self._repeating:
+            each.cancel()
         if self.backups is not None:
             await self.backups.stop()
         if self.imports is not None:
@@ -159,18 +144,19 @@ class Jobs:
         await self._run(self.clock_watch.keep)
 
     @property
-    def webhooks_switched_off(self) -> int:
-        """The number of subscriptions that the service itself has switched off."""
-        return self.sender.switched_off
-
-    @property
     def seconds_since_tick(self) -> float:
         return self._clock.monotonic() - self.last_tick
 
-    def _every(self, declared: Declared) -> None:
-        name = declared.job.__name__
-        self.log.declare(name, declared.title, declared.says, declared.seconds)
-        self._scheduler.add_job(self._run, Every(declared.seconds), [declared.job], id=name)
+    async def _repeat(self, seconds: float, job: Job) -> None:
+        """Runs a job each so many seconds, by the monotonic clock: nothing waits when the wall clock is set. Times
+        that come while it runs, or while the machine is suspended, are left out.
+        """
+        loop = asyncio.get_running_loop()
+        due = loop.time()
+        while True:
+            due += seconds * (1 + max(0.0, loop.time() - due) // seconds)
+            await asyncio.sleep(due - loop.time())
+            await self._run(job)
 
     async def _run(self, job: Job) -> None:
         what = f"the job {job.__name__} failed; it runs again at its next time"

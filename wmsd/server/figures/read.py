@@ -105,7 +105,7 @@ class _Reading:
             without_credentials=sum(each.without_credentials for each in figures),
             oldest_seconds=None if oldest is None else _age(oldest, self._clock.now()),
             given_up=sum(each.given_up for each in figures),
-            switched_off=self._jobs.webhooks_switched_off,
+            switched_off=self._jobs.sender.switched_off,
         )
 
     def _outside(self, open_files: dict[str, Path]) -> "_Outside":
