@@ -2,11 +2,10 @@
 replica, moves.
 """
 
-import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.machine.disk import Level, disk_of
@@ -15,17 +14,25 @@ from wmsd.contract.context import Caller
 from wmsd.data_folder.clock_verdict import WrongClock, tokens_of
 from wmsd.data_folder.clock_verdict import wrong_clock as judged
 from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.freezes import LONG, age
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import Seen
 from wmsd.maintenance.keys.key_protection import protection
 from wmsd.maintenance.keys.key_protection import read_known_keys as read_keys
+from wmsd.server.alerts.conditions import verdict_of_replica
 from wmsd.server.jobs import Jobs
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.recovery import store as recovery
 
+Result = TypeVar("Result")
 SLOWEST_TICK_SECONDS = 30.0
 MOST_NAMED: Final = 100
+PUBLIC: Final = (
+    *("ok", "degraded", "milliseconds", "entries", "seconds_since_tick", "switched_off", "doubted_since"),
+    *("companies_unprepared", "companies_unavailable", "files_that_cannot_be_written"),
+)
+"""What of a check a stranger is told: free bytes, for example, would tell how an attack goes."""
 
 
 async def check_health(
@@ -33,33 +40,50 @@ async def check_health(
 ) -> tuple[int, dict[str, Any]]:
     """The HTTP status, 200 or 503, and the result of each check. It tells no path and no version.
 
-    `is_known`: whether the caller has a valid token. To a stranger, free bytes would tell how an attack goes. A
-    `caller` who is a platform admin is also told which companies cannot be used or written, by code.
+    `is_known`: whether the caller has a valid token. A `caller` who is a platform admin is also told which
+    companies cannot be used or written, by code.
     """
     seen = None if jobs.backups is None else await jobs.backups.seen()
     checks = {
-        "database": await _database(installation, is_known, caller),
+        "database": await _database(installation, caller),
         "cache": {"ok": True, "entries": installation.access.entries},
         "job_queue": _job_queue(jobs),
-        "disk": _disk(installation, is_known),
+        "disk": _disk(installation),
         "webhooks": _webhooks(jobs),
-        "clock": await _clock(installation, jobs, is_known),
-        "backup": _backup(seen, is_known),
-        "keys": await _keys(installation, seen, is_known),
+        "clock": await _clock(installation, jobs),
+        "backup": _backup(seen),
+        "keys": await _keys(installation, seen),
     }
-    if not_settled := await _open_recovery(installation):
-        checks["recovery"] = {"ok": False, "degraded": True, **({"open": not_settled} if is_known else {})}
-    if installation.settings.replica.enabled:
-        checks["replica"] = await asyncio.to_thread(_replica, installation, is_known)
+    if not_settled := await read_platform(installation, recovery.open_count):
+        checks["recovery"] = _judged(False, open=not_settled)
+    if (replica := await verdict_of_replica(installation)) is not None:
+        checks["replica"] = _judged(replica.ok, files_behind=len(replica.behind))
     if frozen := await _frozen(installation):
-        checks["moves"] = _moves(installation, frozen, is_known)
+        checks["moves"] = _moves(installation, frozen)
     broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
     degraded = [name for name, found in checks.items() if found.get("degraded")]
     status = "unavailable" if broken else "degraded" if degraded else "ok"
-    return (503 if broken else 200), {"status": status, "checks": checks}
+    told = {
+        name: {key: value for key, value in found.items() if is_known or key in PUBLIC}
+        for name, found in checks.items()
+    }
+    return (503 if broken else 200), {"status": status, "checks": told}
 
 
-async def _database(installation: Installation, is_known: bool, caller: Caller | None) -> dict[str, Any]:
+def _judged(is_good: bool, **facts: Any) -> dict[str, Any]:
+    """A check without which the service goes on."""
+    return {"ok": is_good, **({} if is_good else {"degraded": True}), **facts}
+
+
+async def read_platform(installation: Installation, read: Callable[[Transaction], Result]) -> Result | None:
+    """None where `platform.db` cannot be read, which the check of the database tells."""
+    try:
+        return await installation.platform.read(read)
+    except STORAGE_FAILURES:
+        return None
+
+
+async def _database(installation: Installation, caller: Caller | None) -> dict[str, Any]:
     started = installation.clock.monotonic()
     try:
         await installation.platform.read(companies.count)
@@ -77,10 +101,9 @@ async def _database(installation: Installation, is_known: bool, caller: Caller |
         found["companies_unavailable"] = len(unavailable)
     if not_written := len(read_only) + (platform.failure is not None):
         found["files_that_cannot_be_written"] = not_written
-    if is_known:
-        last = platform.moments, files.last_writes
-        found["last_write"] = _latest(each.succeeded_at for each in last)
-        found["last_failed_write"] = _latest(each.failed_at for each in last)
+    last = platform.moments, files.last_writes
+    found["last_write"] = _latest(each.succeeded_at for each in last)
+    found["last_failed_write"] = _latest(each.failed_at for each in last)
     named = {"unavailable": unavailable, "read_only": read_only - unavailable}
     return found | await _named(installation, named, caller)
 
@@ -104,14 +127,6 @@ def _latest(moments: Iterable[datetime | None]) -> str | None:
     return timestamps.to_text(max(known)) if known else None
 
 
-async def _open_recovery(installation: Installation) -> int:
-    """How many entries of the list of the day after are open."""
-    try:
-        return await installation.platform.read(recovery.open_count)
-    except STORAGE_FAILURES:
-        return 0  # the check of the database tells it
-
-
 def _job_queue(jobs: Jobs) -> dict[str, Any]:
     seconds = jobs.seconds_since_tick
     return {"ok": seconds < SLOWEST_TICK_SECONDS, "seconds_since_tick": round(seconds, 3)}
@@ -119,20 +134,17 @@ def _job_queue(jobs: Jobs) -> dict[str, Any]:
 
 def _webhooks(jobs: Jobs) -> dict[str, Any]:
     off = jobs.sender.switched_off
-    return {"ok": False, "degraded": True, "switched_off": off} if off else {"ok": True}
+    return _judged(False, switched_off=off) if off else _judged(True)
 
 
 async def wrong_clock(installation: Installation, jobs: Jobs) -> WrongClock | None:
     """None too where `platform.db` cannot be read, which another check tells."""
     known, now = jobs.clock_watch.known, installation.clock.now()
-    try:
-        tokens = await installation.platform.read(lambda tx: tokens_of(tx, known, now))
-    except STORAGE_FAILURES:
-        return None
-    return judged(known, tokens, now)
+    tokens = await read_platform(installation, lambda tx: tokens_of(tx, known, now))
+    return None if tokens is None else judged(known, tokens, now)
 
 
-async def _clock(installation: Installation, jobs: Jobs, is_known: bool) -> dict[str, Any]:
+async def _clock(installation: Installation, jobs: Jobs) -> dict[str, Any]:
     """What is ahead of a clock that is right is told, and no trouble: it ends by itself."""
     watch, found = jobs.clock_watch, dict[str, Any](ok=True)
     if watch.doubted_since is not None:
@@ -140,22 +152,20 @@ async def _clock(installation: Installation, jobs: Jobs, is_known: bool) -> dict
         found = {"ok": not is_wrong, "doubted_since": timestamps.to_text(watch.doubted_since)}
     if not found["ok"]:
         found["degraded"] = True
-    if is_known and (ahead := installation.marks.ahead()):
+    if ahead := installation.marks.ahead():
         found |= {"companies_ahead": len(ahead), "ahead_until": max(ahead.values())}
     return found
 
 
-def _backup(seen: Seen | None, is_known: bool) -> dict[str, Any]:
+def _backup(seen: Seen | None) -> dict[str, Any]:
     if seen is None:
-        return {"ok": True}
-    found: dict[str, Any] = {"ok": seen.verdict.ok}
-    if not found["ok"]:
-        found["degraded"] = True
-    if is_known:
-        made, proven = seen.made, seen.proven
-        found["made_at"] = None if made is None else made.at
-        found["proven_at"] = None if proven is None or proven.problems else proven.at
-    return found
+        return _judged(True)
+    made, proven = seen.made, seen.proven
+    return _judged(
+        seen.verdict.ok,
+        made_at=None if made is None else made.at,
+        proven_at=None if proven is None or proven.problems else proven.at,
+    )
 
 
 async def _frozen(installation: Installation) -> dict[str, str]:
@@ -167,54 +177,27 @@ async def _frozen(installation: Installation) -> dict[str, str]:
     return {each.code: each.frozen_at for each in known.values() if each.frozen_at is not None}
 
 
-def _moves(installation: Installation, frozen: Mapping[str, str], is_known: bool) -> dict[str, Any]:
+def _moves(installation: Installation, frozen: Mapping[str, str]) -> dict[str, Any]:
     """A freeze is meant, until it is so old that it was perhaps forgotten."""
     oldest = min(frozen.values())
-    found: dict[str, Any] = {"ok": age(oldest, installation.clock.now()) < LONG}
-    if not found["ok"]:
-        found["degraded"] = True
-    if is_known:
-        found |= {"companies_frozen": len(frozen), "frozen_since": oldest}
-    return found
+    is_meant = age(oldest, installation.clock.now()) < LONG
+    return _judged(is_meant, companies_frozen=len(frozen), frozen_since=oldest)
 
 
-async def _keys(installation: Installation, seen: Seen | None, is_known: bool) -> dict[str, Any]:
-    """Whether the keys outlive this box. To a stranger it is told only that they do not."""
-    try:
-        known = await installation.platform.read(read_keys)
-    except STORAGE_FAILURES:
-        return {"ok": True}  # which the check of the database tells
+async def _keys(installation: Installation, seen: Seen | None) -> dict[str, Any]:
+    """Whether the keys outlive this box."""
+    known = await read_platform(installation, read_keys)
+    if known is None:
+        return _judged(True)
     found = protection(known, installation.settings.backup, seen is not None and seen.made is not None)
-    shown: dict[str, Any] = {"ok": not found.is_wrong}
-    if found.is_wrong:
-        shown["degraded"] = True
-    if is_known:
-        shown["state"] = found.state
-        if found.sentence:
-            shown |= {"tokens": known.tokens, "credentials": known.credentials}
-    return shown
+    at_stake = {"tokens": known.tokens, "credentials": known.credentials} if found.sentence else {}
+    return _judged(not found.is_wrong, state=found.state, **at_stake)
 
 
-def _replica(installation: Installation, is_known: bool) -> dict[str, Any]:
-    from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
-
-    judged = verdict_of_replica(installation.folder)
-    found: dict[str, Any] = {"ok": judged.ok}
-    if not judged.ok:
-        found["degraded"] = True
-    if is_known:
-        found["files_behind"] = len(judged.behind)
-    return found
-
-
-def _disk(installation: Installation, is_known: bool) -> dict[str, Any]:
+def _disk(installation: Installation) -> dict[str, Any]:
     disk = disk_of(installation.folder.path)
-    found: dict[str, Any] = {"ok": disk.level is Level.GOOD}
-    if disk.level is Level.WARNED:
-        found["degraded"] = True
-    if is_known:
-        found |= {"free_bytes": disk.free, "free_percent": disk.percent}
-    return found
+    facts = {"free_bytes": disk.free, "free_percent": disk.percent}
+    return {"ok": False, **facts} if disk.level is Level.REFUSED else _judged(disk.level is Level.GOOD, **facts)
 
 
 def _since(installation: Installation, started: float) -> float:

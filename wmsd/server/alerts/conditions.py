@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
@@ -29,6 +29,9 @@ from wmsd.server.today.quota_watch import RoomWatch
 from wmsd.tenants.accounts import expiring_tokens
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.recovery import store as recovery
+
+if TYPE_CHECKING:
+    from wmsd.maintenance.replica.replica_verdict import Verdict
 
 DOWN: Final = kinds.COMPANY_DOWN.name
 BEHIND_SECONDS: Final = 120.0
@@ -116,11 +119,9 @@ class Looks:
             found.troubles.append(Trouble(kinds.RECOVERY.name, "", {"number": str(number)}))
 
     async def _of_replica(self, is_told: bool, found: Found) -> None:
-        if not self._installation.settings.replica.enabled:
+        judged = await verdict_of_replica(self._installation)
+        if judged is None:
             return
-        from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
-
-        judged = await asyncio.to_thread(verdict_of_replica, self._installation.folder)
         now = self._installation.clock.monotonic()
         self._behind_since = None if judged.ok else self._behind_since or now
         if self._behind_since is not None and (is_told or now >= self._behind_since + BEHIND_SECONDS):
@@ -181,6 +182,15 @@ class Looks:
         server, data = self._installation.settings.server, self._installation.folder.path
         judged = await asyncio.to_thread(lambda: [*judged_by_time(server, data, self._installation.clock.now())])
         found.troubles.extend(Trouble(OF_CERTIFICATE[each.kind.name].name, "", each.facts) for each in judged)
+
+
+async def verdict_of_replica(installation: Installation) -> "Verdict | None":
+    """Whether the replica has everything; None without one."""
+    if not installation.settings.replica.enabled:
+        return None
+    from wmsd.maintenance.replica.replica_verdict import replica_verdict  # imported here: most have none
+
+    return await asyncio.to_thread(replica_verdict, installation.folder)
 
 
 def _of_token(token: Mapping[str, object]) -> Trouble:

@@ -7,16 +7,18 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wmsd import __version__
 from wmsd.base import timestamps
 from wmsd.base.machine.memory import resident_memory
 from wmsd.contract.context import Company
-from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.sqlite import log_bytes
 from wmsd.dispatch.request_measures import RequestMeasures
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import Seen
+from wmsd.server.alerts.conditions import verdict_of_replica
 from wmsd.server.figures.loop_lag import LoopLag
 from wmsd.server.figures.schema import (
     BackupFigures,
@@ -33,92 +35,70 @@ from wmsd.server.figures.schema import (
     SurfaceFigures,
 )
 from wmsd.server.figures.top_costs import costs_now
-from wmsd.server.health import wrong_clock
+from wmsd.server.health import read_platform, wrong_clock
 from wmsd.server.jobs import Jobs
 from wmsd.tenants.accounts import sessions
 from wmsd.tenants.recovery import store as recovery
+
+if TYPE_CHECKING:
+    from wmsd.maintenance.replica.replica_verdict import Verdict
 
 
 async def read_figures(
     installation: Installation, jobs: Jobs, pulse: LoopLag, started_at: datetime, began: float
 ) -> ServerFigures:
     """`began`: when the server started, by the monotonic clock."""
-    return await _Reading(installation, jobs).read(pulse, started_at, began)
+    known = await installation.access.companies()
+    minute = pulse.last_minute(asyncio.get_running_loop().time())
+    open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}
+    logs, process, disk = await asyncio.to_thread(_of_system, installation.folder, open_files)
+    seen = None if jobs.backups is None else await jobs.backups.seen()
+    replica = await verdict_of_replica(installation)
+    return ServerFigures(
+        version=__version__,
+        started_at=timestamps.to_text(started_at),
+        up_seconds=installation.clock.monotonic() - began,
+        requests=_requests(installation.measures),
+        last_minute=MinuteFigures(
+            seconds=minute.seconds,
+            requests=minute.requests,
+            p50_seconds=minute.half_within,
+            p99_seconds=minute.most_within,
+        ),
+        loop=LoopFigures(lag_seconds=pulse.lag, most_lag_seconds=pulse.most_lag),
+        companies=_companies(installation, known),
+        deliveries=_deliveries(jobs, installation.clock.now()),
+        logs=logs,
+        process=process,
+        backup=None if seen is None else _backup(seen, installation.clock.now()),
+        replica=None if replica is None else _replica(replica),
+        disk=disk,
+        sessions=await read_platform(installation, sessions.number),
+        event_streams=jobs.changes.streams,
+        recovery_open=await read_platform(installation, recovery.open_count),
+        costs=await costs_now(installation),
+        jobs_failing=sum(each.error is not None for each in jobs.log.jobs.values()),
+        clock_wrong=None if (clock := await wrong_clock(installation, jobs)) is None else clock.sentence,
+    )
 
 
-class _Reading:
-    def __init__(self, installation: Installation, jobs: Jobs) -> None:
-        self._installation, self._jobs, self._clock = installation, jobs, installation.clock
-
-    async def read(self, pulse: LoopLag, started_at: datetime, began: float) -> ServerFigures:
-        installation, jobs = self._installation, self._jobs
-        loop = asyncio.get_running_loop()
-        known = await installation.access.companies()
-        minute = pulse.last_minute(loop.time())
-        open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}
-        outside = await asyncio.to_thread(self._outside, open_files)
-        seen = None if jobs.backups is None else await jobs.backups.seen()
-        return ServerFigures(
-            version=__version__,
-            started_at=timestamps.to_text(started_at),
-            up_seconds=self._clock.monotonic() - began,
-            requests=_requests(installation.measures),
-            last_minute=MinuteFigures(
-                seconds=minute.seconds,
-                requests=minute.requests,
-                p50_seconds=minute.half_within,
-                p99_seconds=minute.most_within,
-            ),
-            loop=LoopFigures(lag_seconds=pulse.lag, most_lag_seconds=pulse.most_lag),
-            companies=_companies(installation, known),
-            deliveries=self._deliveries(),
-            logs=outside.logs,
-            process=outside.process,
-            backup=None if seen is None else _backup(seen, self._clock.now()),
-            replica=outside.replica,
-            disk=outside.disk,
-            sessions=await self._sessions(),
-            event_streams=jobs.changes.streams,
-            recovery_open=await self._recovery_open(),
-            costs=await costs_now(installation),
-            jobs_failing=sum(each.error is not None for each in jobs.log.jobs.values()),
-            clock_wrong=None if (clock := await wrong_clock(installation, jobs)) is None else clock.sentence,
-        )
-
-    async def _sessions(self) -> int | None:
-        try:
-            return await self._installation.platform.read(sessions.number)
-        except STORAGE_FAILURES:
-            return None
-
-    async def _recovery_open(self) -> int | None:
-        try:
-            return await self._installation.platform.read(recovery.open_count)
-        except STORAGE_FAILURES:
-            return None
-
-    def _deliveries(self) -> DeliveryFigures:
-        figures = list(self._jobs.today.known.values())
-        oldest = min((each.oldest_waiting for each in figures if each.oldest_waiting is not None), default=None)
-        return DeliveryFigures(
-            waiting=sum(each.waiting for each in figures),
-            without_credentials=sum(each.without_credentials for each in figures),
-            oldest_seconds=None if oldest is None else _age(oldest, self._clock.now()),
-            given_up=sum(each.given_up for each in figures),
-            switched_off=self._jobs.sender.switched_off,
-        )
-
-    def _outside(self, open_files: dict[str, Path]) -> "_Outside":
-        """What the system tells. Call it on a thread."""
-        return _Outside(self._installation, open_files)
+def _of_system(
+    folder: DataFolder, open_files: dict[str, Path]
+) -> tuple[LogFigures, ProcessFigures, DiskFigures | None]:
+    """What the system tells. Call it on a thread."""
+    return _logs(open_files, folder.platform_file), _process(), _disk(folder.path)
 
 
-class _Outside:
-    def __init__(self, installation: Installation, open_files: dict[str, Path]) -> None:
-        self.logs = _logs(open_files, installation.folder.platform_file)
-        self.process = _process()
-        self.replica = _replica(installation)
-        self.disk = _disk(installation.folder.path)
+def _deliveries(jobs: Jobs, now: datetime) -> DeliveryFigures:
+    figures = list(jobs.today.known.values())
+    oldest = min((each.oldest_waiting for each in figures if each.oldest_waiting is not None), default=None)
+    return DeliveryFigures(
+        waiting=sum(each.waiting for each in figures),
+        without_credentials=sum(each.without_credentials for each in figures),
+        oldest_seconds=None if oldest is None else _age(oldest, now),
+        given_up=sum(each.given_up for each in figures),
+        switched_off=jobs.sender.switched_off,
+    )
 
 
 def _code(known: dict[int, Company], company_id: int) -> str:
@@ -190,12 +170,7 @@ def _backup(seen: Seen, now: datetime) -> BackupFigures:
     )
 
 
-def _replica(installation: Installation) -> ReplicaFigures | None:
-    if not installation.settings.replica.enabled:
-        return None
-    from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
-
-    judged = verdict_of_replica(installation.folder)
+def _replica(judged: "Verdict") -> ReplicaFigures:
     ages = [age for age in judged.behind.values() if age is not None]
     return ReplicaFigures(
         ok=judged.ok,
