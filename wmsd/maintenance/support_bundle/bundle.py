@@ -18,6 +18,7 @@ from wmsd.maintenance.support_bundle.redaction import Hiding
 
 MOST_BYTES: Final = 8 * 1024 * 1024
 CUT: Final = "\n(The rest is left out: it is too long.)\n"
+FAILED: Final = " It could not be found out."
 README: Final = "README.txt"
 NEVER: Final = (
     "Not in it: rows of companies, passwords, tokens, keys, secrets of webhooks and of providers, and the\n"
@@ -94,7 +95,7 @@ def write(file: Path, parts: Sequence[Made], names: str, now: datetime) -> None:
 
 def _readme(parts: Sequence[Made], names: str, now: datetime) -> str:
     width = max(len(each.name) for each in parts)
-    lines = [f"{each.name:<{width}}  {each.says}{_failed(each)}" for each in parts]
+    lines = [f"{each.name:<{width}}  {each.says}{'' if each.error is None else FAILED}" for each in parts]
     return "\n".join(
         [
             f"A support bundle of wmsd {__version__}, made at {timestamps.to_text(now)}.",
@@ -107,7 +108,3 @@ def _readme(parts: Sequence[Made], names: str, now: datetime) -> str:
             "",
         ]
     )
-
-
-def _failed(each: Made) -> str:
-    return "" if each.error is None else " It could not be found out."

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -49,10 +50,8 @@ def _sum(folder: Path) -> dict[str, int]:
     for place, _, names in os.walk(folder):
         for name in names:
             number += 1
-            try:
+            with suppress(OSError):
                 size += os.lstat(Path(place, name)).st_size
-            except OSError:
-                continue
             if number >= MOST_FILES:
                 return {"files": number, "bytes": size}
     return {"files": number, "bytes": size}

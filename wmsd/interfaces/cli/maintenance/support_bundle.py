@@ -6,6 +6,7 @@ from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ import click
 
 from wmsd import __version__
 from wmsd.base.machine.regular_files import reason_of
+from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.read_only_view import read_only_view
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import sqlite3
@@ -24,8 +26,7 @@ from wmsd.interfaces.cli.kit.command_line import (
     say,
     with_installation_despite_errors,
 )
-from wmsd.interfaces.cli.maintenance.findings import as_json as finding_as_json
-from wmsd.interfaces.cli.maintenance.findings import diagnose_installation
+from wmsd.interfaces.cli.maintenance.findings import diagnose_installation, finding_as_json
 from wmsd.interfaces.cli.server.status import status_as_json
 from wmsd.log.files import LogFiles
 from wmsd.log.output import escape_controls
@@ -47,7 +48,6 @@ BY_CODE: Final = "Companies are named by their codes (--with-names)."
 UNKNOWN: Final = (
     "platform.db could not be read, so the codes of companies are not known: the log may have some of them."
 )
-NO_FILE: Final = "There is no file {file} (log.file): no server has written it yet, or it ran in another folder.\n"
 NO_LOG: Final = "There is no log: log.file is not set, and wmsd is no service of systemd here.\n"
 
 
@@ -84,11 +84,10 @@ def support_bundle_command(
         command_line.check_made()
     except StorageError as error:
         note(f"{error} The bundle gets what can be found out without.")
-    collected = Collecting(command_line, with_names, quick, lines)
-    codes = collected.codes()
+    codes = _codes(command_line.folder)
     hiding = Hiding(command_line.settings, None if with_names else codes)
     parts = []
-    for part in collected.parts():
+    for part in _parts(command_line, codes, with_names, quick, lines):
         if sys.stderr.isatty():
             note(f"{part.name} …")
         parts.append(bundle.made(part, hiding))
@@ -115,105 +114,105 @@ def _check_place(file: Path) -> None:
         )
 
 
-class Collecting:
-    def __init__(self, command_line: CommandLine, with_names: bool, quick: bool, lines: int) -> None:
-        self._command_line = command_line
-        self._folder = command_line.folder
-        self._settings = command_line.settings
-        self._with_names = with_names
-        self._quick = quick
-        self._lines = lines
-        self._codes: dict[int, str] | None = None
+def _codes(folder: DataFolder) -> dict[int, str] | None:
+    """None where they cannot be read."""
+    with suppress(StorageError, OSError, sqlite3.Error), read_only_view(folder) as borrow:
+        return Examination(folder, borrow).companies()
+    return None
 
-    def codes(self) -> dict[int, str] | None:
-        """None where they cannot be read."""
-        with suppress(StorageError, OSError, sqlite3.Error), read_only_view(self._folder) as borrow:
-            self._codes = Examination(self._folder, borrow).companies()
-        return self._codes
 
-    def parts(self) -> list[Part]:
-        data = self._folder.path
-        return [
-            Part("version.json", "The version, and how it is packed.", self._version),
-            Part("settings.json", "The settings in force, and where each comes from.", self._in_force),
-            Part("status.json", "What wmsd status says, with the figures of a running server.", self._status),
-            Part("doctor.json", "What the doctor finds: promises that are broken, not the records.", self._doctor),
-            Part("log.txt", f"The last {self._lines} lines of the log.", self._log),
-            Part("schemas.json", "The schema of each file of the data.", self._schemas),
-            Part("files.json", "The files of the data folder and their sizes.", lambda: data_files.files(data)),
-            Part("companies.json", "The companies, and how large their files are.", self._companies),
-            Part("records.json", "What is kept of the last backup, upgrade and alerts.", self._records),
-            Part("machine.json", "System, memory, disks, limits and clock.", self._machine),
-        ]
+def _parts(
+    command_line: CommandLine, codes: dict[int, str] | None, with_names: bool, quick: bool, lines: int
+) -> list[Part]:
+    folder, settings = command_line.folder, command_line.settings
+    data, files = folder.path, folder.companies
+    return [
+        Part("version.json", "The version, and how it is packed.", partial(_version, command_line)),
+        Part(
+            "settings.json",
+            "The settings in force, and where each comes from.",
+            partial(_settings_in_force, command_line),
+        ),
+        Part(
+            "status.json",
+            "What wmsd status says, with the figures of a running server.",
+            partial(status_as_json, command_line),
+        ),
+        Part(
+            "doctor.json",
+            "What the doctor finds: promises that are broken, not the records.",
+            partial(_doctor, command_line, quick),
+        ),
+        Part("log.txt", f"The last {lines} lines of the log.", partial(_log, settings.log.file, lines)),
+        Part(
+            "schemas.json",
+            "The schema of each file of the data.",
+            partial(data_files.schemas, folder.platform_file, files),
+        ),
+        Part("files.json", "The files of the data folder and their sizes.", partial(data_files.files, data)),
+        Part(
+            "companies.json",
+            "The companies, and how large their files are.",
+            partial(data_files.companies, files, codes, with_names),
+        ),
+        Part("records.json", "What is kept of the last backup, upgrade and alerts.", partial(_records, data)),
+        Part("machine.json", "System, memory, disks, limits and clock.", partial(machine.facts, settings)),
+    ]
 
-    def _machine(self) -> dict[str, Any]:
-        return machine.facts(self._settings)
 
-    def _version(self) -> dict[str, Any]:
-        server, config = None, self._command_line.config_file
-        with suppress(StorageError):  # a folder that is not there, or is another user's
-            server = self._folder.server()
-        return {
-            "wmsd": __version__,
-            "sqlite": sqlite3.sqlite_version,
-            "server": None if server is None else server._asdict(),
-            "configuration_file": None if config is None else str(config),
-        }
+def _version(command_line: CommandLine) -> dict[str, Any]:
+    server, config = None, command_line.config_file
+    with suppress(StorageError):  # a folder that is not there, or is another user's
+        server = command_line.folder.server()
+    return {
+        "wmsd": __version__,
+        "sqlite": sqlite3.sqlite_version,
+        "server": None if server is None else server._asdict(),
+        "configuration_file": None if config is None else str(config),
+    }
 
-    def _in_force(self) -> dict[str, Any]:
-        """Without what is wrong in them, be it a secret or not."""
-        shown = settings_in_force.settings_as_json(self._settings, self._command_line.layers)
-        return {"mistakes": list(self._command_line.mistakes), **shown}
 
-    def _status(self) -> dict[str, Any]:
-        return status_as_json(self._command_line)
+def _settings_in_force(command_line: CommandLine) -> dict[str, Any]:
+    """Without what is wrong in them, be it a secret or not."""
+    shown = settings_in_force.settings_as_json(command_line.settings, command_line.layers)
+    return {"mistakes": list(command_line.mistakes), **shown}
 
-    def _doctor(self) -> dict[str, Any]:
-        with read_only_view(self._folder) as borrow:
-            examination = Examination(self._folder, borrow)
-            known = examination.companies()
-            found = diagnose_installation(self._command_line, examination, measured=not self._quick)
-            reports = []
-            if not self._quick:
-                ids = list(known) if known is not None else examination.files()
-                reports = [_report(None, examination.platform())]
-                reports += [_report(each, examination.company(each, None)) for each in ids]
-        return {"installation": [finding_as_json(each) for each in found], "files": reports}
 
-    def _log(self) -> str:
-        file = self._settings.log.file
-        if file and not Path(file).exists():
-            return (
-                f"There is no file {file} (log.file): no server has written it yet, or it ran in another folder.\n"
-            )
-        if file:
-            lines = deque(LogFiles(Path(file)).lines(most_bytes=LOG_BYTES), maxlen=self._lines)
-        elif journal.is_there():
-            lines = deque(
-                journal.lines(journal.command(None, self._lines, is_following=False)), maxlen=self._lines
-            )
-        else:
-            return NO_LOG
-        return "".join(f"{escape_controls(line)}\n" for line in lines if line is not None)
+def _doctor(command_line: CommandLine, quick: bool) -> dict[str, Any]:
+    with read_only_view(command_line.folder) as borrow:
+        examination = Examination(command_line.folder, borrow)
+        examination.companies()
+        found = diagnose_installation(command_line, examination, measured=not quick)
+        reports = []
+        if not quick:
+            reports = [_report(None, examination.platform())]
+            reports += [_report(each, examination.company(each)) for each, _ in examination.known_companies()]
+    return {"installation": [finding_as_json(each) for each in found], "files": reports}
 
-    def _schemas(self) -> dict[str, Any]:
-        return data_files.schemas(self._folder.platform_file, self._folder.companies)
 
-    def _companies(self) -> list[dict[str, Any]]:
-        return data_files.companies(self._folder.companies, self._codes, self._with_names)
+def _log(file: str, most: int) -> str:
+    if file and not Path(file).exists():
+        return f"There is no file {file} (log.file): no server has written it yet, or it ran in another folder.\n"
+    if file:
+        lines = deque(LogFiles(Path(file)).lines(most_bytes=LOG_BYTES), maxlen=most)
+    elif journal.is_there():
+        lines = deque(journal.lines(journal.command(None, most, is_following=False)), maxlen=most)
+    else:
+        return NO_LOG
+    return "".join(f"{escape_controls(line)}\n" for line in lines if line is not None)
 
-    def _records(self) -> dict[str, Any]:
-        data = self._folder.path
-        kept, upgrade = read_alerts(data), read_upgrade(data)
-        return {
-            "backup": read_record(data).model_dump(),
-            "upgrade": None if upgrade is None else upgrade.model_dump(),
-            "alerts": {
-                "open": [each.model_dump(exclude={"facts"}) for each in kept.open],
-                "waiting": {name: len(each) for name, each in kept.waiting.items()},
-                "failures": {name: each.model_dump() for name, each in kept.failures.items()},
-            },
-        }
+
+def _records(data: Path) -> dict[str, Any]:
+    kept, upgrade = read_alerts(data), read_upgrade(data)
+    return {
+        "backup": read_record(data).model_dump(),
+        "upgrade": None if upgrade is None else upgrade.model_dump(),
+        "alerts": {
+            "open": [each.model_dump(exclude={"facts"}) for each in kept.open],
+            "waiting": {name: len(each) for name, each in kept.waiting.items()},
+            "failures": {name: each.model_dump() for name, each in kept.failures.items()},
+        },
+    }
 
 
 def _report(company_id: int | None, report: Report) -> dict[str, Any]:
