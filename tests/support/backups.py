@@ -11,7 +11,7 @@ from typing import Any
 from tests.support.command import Home, Server
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.folder import MOMENT
-from wmsd.maintenance.doctor import recovery
+from wmsd.maintenance.doctor.findings import OF_RECOVERY
 
 PASSPHRASE = "correct horse battery staple"
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
@@ -101,4 +101,4 @@ def is_right_but_for_the_day_after(home: Home) -> bool:
     """Every file is right, and all that is wrong is what the restore has lost or brought back."""
     *files, installation = home.run("doctor", "--json").json
     wrong = {each["check"] for each in installation["installation"] if each["severity"] == "wrong"}
-    return all(report["ok"] for report in files) and wrong <= {kind.name for kind in recovery.KINDS}
+    return all(report["ok"] for report in files) and wrong <= {kind.name for kind in OF_RECOVERY}

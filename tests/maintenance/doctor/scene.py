@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wmsd.contract.findings import Finding
+from wmsd.data_folder import clock_watch
 from wmsd.data_folder.folder import DataFolder
 from wmsd.maintenance.doctor.examine import Examination
 from wmsd.maintenance.doctor.file_systems import FileSystem
@@ -33,7 +34,7 @@ def situation(data: Path, settings: dict[str, dict[str, Any]] | None = None, **c
         "now": NOW,
         "codes": codes,
         "marks": examination.marks,
-        "clock": examination.clock(),
+        "clock": examination.read_platform(clock_watch.known),
         "file_system_of": lambda path: GOOD_DISK,
         "temporary": data.parent,
     }

@@ -21,7 +21,7 @@ from wmsd.host.tls.authority import (
 )
 from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER, certificate_for
 from wmsd.http_client import trusted_authorities
-from wmsd.maintenance.doctor import certificates
+from wmsd.maintenance.doctor.findings import certificate_findings_at
 
 DAY = timedelta(days=1)
 USAGES = (
@@ -78,7 +78,7 @@ def served(certificate: Path, key: Path, listen: str = "127.0.0.1:0") -> dict[st
 
 
 def found(data: Path, listen: str = "127.0.0.1:0") -> list[str]:
-    return names(certificates.findings(situation(data, served(*made(data.parent), listen))))
+    return names(certificate_findings_at(situation(data, served(*made(data.parent), listen))))
 
 
 def test_one_that_is_good(data: Path) -> None:
@@ -86,7 +86,7 @@ def test_one_that_is_good(data: Path) -> None:
 
 
 def test_plain_http_needs_none(data: Path) -> None:
-    assert names(certificates.findings(situation(data))) == []
+    assert names(certificate_findings_at(situation(data))) == []
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_plain_http_needs_none(data: Path) -> None:
 )
 def test_its_time(data: Path, now: datetime, expected: list[str]) -> None:
     at = situation(data, served(*made(data.parent)), now=now)
-    assert names(certificates.findings(at)) == expected
+    assert names(certificate_findings_at(at)) == expected
 
 
 def test_it_names_the_day(data: Path) -> None:
     at = situation(data, served(*made(data.parent)), now=END - 3 * DAY)
     sentence = f"The certificate {data.parent}/served.pem expires on {END:%Y-%m-%d}: then browsers and programs"
-    assert told(certificates.findings(at), "certificate-ends") == f"{sentence} refuse it."
+    assert told(certificate_findings_at(at), "certificate-ends") == f"{sentence} refuse it."
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_the_chain_of_a_public_authority(
     (data.parent / "chain.pem").write_bytes(b"".join(by_name[name].certificate_pem for name in has))
     (data.parent / "chain.key").write_bytes(leaf.key_pem)
     at = situation(data, served(data.parent / "chain.pem", data.parent / "chain.key"))
-    found = list(certificates.findings(at))
+    found = list(certificate_findings_at(at))
     assert [(each.kind.name, each.facts["issuer"]) for each in found] == [
         ("certificate-chain", f"CN={name}") for name in expected
     ]
@@ -144,7 +144,7 @@ def test_a_chain_that_ends_too_early_names_what_is_missing(data: Path, public: S
     leaf = issued("shop.example.com", lower)
     (data.parent / "chain.pem").write_bytes(leaf.certificate_pem + lower.certificate_pem + leaf.key_pem)
     at = situation(data, {"server": {"tls": "files", "certificate": data.parent / "chain.pem"}})
-    assert told(certificates.findings(at), "certificate-chain").startswith(
+    assert told(certificate_findings_at(at), "certificate-chain").startswith(
         f"The certificate {data.parent / 'chain.pem'} leads to CN=Upper, which is not in the file"
     )
 
@@ -153,7 +153,7 @@ def test_one_that_nobody_else_has_issued_has_no_chain(data: Path, public: Signed
     own = new_root("box")
     (data.parent / "own.pem").write_bytes(own.certificate_pem + own.key_pem)
     at = situation(data, {"server": {"tls": "files", "certificate": data.parent / "own.pem"}})
-    assert names(certificates.findings(at)) == []
+    assert names(certificate_findings_at(at)) == []
 
 
 def test_a_machine_that_knows_no_authority_tells_of_no_chain(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +163,7 @@ def test_a_machine_that_knows_no_authority_tells_of_no_chain(data: Path, monkeyp
     leaf = issued("shop.example.com", new_root("Root"))
     (data.parent / "leaf.pem").write_bytes(leaf.certificate_pem + leaf.key_pem)
     at = situation(data, {"server": {"tls": "files", "certificate": data.parent / "leaf.pem"}})
-    assert names(certificates.findings(at)) == []
+    assert names(certificate_findings_at(at)) == []
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_one_that_names_no_host(data: Path, listen: str) -> None:
     own = Signed(bare.sign(key, hashes.SHA256()), key)
     (data.parent / "own.pem").write_bytes(own.certificate_pem + own.key_pem)
     server = {"tls": "files", "certificate": data.parent / "own.pem", "listen": listen}
-    assert names(certificates.findings(situation(data, {"server": server}))) == ["certificate-nameless"]
+    assert names(certificate_findings_at(situation(data, {"server": server}))) == ["certificate-nameless"]
 
 
 def test_of_one_with_an_extension_that_cannot_be_read_nothing_is_said(data: Path) -> None:
@@ -211,7 +211,7 @@ def test_of_one_with_an_extension_that_cannot_be_read_nothing_is_said(data: Path
     own = Signed(odd.sign(key, hashes.SHA256()), key)
     (data.parent / "own.pem").write_bytes(own.certificate_pem + own.key_pem)
     server = {"tls": "files", "certificate": data.parent / "own.pem", "listen": "0.0.0.0:0"}
-    assert names(certificates.findings(situation(data, {"server": server}))) == []
+    assert names(certificate_findings_at(situation(data, {"server": server}))) == []
 
 
 def no_certificate(certificate: Path, key: Path) -> None:
@@ -249,7 +249,7 @@ def device(certificate: Path, key: Path) -> None:
 def test_files_that_cannot_be_served(data: Path, breaks: Callable[[Path, Path], None], reason: str) -> None:
     certificate, key = made(data.parent)
     breaks(certificate, key)
-    sentence = told(certificates.findings(situation(data, served(certificate, key))), "certificate-unusable")
+    sentence = told(certificate_findings_at(situation(data, served(certificate, key))), "certificate-unusable")
     assert sentence.startswith("The files of the certificate cannot be used: ")
     assert reason in sentence
 
@@ -269,11 +269,11 @@ def test_the_one_of_the_lan(data: Path, now: datetime, expected: list[str]) -> N
     """A server renews it 30 days before its end."""
     certificate_for(data, BOX, NOW)
     at = situation(data, {"server": {"tls": "lan"}}, now=now)
-    assert names(certificates.findings(at)) == expected
+    assert names(certificate_findings_at(at)) == expected
 
 
 def test_the_lan_before_the_first_start(data: Path) -> None:
-    assert names(certificates.findings(situation(data, {"server": {"tls": "lan"}}))) == []
+    assert names(certificate_findings_at(situation(data, {"server": {"tls": "lan"}}))) == []
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "shop.example.com:0"])
@@ -281,4 +281,4 @@ def test_nothing_is_said_of_what_only_openssl_can_read(data: Path, listen: str) 
     """It is served all the same: browsers see the certificate alone, without OpenSSL's own frame."""
     certificate, key = made(data.parent)
     certificate.write_bytes(certificate.read_bytes().replace(b" CERTIFICATE", b" TRUSTED CERTIFICATE"))
-    assert names(certificates.findings(situation(data, served(certificate, key, listen)))) == []
+    assert names(certificate_findings_at(situation(data, served(certificate, key, listen)))) == []

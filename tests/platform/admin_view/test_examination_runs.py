@@ -34,8 +34,8 @@ async def folder(tmp_path: Path) -> AsyncIterator[DataFolder]:
 def examined(folder: DataFolder) -> list[Report]:
     """As `wmsd doctor` does."""
     examination = Examination(folder)
-    known = examination.companies() or dict.fromkeys(examination.files(), "unknown")
-    return [examination.platform(), *(examination.company(*company) for company in known.items())]
+    examination.companies()
+    return [examination.platform(), *(examination.company(*company) for company in examination.known_companies())]
 
 
 def roots(file: Path) -> dict[int, str]:
@@ -132,8 +132,8 @@ def test_companies_are_examined_by_their_files_when_the_platform_does_not_tell_t
     platform = examination.platform()
     assert platform.error is not None
     assert "platform.db cannot be used: file is not a database." in platform.error
-    assert (examination.companies(), examination.files()) == (None, [1, 2])
-    assert [examination.company(each).is_right for each in examination.files()] == [True, True]
+    assert (examination.companies(), examination.known_companies()) == (None, [(1, None), (2, None)])
+    assert [examination.company(each).is_right for each, _ in examination.known_companies()] == [True, True]
 
 
 def test_files_that_were_swapped_are_found(folder: DataFolder) -> None:

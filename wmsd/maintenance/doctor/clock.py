@@ -1,7 +1,7 @@
 """Whether the clock can be right."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 from wmsd.base import timestamps
@@ -62,9 +62,10 @@ def findings(at: Situation) -> Found:
     elif at.wrong_clock is not None:
         yield CLOCK_OFF.of(**at.wrong_clock._asdict())
     for path in at.files:
-        changed = _changed(path)
-        if changed is not None and changed > at.now + FAR_AHEAD:
-            yield FROM_FUTURE.of(path, changed=timestamps.to_text(changed), now=now)
+        with suppress(OSError, ValueError, OverflowError):
+            changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            if changed > at.now + FAR_AHEAD:
+                yield FROM_FUTURE.of(path, changed=timestamps.to_text(changed), now=now)
     for company_id, changed_at in ahead(at.marks, at.now).items():
         code = (at.codes or {}).get(company_id, str(company_id))
         yield CHANGES_FROM_FUTURE.of(code=code, changed=changed_at, now=now)
@@ -76,10 +77,3 @@ def _doubt(at: Situation) -> Found:
         return
     sentence = clock_watch.sentence(at.clock.doubted_since, at.clock.step)
     yield DOUBTED.of(sentence=f"{sentence[0].upper()}{sentence[1:]}.")
-
-
-def _changed(path: Path) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except (OSError, ValueError, OverflowError):
-        return None

@@ -4,8 +4,7 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -174,24 +173,18 @@ def _temporary(at: Situation) -> Found:
 
 
 def sync_seconds(folder: Path) -> float | None:
-    """How long the disk takes to confirm a page, the median of some. None where nothing may be written."""
+    """How long the disk takes to confirm a page, the median of some. None where nothing may be written.
+
+    The file has no name: nobody sees it, and it is gone when it is closed.
+    """
     if not os.access(folder, os.W_OK) or not folder.stat().st_mode & 0o200:
         return None
     taken: list[float] = []
-    with suppress(OSError), _unnamed(folder) as opened:
+    unnamed = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC
+    with suppress(OSError), os.fdopen(os.open(folder, unnamed, 0o600), "wb", 0) as opened:
         for _ in range(SYNCS):
             began = time.perf_counter()
-            os.pwrite(opened, A_PAGE, 0)
-            os.fsync(opened)
+            os.pwrite(opened.fileno(), A_PAGE, 0)
+            os.fsync(opened.fileno())
             taken.append(time.perf_counter() - began)
     return statistics.median(taken) if taken else None
-
-
-@contextmanager
-def _unnamed(folder: Path) -> Iterator[int]:
-    """A file without a name: nobody sees it, and it is gone when it is closed. Raises OSError."""
-    opened = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        yield opened
-    finally:
-        os.close(opened)

@@ -2,14 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from wmsd.base import timestamps
-from wmsd.base.clock_trust import Known
 from wmsd.base.dataclass import dataclass
-from wmsd.data_folder import clock_verdict, clock_watch
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner, WrongOwner
@@ -28,10 +25,7 @@ from wmsd.maintenance.file_checks.company_checks import (
     examine,
     examine_file,
 )
-from wmsd.maintenance.keys import key_protection
-from wmsd.maintenance.keys.key_protection import KnownKeys
 from wmsd.tenants.companies import store as companies
-from wmsd.tenants.recovery.store import Recovery, recovery
 
 Result = TypeVar("Result")
 
@@ -90,28 +84,13 @@ class Examination:
 
     def companies(self) -> dict[int, str] | None:
         """The companies' codes by id; None when `platform.db` cannot be read."""
-        self._installation = self._of_platform(companies.installation)
-        self.marks = self._of_platform(companies.marks) or {}
-        self.codes = self._of_platform(companies.codes)
+        self._installation = self.read_platform(companies.installation)
+        self.marks = self.read_platform(companies.marks) or {}
+        self.codes = self.read_platform(companies.codes)
         return self.codes
 
-    def keys(self) -> KnownKeys | None:
-        """What `platform.db` says of the keys; None when it cannot be read."""
-        return self._of_platform(key_protection.read_known_keys)
-
-    def clock(self) -> Known | None:
-        """The stored state of the clock; None when there is none or `platform.db` cannot be read."""
-        return self._of_platform(clock_watch.known)
-
-    def wrong_clock(self, now: datetime) -> clock_verdict.WrongClock | None:
-        """What shows that the clock is wrong. None also where `platform.db` cannot be read."""
-        return self._of_platform(lambda tx: clock_verdict.stored(tx, now))
-
-    def recovery(self) -> Recovery | None:
-        """The list of the day after; None when `platform.db` cannot be read."""
-        return self._of_platform(recovery)
-
-    def _of_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
+    def read_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
+        """What `platform.db` says; None when it cannot be read."""
         try:
             self._get(self._folder.platform_file)
             with self._opened(self._folder.platform_file, PLATFORM, None) as tx:
@@ -132,10 +111,12 @@ class Examination:
         with opened_to_examine(path, kind, owner, only_by_a_server) as tx:
             yield tx
 
-    def files(self) -> list[int]:
-        """The ids of the companies that have a file."""
+    def known_companies(self) -> list[tuple[int, str | None]]:
+        """The companies' ids and codes; where `platform.db` cannot be read, the ids of those that have a file."""
+        if self.codes is not None:
+            return [*self.codes.items()]
         stems = [path.stem for path in self._folder.companies.glob("*.db")]
-        return sorted(int(stem) for stem in stems if stem.isdecimal())
+        return [(company_id, None) for company_id in sorted(int(stem) for stem in stems if stem.isdecimal())]
 
     def unknown(self, code: str) -> Report:
         path = self._folder.platform_file

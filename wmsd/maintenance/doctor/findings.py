@@ -6,21 +6,56 @@ from typing import Final, NamedTuple
 
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.contract.findings import REASONS, Finding, FindingKind, Found
+from wmsd.host.tls import verdict as certificates
 from wmsd.maintenance.doctor import (
     backups,
-    certificates,
     clock,
     disk,
     folder_files,
     leftovers,
     network,
     permissions,
-    recovery,
     settings_files,
-    settings_mistakes,
     write_ahead_logs,
 )
 from wmsd.maintenance.doctor.situation import Situation
+from wmsd.tenants.recovery import findings as recovery
+
+NOT_LISTED: Final = FindingKind(
+    "recovery-not-listed",
+    "wrong",
+    "What the last restore has lost or brought back is not listed yet.",
+    "Start the server, or run `wmsd recovery list`: both make the list.",
+)
+OF_RECOVERY: Final = (NOT_LISTED, *recovery.KINDS)
+INVALID_SETTING: Final = FindingKind(
+    "settings-mistaken",
+    "wrong",
+    "There is a mistake in the settings. {sentence}",
+    "Correct it, and try the settings with wmsd config check. No server starts with them; this examination has "
+    "left out what is wrong in them.",
+)
+
+
+def recovery_findings(at: Situation) -> Found:
+    """What a restore has lost or brought back and nobody has settled."""
+    if at.recovery is None:
+        return
+    if at.recovery.is_unlisted:
+        yield NOT_LISTED.of()
+    for entry in at.recovery.entries:
+        yield recovery.finding_of(entry)
+
+
+def settings_findings(at: Situation) -> Found:
+    """What is wrong in the settings. It has been left out, and the others are examined."""
+    for sentence in at.mistakes:
+        yield INVALID_SETTING.of(sentence=sentence)
+
+
+def certificate_findings_at(at: Situation) -> Found:
+    """Whether the certificate is there, is good for now, and is for the address where people come."""
+    return certificates.certificate_findings(at.settings.server, at.data, at.now)
 
 
 class Group(NamedTuple):
@@ -39,12 +74,12 @@ GROUPS: Final = (
     Group("Leftovers", leftovers.KINDS, leftovers.findings),
     Group("Disks", disk.KINDS, disk.findings, disk.findings_of_speed),
     Group("Backups", backups.KINDS, backups.findings),
-    Group("The day after a restore", recovery.KINDS, recovery.findings),
+    Group("The day after a restore", OF_RECOVERY, recovery_findings),
     Group("Clock", clock.KINDS, clock.findings),
-    Group("Settings", settings_mistakes.KINDS, settings_mistakes.findings),
+    Group("Settings", (INVALID_SETTING,), settings_findings),
     Group("Files of the settings", settings_files.KINDS, settings_files.findings),
     Group("Address and proxy", network.KINDS, network.findings),
-    Group("Certificate", certificates.KINDS, certificates.findings),
+    Group("Certificate", certificates.KINDS, certificate_findings_at),
 )
 BEFORE_START: Final = (
     Group("The data folder", folder_files.KINDS, folder_files.findings_before_start),
@@ -52,7 +87,7 @@ BEFORE_START: Final = (
     Group("Files of the settings", settings_files.KINDS, settings_files.findings),
     Group("Backups", backups.KINDS, backups.findings_before_start),
     Group("Permissions", permissions.KINDS, permissions.findings_of_secrets),
-    Group("Certificate", certificates.KINDS, certificates.findings),
+    Group("Certificate", certificates.KINDS, certificate_findings_at),
 )
 """What keeps a server from a start, or from what the settings say, also before there is any data."""
 LOG = logging.getLogger("wmsd.doctor")

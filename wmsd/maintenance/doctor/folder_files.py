@@ -106,7 +106,7 @@ def findings(at: Situation) -> Found:
         yield RESTORE_UNFINISHED.of(at.data / JOURNAL)
     yield from _platform(at)
     yield from _companies(at)
-    for path in sorted(_entries(at.folder.companies)):
+    for path in sorted(at.folder.companies.glob("*")):
         if not is_own(f"{path.parent.name}/{path.name}"):
             yield FILE_STRAY.of(path)
 
@@ -160,10 +160,3 @@ def _companies(at: Situation) -> Found:
         if named is not None and named not in at.codes:
             owner = owner_of(path)
             yield FILE_UNKNOWN.of(path, owner=NOBODY if owner is None else owner.code)
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return list(folder.iterdir())
-    except OSError:
-        return []

@@ -15,8 +15,7 @@ from wmsd.contract.findings import FindingKind, Found
 from wmsd.data_folder import file_swap
 from wmsd.db.engine import staging
 from wmsd.db.files import read_only_copy
-from wmsd.maintenance.backups import create as creating
-from wmsd.maintenance.backups import restore, verify
+from wmsd.maintenance.backups import create, restore, verify
 from wmsd.maintenance.backups.folder import OF_COMPANIES, UNFINISHED
 from wmsd.maintenance.company_moves import export_import
 from wmsd.maintenance.doctor.situation import Situation
@@ -45,7 +44,7 @@ BEGUN: Final = (
     Begun("data", f"{kept_copies.NAME}*/*.new"),
     Begun("data", f"{kept_copies.NAME}*/companies/*.new"),
     Begun("data", ".wmsd-probe"),
-    Begun("data", f"{creating.COPY}*"),
+    Begun("data", f"{create.COPY}*"),
     Begun("data", verify.SCRATCH),
     Begun("data", restore.UNPACKED, of_swap=True),
     Begun("data", f"{export_import.UNPACKED}-*", of_swap=True),
@@ -59,7 +58,7 @@ BEGUN: Final = (
 """Every name under which a command or the server writes what is not finished. What the program writes beside
 itself, and files that somebody names, are written anew by the next such command, in the same place.
 """
-OF_PROCESS: Final = re.compile(re.escape(creating.COPY) + r"([1-9][0-9]*)\.db.*", re.ASCII)
+OF_PROCESS: Final = re.compile(re.escape(create.COPY) + r"([1-9][0-9]*)\.db.*", re.ASCII)
 """A file that the server writes for the process of this number."""
 
 LEFTOVER: Final = FindingKind(
@@ -79,9 +78,9 @@ def findings(at: Situation) -> Found:
         if begun.of_swap and has_swap:
             continue
         for path in _found(folders[begun.where], begun.name):
-            if begun.where == "temporary" and not _is_of(path, at.user):
-                continue
             with suppress(OSError, ValueError, OverflowError):
+                if begun.where == "temporary" and path.lstat().st_uid != at.user:
+                    continue
                 changed, bytes_ = _extent(path)
                 moment = datetime.fromtimestamp(changed, UTC)
                 if moment < before and not _is_in_use(path):
@@ -142,10 +141,3 @@ def _is_alive(process: int) -> bool:
     except (PermissionError, OverflowError):
         return True
     return True
-
-
-def _is_of(path: Path, user: int) -> bool:
-    try:
-        return path.lstat().st_uid == user
-    except OSError:
-        return False

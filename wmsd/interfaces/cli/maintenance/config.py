@@ -48,7 +48,13 @@ def check(command_line: CommandLine) -> None:
     Give it as the user that runs the server; it may run meanwhile.
     """
     _say_file(command_line)
-    found = diagnose(_situation(command_line), groups=BEFORE_START)
+    situation = Situation(
+        folder=command_line.folder,
+        settings=command_line.settings,
+        now=datetime.now(UTC),
+        config_file=command_line.config_file,
+    )
+    found = diagnose(situation, groups=BEFORE_START)
     print_findings(found, note)
     if any(each.is_wrong for each in found):
         fail([f"The server cannot do all that the settings say: {verdict_of_findings(found)}."])
@@ -69,15 +75,6 @@ def init(file: Path) -> None:
         fail([f"{file} is there already. Nothing was changed."])
     note(f"{file} has every setting with its default. Remove the # of those that you change.")
     note("Then check it: wmsd config check")
-
-
-def _situation(command_line: CommandLine) -> Situation:
-    return Situation(
-        folder=command_line.folder,
-        settings=command_line.settings,
-        now=datetime.now(UTC),
-        config_file=command_line.config_file,
-    )
 
 
 def _say_file(command_line: CommandLine) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import click
 
@@ -29,19 +29,18 @@ from wmsd.interfaces.cli.kit.command_line import (
     with_installation_despite_errors,
 )
 from wmsd.interfaces.cli.kit.progress_bar import say_line
-from wmsd.interfaces.cli.maintenance.findings import as_json as finding_as_json
 from wmsd.interfaces.cli.maintenance.findings import (
     diagnose_installation,
     find_data,
+    finding_as_json,
     fix_findings,
+    print_findings,
     verdict_of_findings,
 )
-from wmsd.interfaces.cli.maintenance.findings import print_findings as tell_diagnosis
 from wmsd.maintenance.backups.newest_backup import BackupsIn, newest_with
 from wmsd.maintenance.doctor.examine import Examination, Report
 from wmsd.maintenance.file_checks.company_checks import Findings
-from wmsd.platform.admin_view.findings_file import diagnosis_as_json as kept
-from wmsd.platform.admin_view.findings_file import report_as_json
+from wmsd.platform.admin_view.findings_file import diagnosis_as_json, report_as_json
 
 MOST_PLACES: Final = 3
 LOW_PRIORITY: Final = 10
@@ -94,7 +93,7 @@ def doctor_command(
         reports = _examine(examination, codes)
         found = [] if codes else diagnose_installation(command_line, examination)
     audit_fixes(command_line, fixed)
-    sums = Counted.of(reports, time.perf_counter() - began)
+    sums = _counted(reports, time.perf_counter() - began)
     if as_json:
         entries = [_as_json(report) for report in reports]
         say(entries if codes else [*entries, _installation(command_line, found, fixed, sums)], as_json)
@@ -103,35 +102,23 @@ def doctor_command(
             for report in reports:
                 tell(report)
         if not codes:
-            tell_diagnosis(found, is_dry_run=is_dry_run)
+            print_findings(found, is_dry_run=is_dry_run)
             note(f"Installation: {verdict_of_findings(found, all(report.is_right for report in reports))}.")
-        note(sums.sentence)
+        note(
+            f"Examined {count_of(sums['files'], 'file')}, {sums['companies']} of companies: "
+            f"{count_of(sums['rows'], 'row')} and {size_text(sums['bytes'])}, in {sums['seconds']} s."
+        )
     sys.exit(_status(reports, found))
 
 
-class Counted(NamedTuple):
-    files: int
-    companies: int
-    rows: int
-    bytes: int
-    seconds: float
-
-    @classmethod
-    def of(cls, reports: Sequence[Report], seconds: float) -> "Counted":
-        return cls(
-            files=len(reports),
-            companies=sum(report.file.name != PLATFORM_FILE for report in reports),
-            rows=sum(report.findings.rows for report in reports if report.findings is not None),
-            bytes=sum(bytes_on_disk(report.file) for report in reports),
-            seconds=round(seconds, 1),
-        )
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"Examined {count_of(self.files, 'file')}, {self.companies} of companies: "
-            f"{count_of(self.rows, 'row')} and {size_text(self.bytes)}, in {self.seconds} s."
-        )
+def _counted(reports: Sequence[Report], seconds: float) -> dict[str, Any]:
+    return {
+        "files": len(reports),
+        "companies": sum(report.file.name != PLATFORM_FILE for report in reports),
+        "rows": sum(report.findings.rows for report in reports if report.findings is not None),
+        "bytes": sum(bytes_on_disk(report.file) for report in reports),
+        "seconds": round(seconds, 1),
+    }
 
 
 def _status(reports: Sequence[Report], found: Sequence[Finding]) -> int:
@@ -141,7 +128,7 @@ def _status(reports: Sequence[Report], found: Sequence[Finding]) -> int:
 
 
 def _installation(
-    command_line: CommandLine, found: Sequence[Finding], fixed: list[dict[str, Any]], sums: Counted
+    command_line: CommandLine, found: Sequence[Finding], fixed: list[dict[str, Any]], sums: dict[str, Any]
 ) -> dict[str, object]:
     """The last entry. It has the fields of the others too, so that programs can read all entries in one way."""
     return {
@@ -154,7 +141,7 @@ def _installation(
         "unproved": [],
         "installation": [finding_as_json(finding) for finding in found],
         "fixed": fixed,
-        "counted": sums._asdict(),
+        "counted": sums,
     }
 
 
@@ -165,9 +152,7 @@ def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
     unknown = sorted(set(codes) - set((known or {}).values()))
     if unknown:
         fail([f"There is no company {code}." for code in unknown])
-    chosen: list[tuple[int, str | None]] = [(company_id, None) for company_id in examination.files()]
-    if known is not None:
-        chosen = [(company_id, code) for company_id, code in known.items() if not codes or code in codes]
+    chosen = [each for each in examination.known_companies() if not codes or each[1] in codes]
     reports = [] if codes else [examination.platform()]
     with _progress(chosen) as companies:
         return [*reports, *(examination.company(*company) for company in companies)]
@@ -176,17 +161,14 @@ def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
 def _for_server(command_line: CommandLine, examination: Examination) -> None:
     """Tells the server of each file, before it is examined and after. Requests go first: at a low priority."""
     os.nice(LOW_PRIORITY)
-    known = examination.codes
-    companies: list[tuple[int, str | None]] = (
-        [(company_id, None) for company_id in examination.files()] if known is None else [*known.items()]
-    )
+    companies = examination.known_companies()
     of = len(companies) + 1
     say_line({"name": PLATFORM_FILE, "done": 0, "all": of})
     say_line({"examined": report_as_json(examination.platform())})
     for done, (company_id, code) in enumerate(companies, start=1):
         say_line({"name": code or f"company {company_id}", "done": done, "all": of})
         say_line({"examined": report_as_json(examination.company(company_id, code))})
-    say_line(kept(diagnose_installation(command_line, examination)))
+    say_line(diagnosis_as_json(diagnose_installation(command_line, examination)))
 
 
 def _progress(chosen: list[tuple[int, str | None]]) -> Any:

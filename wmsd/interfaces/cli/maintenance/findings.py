@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from wmsd.base.plurals import count_of
 from wmsd.contract.findings import Finding
+from wmsd.data_folder import clock_verdict, clock_watch
 from wmsd.data_folder.messages import where_instead
 from wmsd.db.engine.failures import StorageError
 from wmsd.host import own_program
@@ -16,36 +17,35 @@ from wmsd.maintenance.doctor.examine import Examination
 from wmsd.maintenance.doctor.findings import diagnose
 from wmsd.maintenance.doctor.fixes import mend, mend_of
 from wmsd.maintenance.doctor.situation import Situation
+from wmsd.maintenance.keys.key_protection import read_known_keys
+from wmsd.tenants.recovery.store import recovery
 
 TITLES: Final = {"wrong": "Wrong", "warning": "Warning"}
 GOOD: Final = "nothing found"
 NOTHING_ELSE: Final = "nothing else found"
 
 
-def situation_of(command_line: CommandLine, examination: Examination) -> Situation:
-    """Read after `examination.companies`, as far as that could be read."""
+def diagnose_installation(
+    command_line: CommandLine, examination: Examination, measured: bool = True
+) -> list[Finding]:
+    """What is found by what `examination.companies` could read. `measured` as of `diagnose`."""
     folder, now = command_line.folder, datetime.now(UTC)
-    return Situation(
+    situation = Situation(
         folder=folder,
         settings=command_line.settings,
         now=now,
         codes=examination.codes,
         marks=examination.marks,
-        keys=examination.keys(),
-        clock=examination.clock(),
-        wrong_clock=examination.wrong_clock(now),
-        recovery=examination.recovery(),
+        keys=examination.read_platform(read_known_keys),
+        clock=examination.read_platform(clock_watch.known),
+        wrong_clock=examination.read_platform(lambda tx: clock_verdict.stored(tx, now)),
+        recovery=examination.read_platform(recovery),
         server=folder.server() if examination.is_beside_a_server else None,
         config_file=command_line.config_file,
         mistakes=command_line.mistakes,
         is_packed=own_program.is_packed(),
     )
-
-
-def diagnose_installation(
-    command_line: CommandLine, examination: Examination, measured: bool = True
-) -> list[Finding]:
-    return diagnose(situation_of(command_line, examination), measured)
+    return diagnose(situation, measured)
 
 
 def find_data(command_line: CommandLine) -> None:
@@ -108,7 +108,7 @@ def verdict_of_findings(found: Sequence[Finding], are_files_right: bool = True) 
     return ", ".join(filter(None, told)) or (GOOD if are_files_right else NOTHING_ELSE)
 
 
-def as_json(finding: Finding) -> dict[str, Any]:
+def finding_as_json(finding: Finding) -> dict[str, Any]:
     return {
         "check": finding.kind.name,
         "severity": finding.kind.severity,
