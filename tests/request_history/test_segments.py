@@ -52,7 +52,7 @@ def test_many_companies_keep_within_the_bound_together(tmp_path: Path) -> None:
         for company in range(1, 101):
             segments.append(company, place, line(place, 1000))
     assert on_disk(tmp_path) <= MEGABYTE
-    assert segments.size == on_disk(tmp_path)
+    assert segments._bytes == on_disk(tmp_path)
 
 
 def test_a_new_program_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_line_that_was_cut_off_is_passed_over(tmp_path: Path) -> None:
     segments.append(1, 1, line(1) + line(2)[:-4])
     segments.append(1, 3, line(3))
     assert places(segments, 1) == [1, 3]
-    assert segments.size == on_disk(tmp_path)
+    assert segments._bytes == on_disk(tmp_path)
 
 
 def test_a_file_or_folder_that_somebody_removed_begins_anew(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_file_or_folder_that_somebody_removed_begins_anew(tmp_path: Path) -> N
     folder.rename(tmp_path / "gone")
     segments.append(1, 3, line(3))
     assert places(segments, 1) == [3]
-    assert segments.size == on_disk(folder)
+    assert segments._bytes == on_disk(folder)
 
 
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_memory_keeps_within_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None
     for place in range(100):
         for company in range(20):
             kept.add(company, line(place, 500))
-        assert kept.size == sum(len(each) for company in range(20) for each in kept.of(company))
-        assert kept.size <= 50_000
+        assert kept._bytes == sum(len(each) for company in range(20) for each in kept.of(company))
+        assert kept._bytes <= 50_000
         assert sum(map(len, kept.of(19))) <= 10_000
     for place in range(100, 120):
         for company in range(15, 20):

@@ -5,7 +5,7 @@ company that has the most goes: so nobody's requests are pushed out by somebody 
 """
 
 import os
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +17,6 @@ LEAST_BYTES: Final = 64 * 1024
 DAY: Final = 86_400 * 1_000_000
 """A segment takes lines for a day, in microseconds, so that what is old can be deleted with its segment."""
 SUFFIX: Final = ".jsonl"
-TAIL_BYTES: Final = 256 * 1024
-"""A line is shorter."""
 
 
 class Segments:
@@ -29,12 +27,6 @@ class Segments:
         self._sizes: dict[int, dict[int, int]] | None = None
         """Of each company's segments, by their first places, the oldest first."""
         self._bytes = 0
-
-    @property
-    def size(self) -> int:
-        """Of all together, in bytes."""
-        self._known()
-        return self._bytes
 
     def append(self, company_id: int, first: int, lines: bytes) -> None:
         """`first` is the place of the first of the lines. Raises OSError."""
@@ -56,7 +48,7 @@ class Segments:
     def last(self, company_id: int) -> int:
         """The place of the company's last line; 0 without one."""
         for segment in reversed(self.of(company_id)):
-            for line in reversed(self._tail(company_id, segment)):
+            for line in reversed(self.read(company_id, segment).split(b"\n")):
                 if (entry := entries.read(line)) is not None:
                     return entry.sequence
             return segment
@@ -75,7 +67,8 @@ class Segments:
 
     def forget(self, before: float) -> None:
         """Deletes the segments that were written before that moment, in seconds since 1970. Raises OSError."""
-        for company_id, segment in list(self._all()):
+        known = [(company_id, segment) for company_id, own in self._known().items() for segment in own]
+        for company_id, segment in known:
             try:
                 is_old = self._path(company_id, segment).stat().st_mtime < before
             except FileNotFoundError:
@@ -94,9 +87,6 @@ class Segments:
             self._bytes = sum(map(_total, found.values()))
         return self._sizes
 
-    def _all(self) -> Iterator[tuple[int, int]]:
-        return ((company_id, segment) for company_id, own in self._known().items() for segment in own)
-
     def _write(self, path: Path, lines: bytes) -> int:
         """Appends lines. Returns the size of the file. What a crash or a full disk has cut off stays a line by
         itself.
@@ -111,14 +101,6 @@ class Segments:
                 file.write(lines[written:])  # says what is wrong
         return size + len(lines)
 
-    def _tail(self, company_id: int, segment: int) -> list[bytes]:
-        try:
-            with self._path(company_id, segment).open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
-                return file.read().split(b"\n")
-        except FileNotFoundError:
-            return []
-
     def _keep_within_bounds(self) -> None:
         known = self._known()
         while self._bytes > self._most_bytes:
@@ -132,10 +114,8 @@ class Segments:
         self._bytes -= own.pop(segment)
         if not own:
             del self._known()[company_id]
-            try:
+            with suppress(OSError):  # somebody keeps other files there
                 path.parent.rmdir()
-            except OSError:
-                return  # somebody keeps other files there
 
     def _path(self, company_id: int, segment: int) -> Path:
         return self._folder / str(company_id) / f"{segment}{SUFFIX}"

@@ -88,7 +88,10 @@ def line_of(taken: Taken, sequence: int, abilities: Container[str], left_out: in
     actor = taken.caller.actor
     answer, parts = taken.answer.decode("utf-8", "ignore"), taken.parts
     if taken.is_graphql:
-        answer, parts = masking.graphql_answer(answer), [_masked(part) for part in parts]
+        answer, parts = (
+            masking.graphql_answer(answer),
+            [part._replace(message=masking.message(part.message)) for part in parts],
+        )
     else:
         answer = masking.answer(answer)
     refusal = refusal_of(taken, answer, parts, abilities)
@@ -140,10 +143,6 @@ def _headers(names: Iterable[str], values: Iterable[str | None]) -> dict[str, st
 def answer_to_keep(status: int, answer: bytes) -> bytes:
     """What is kept of an answer: more of a refusal than of others."""
     return answer[: MOST_KEPT if status >= 400 else MOST_OF_GOOD_ANSWER]
-
-
-def _masked(part: Part) -> Part:
-    return part._replace(message=masking.message(part.message))
 
 
 def refusal_of(taken: Taken, answer: str, parts: Sequence[Part], abilities: Container[str]) -> Refusal | None:

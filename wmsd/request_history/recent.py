@@ -24,10 +24,6 @@ class Recent:
         self._companies: OrderedDict[int, _Lines] = OrderedDict()
         self._bytes = 0
 
-    @property
-    def size(self) -> int:
-        return self._bytes
-
     def add(self, company_id: int, line: bytes) -> None:
         own = self._companies.setdefault(company_id, _Lines())
         self._companies.move_to_end(company_id)
@@ -43,10 +39,6 @@ class Recent:
         """The newest first."""
         own = self._companies.get(company_id)
         return [] if own is None else list(reversed(own.lines))
-
-    def clear(self) -> None:
-        self._companies.clear()
-        self._bytes = 0
 
     def _count(self, own: _Lines, size: int) -> None:
         own.bytes += size
