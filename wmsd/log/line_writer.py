@@ -7,7 +7,7 @@ lines of the last moment.
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from wmsd.base.machine.batches import Batches
 from wmsd.base.plurals import count_of
@@ -44,10 +44,6 @@ class RequestLine(NamedTuple):
             "args": (self.message,),
         }
         return logging.makeLogRecord({**self.fields, **own, "created": self.created})
-
-
-class FormatsRequests(Protocol):
-    def format_request(self, line: RequestLine) -> str: ...
 
 
 def log_request(line: RequestLine) -> None:

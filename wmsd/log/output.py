@@ -58,12 +58,16 @@ def _to_the_second(seconds: int, is_local: bool) -> str:
     return moment.astimezone().isoformat(" ") if is_local else f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
-class HumanFormatter(logging.Formatter):
+class LogFormatter(logging.Formatter):
+    """`complete` completes the commands that messages suggest."""
+
     def __init__(self, is_local: bool = False, complete: Complete = NOTHING_ADDED) -> None:
         super().__init__()
         self._is_local = is_local
         self._complete = complete
 
+
+class HumanFormatter(LogFormatter):
     def format(self, record: logging.LogRecord) -> str:
         message = self._complete(record.getMessage())
         text = self._line(record.created, record.levelname.lower(), message, vars(record))
@@ -80,12 +84,7 @@ class HumanFormatter(logging.Formatter):
         return escape_controls(text)
 
 
-class JsonFormatter(logging.Formatter):
-    def __init__(self, is_local: bool = False, complete: Complete = NOTHING_ADDED) -> None:
-        super().__init__()
-        self._is_local = is_local
-        self._complete = complete
-
+class JsonFormatter(LogFormatter):
     def format(self, record: logging.LogRecord) -> str:
         message = self._complete(record.getMessage())
         line = self._object(record.created, record.levelname.lower(), record.name, message, vars(record))
@@ -100,8 +99,11 @@ class JsonFormatter(logging.Formatter):
     def _object(
         self, created: float, level: str, logger: str, message: str, fields: Mapping[str, object]
     ) -> dict[str, object]:
+        moment = datetime.fromtimestamp(created, UTC)
         line: dict[str, object] = {
-            "time": self._moment(datetime.fromtimestamp(created, UTC)),
+            "time": moment.astimezone().isoformat(timespec="milliseconds")
+            if self._is_local
+            else timestamps.to_text(moment),
             "level": level,
             "logger": logger,
             "message": escape_controls(message),
@@ -110,13 +112,6 @@ class JsonFormatter(logging.Formatter):
             if (value := fields.get(name)) not in (None, ""):
                 line[name] = escape_controls(value) if isinstance(value, str) else value
         return line
-
-    def _moment(self, moment: datetime) -> str:
-        return (
-            moment.astimezone().isoformat(timespec="milliseconds")
-            if self._is_local
-            else timestamps.to_text(moment)
-        )
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:

@@ -111,8 +111,8 @@ def test_work_before_the_start_is_waited_for(path_listener: Listener, monkeypatc
     extended = {"EXTEND_TIMEOUT_USEC": "150000", "WATCHDOG": "1", "STATUS": "Migrating."}
     with manager.working("Migrating."):
         assert [told(path_listener) for _ in range(3)] == [extended] * 3
-    manager.status("Done.")
-    path_listener.until(lambda message: message == {"STATUS": "Done."}, SECONDS)
+    manager.stopping("Done.")
+    path_listener.until(lambda message: message == {"STOPPING": "1", "STATUS": "Done."}, SECONDS)
     assert [thread.name for thread in threading.enumerate() if thread.name == "wmsd-start"] == []
 
 
@@ -128,8 +128,8 @@ def test_what_could_not_be_told_is_told_with_the_next_sign_of_life(
         manager.alive()
         owed = {"READY": "1", "MAINPID": str(os.getpid()), "STATUS": "Serving"}
         assert told(late) == {**owed, "WATCHDOG": "1"}
-        manager.status("Later.")
-        assert told(late) == {"STATUS": "Later."}
+        manager.stopping("Later.")
+        assert told(late) == {"STOPPING": "1", "STATUS": "Later."}
 
 
 def test_a_manager_that_does_not_read_holds_nobody_up(path_listener: Listener) -> None:
@@ -138,7 +138,7 @@ def test_a_manager_that_does_not_read_holds_nobody_up(path_listener: Listener) -
 
     def tell() -> None:
         for number in range(most_waiting + 10):
-            manager.status(f"No {number}.")
+            manager.stopping(f"No {number}.")
 
     ends = threading.Thread(target=tell, daemon=True)
     ends.start()

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.machine.private_files import known_name
 from wmsd.host.systemd import commands
 from wmsd.host.systemd.commands import ServiceError
 from wmsd.host.systemd.paths import HIDDEN, NAME, UNIT_FILE, UNITS_OF_PACKAGES
@@ -82,7 +83,8 @@ def check_folder(folder: Path, user: str, account: pwd.struct_passwd | None) -> 
     if account is not None and owner == account.pw_uid:
         return
     if owner != 0 or any(folder.iterdir()):
+        whose = known_name(owner) or f"user {owner}"
         raise ServiceError(
-            f"{folder} belongs to {commands.name_of(owner)}, and the service runs as {user}. When it is to be the "
+            f"{folder} belongs to {whose}, and the service runs as {user}. When it is to be the "
             f"service's, stop what uses it, and give it away: chown -R {user}: {folder}"
         )

@@ -68,13 +68,6 @@ def user_named(name: str) -> pwd.struct_passwd | None:
         return None
 
 
-def name_of(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"user {uid}"
-
-
 def run(*command: str) -> None:
     """Raises ServiceError with what the program says."""
     done = run_command(*command)

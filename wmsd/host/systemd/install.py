@@ -5,6 +5,7 @@ import os
 import pwd
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -124,26 +125,20 @@ def _for_folders(user: str, outside: tuple[Path, ...]) -> Iterator[Step]:
     """The server itself makes what is in its state folder, which is its own."""
     for folder in (STATE, *outside):
         if not folder.exists():
-            yield Step(f"The folder {folder} was made, for {user} alone.", _making(user, folder))
+            yield Step(f"The folder {folder} was made, for {user} alone.", partial(_make_folder, user, folder))
         elif folder.stat().st_uid == 0:
-            yield Step(f"The folder {folder} was given to {user}.", _giving(user, folder))
+            yield Step(f"The folder {folder} was given to {user}.", partial(_give_folder, user, folder))
 
 
-def _making(user: str, folder: Path) -> Callable[[], None]:
-    def make() -> None:
-        folder.mkdir(mode=0o700, parents=True)
-        _giving(user, folder)()
-
-    return make
+def _make_folder(user: str, folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True)
+    _give_folder(user, folder)
 
 
-def _giving(user: str, folder: Path) -> Callable[[], None]:
-    def give() -> None:
-        account = _account(user)
-        os.chown(folder, account.pw_uid, account.pw_gid, follow_symlinks=False)
-        folder.chmod(0o700)
-
-    return give
+def _give_folder(user: str, folder: Path) -> None:
+    account = _account(user)
+    os.chown(folder, account.pw_uid, account.pw_gid, follow_symlinks=False)
+    folder.chmod(0o700)
 
 
 def _for_unit(text: str) -> Iterator[Step]:

@@ -45,9 +45,6 @@ class ServiceManager:
         self._tell(READY="1", MAINPID=str(os.getpid()), STATUS=_one_line(status))
         self._alive_at = -math.inf
 
-    def status(self, sentence: str) -> None:
-        self._tell(STATUS=_one_line(sentence))
-
     def stopping(self, status: str) -> None:
         self._tell(STOPPING="1", STATUS=_one_line(status))
 

@@ -42,7 +42,8 @@ def certificate_for(data: Path, machine: MachineNames, now: datetime) -> Path:
             made = new_certificate(authority, machine, now)
             _write(served, made.certificate_pem + made.key_pem)
             shown = ", ".join(map(_shown, alternative_names(authority.certificate, machine)))
-            LOG.info("made a new certificate, because %s: for %s, until %s", why, shown, _day(made.certificate))
+            until = f"{made.certificate.not_valid_after_utc:%Y-%m-%d}"
+            LOG.info("made a new certificate, because %s: for %s, until %s", why, shown, until)
     except OSError as error:
         raise StorageError(f"{folder}: the certificate cannot be made: {error.strerror or error}.") from None
     return served
@@ -110,10 +111,6 @@ def _write(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
-
-
-def _day(certificate: x509.Certificate) -> str:
-    return f"{certificate.not_valid_after_utc:%Y-%m-%d}"
 
 
 def _shown(name: x509.GeneralName) -> str:

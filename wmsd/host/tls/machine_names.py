@@ -1,6 +1,5 @@
 """The names and addresses by which a LAN reaches this machine."""
 
-import array
 import fcntl
 import ipaddress
 import re
@@ -16,7 +15,6 @@ from wmsd.base.dataclass import dataclass
 
 GET_ADDRESS: Final = 0x8915
 """SIOCGIFADDR, netdevice(7)."""
-INTERFACE_REQUEST: Final = 256
 IPV6_INTERFACES: Final = Path("/proc/net/if_inet6")
 ELSEWHERE: Final = ("203.0.113.1", 9)
 """An address that is nobody's (RFC 5737)."""
@@ -61,10 +59,9 @@ def _names() -> Iterator[str]:
 def _ipv4() -> Iterator[IPv4Address]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         for _, name in socket.if_nameindex():
-            request = array.array("B", struct.pack("256s", name.encode()[:15]))
             with suppress(OSError):  # it has no such address
-                fcntl.ioctl(asking, GET_ADDRESS, request)
-                yield IPv4Address(request.tobytes()[20:24])
+                answer = fcntl.ioctl(asking, GET_ADDRESS, struct.pack("256s", name.encode()[:15]))
+                yield IPv4Address(answer[20:24])
 
 
 def _ipv6() -> Iterator[Address]:
