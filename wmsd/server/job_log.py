@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
 from datetime import datetime
 from typing import Final
 
@@ -28,7 +27,7 @@ class JobRuns:
     error: str | None = None
     """Why the last run failed."""
     failed_at: datetime | None = None
-    is_running: bool = field(default=False)
+    is_running: bool = False
 
 
 class JobLog:

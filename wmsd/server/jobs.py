@@ -30,8 +30,7 @@ from wmsd.installation.live_changes import LiveChanges
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.server import job_names
-from wmsd.server.alerts.alerts import LOOK_SECONDS as ALERT_SECONDS
-from wmsd.server.alerts.alerts import Alerts
+from wmsd.server.alerts.alerts import ALERT_SECONDS, Alerts
 from wmsd.server.alerts.channels import channels_of
 from wmsd.server.alerts.conditions import Looks
 from wmsd.server.alerts.disk_watch import LOOK_SECONDS, DiskWatch

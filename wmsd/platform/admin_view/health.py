@@ -23,7 +23,7 @@ from wmsd.maintenance.backups.scheduled_process import Seen
 from wmsd.platform.admin_view.findings_file import Examination
 from wmsd.platform.admin_view.schema import Progress
 from wmsd.platform.admin_view.service import OversightService
-from wmsd.server.alerts.alerts import LOOK_SECONDS
+from wmsd.server.alerts.alerts import ALERT_SECONDS
 from wmsd.server.alerts.kinds import alert_sentence
 from wmsd.server.jobs import Jobs
 
@@ -152,7 +152,7 @@ def alerts(jobs: Jobs) -> dict[str, Any]:
     at = jobs.alerts.looked_at
     return {
         "looked_at": None if at is None else timestamps.to_text(at),
-        "every_seconds": round(LOOK_SECONDS),
+        "every_seconds": round(ALERT_SECONDS),
         "open": shown,
         "ways": ways,
     }

@@ -25,11 +25,11 @@ from wmsd.server.alerts.alerts_file import (
 )
 from wmsd.server.alerts.channels import Channel
 from wmsd.server.alerts.conditions import Looks
-from wmsd.server.alerts.kinds import Severity, alert_sentence, severity
+from wmsd.server.alerts.kinds import Severity, alert_sentence, kind_of
 from wmsd.server.alerts.rules import MOST_WAITING, after_failure, is_due, next_alerts
 
 LOG = logging.getLogger("wmsd.alerts")
-LOOK_SECONDS: Final = 15.0
+ALERT_SECONDS: Final = 15.0
 STOP_SECONDS: Final = 2.0
 UNWRITTEN: Final = "what is known of alerts cannot be written down, and is told anew after a restart"
 LONGEST_ERROR: Final = 500
@@ -77,7 +77,7 @@ class Alerts:
         still, changes = next_alerts(self.kept.open, found.troubles, found.unknown, self._clock.now())
         self._kept = self.kept.model_copy(update={"open": still, "rises": found.rises})
         for alert, is_over in changes:
-            level = logging.INFO if is_over else LEVELS[severity(alert.kind)]
+            level = logging.INFO if is_over else LEVELS[kind_of(alert.kind).severity]
             LOG.log(level, "%s", alert_sentence(alert.kind, alert.subject, alert.facts, is_over))
             self._queue(alert, "alert.over" if is_over else "alert.begun")
         await self._write()

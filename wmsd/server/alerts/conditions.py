@@ -33,7 +33,6 @@ from wmsd.tenants.recovery import store as recovery
 if TYPE_CHECKING:
     from wmsd.maintenance.replica.replica_verdict import Verdict
 
-DOWN: Final = kinds.COMPANY_DOWN.name
 BEHIND_SECONDS: Final = 120.0
 """So long a replica must be behind: it may be while it starts, and after a large import."""
 CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
@@ -69,7 +68,11 @@ class Looks:
 
     async def look(self, open_alerts: Sequence[OpenAlert], rises: Mapping[int, Rise]) -> Found:
         """What is open, and `rises` as they were found the time before."""
-        were_down = {int(each.subject) for each in open_alerts if each.kind == DOWN and each.subject.isdecimal()}
+        were_down = {
+            int(each.subject)
+            for each in open_alerts
+            if each.kind == kinds.COMPANY_DOWN.name and each.subject.isdecimal()
+        }
         is_told = any(each.kind == kinds.REPLICA.name for each in open_alerts)
         found = Found([], set(), dict(rises))
         groups: tuple[tuple[tuple[AlertKind, ...], Callable[[Found], Awaitable[None]]], ...] = (
@@ -131,7 +134,9 @@ class Looks:
         known = await self._installation.access.companies()
         codes = {company_id: company.code for company_id, company in known.items()}
         await self._try_again(were_down & codes.keys())
-        for company_id, why in self._down().items():
+        files = self._installation.files
+        down = {**dict.fromkeys(files.read_only, CANNOT_BE_WRITTEN), **files.troubled}
+        for company_id, why in down.items():
             if company_id in codes:
                 facts = {"company": codes[company_id], "why": why}
                 found.troubles.append(Trouble(kinds.COMPANY_DOWN.name, str(company_id), facts))
@@ -143,10 +148,6 @@ class Looks:
             if company_id not in self._installation.files.failed:
                 with suppress(Problem):
                     await self._installation.files.get(company_id)
-
-    def _down(self) -> dict[int, str]:
-        files = self._installation.files
-        return {**dict.fromkeys(files.read_only, CANNOT_BE_WRITTEN), **files.troubled}
 
     def _given_up(self, found: Found, codes: Mapping[int, str]) -> None:
         now = self._installation.clock.now()

@@ -160,6 +160,15 @@ KINDS: Final = (
     *OF_CERTIFICATE.values(),
 )
 BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}
+
+
+def kind_of(name: str) -> AlertKind:
+    """What another version has kept counts as an error, and is told by its name alone."""
+    sentence = name.replace("%", "%%")
+    unknown = AlertKind(name, "error", name, sentence, sentence, "", sentence, sentence)
+    return BY_NAME.get(name, unknown)
+
+
 MORE: Final = "more"
 """The subject of the alert about those of a kind that are not told one by one."""
 
@@ -180,15 +189,4 @@ class Empty(dict[str, str]):
 
 def alert_sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = False) -> str:
     """In English."""
-    kind = BY_NAME.get(name)
-    return name if kind is None else alert_pattern(kind, subject, is_over) % Empty(facts)
-
-
-def alert_remedy(name: str) -> str:
-    """What to do. In English."""
-    return BY_NAME[name].remedy if name in BY_NAME else ""
-
-
-def severity(name: str) -> Severity:
-    """What another version has kept counts as an error."""
-    return BY_NAME[name].severity if name in BY_NAME else "error"
+    return alert_pattern(kind_of(name), subject, is_over) % Empty(facts)

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import secrets
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -61,20 +62,15 @@ def new_code() -> str:
 
 def note_sent(data: Path, settings: Alerts, code: str, now: datetime) -> None:
     """The relay has taken a trial with this code. A way that was confirmed stays so. Raises OSError."""
-    known = _read(data)
-    way = _way(settings)
-    confirmed = known.confirmed_at if known is not None and known.way == way else None
-    trial = Trial(way=way, code=_hash(way, code), sent_at=timestamps.to_text(now), confirmed_at=confirmed)
-    write_json_file(data / FILE, trial)
+    known = _trial(data, settings)
+    sent = {"code": _hash(known.way, code), "sent_at": timestamps.to_text(now)}
+    write_json_file(data / FILE, known.model_copy(update=sent))
 
 
 def confirm_mail_code(data: Path, settings: Alerts, code: str, now: datetime) -> bool:
     """Whether the code is that of the last trial by these settings, which are then confirmed. Raises OSError."""
-    known = _read(data)
-    way = _way(settings)
-    if known is None or known.way != way or known.code is None:
-        return False
-    if not hmac.compare_digest(known.code, _hash(way, code.strip())):
+    known = _trial(data, settings)
+    if known.code is None or not hmac.compare_digest(known.code, _hash(known.way, code.strip())):
         return False
     write_json_file(data / FILE, known.model_copy(update={"confirmed_at": timestamps.to_text(now)}))
     return True
@@ -83,28 +79,24 @@ def confirm_mail_code(data: Path, settings: Alerts, code: str, now: datetime) ->
 def state_of(data: Path, settings: Alerts) -> MailState:
     if not settings.mail_to:
         return MailState("off", [])
-    known = _read(data)
-    if known is None or known.way != _way(settings):
-        return MailState("untried", settings.mail_to)
+    known = _trial(data, settings)
     if known.confirmed_at is not None:
         return MailState("confirmed", settings.mail_to, known.confirmed_at)
-    return MailState("sent", settings.mail_to, known.sent_at)
+    return MailState("untried" if known.code is None else "sent", settings.mail_to, known.sent_at)
 
 
-def _read(data: Path) -> Trial | None:
-    try:
-        with (data / FILE).open("rb") as file:
-            return Trial.model_validate_json(file.read(MOST_READ))
-    except (OSError, ValidationError):
-        return None
-
-
-def _way(settings: Alerts) -> str:
+def _trial(data: Path, settings: Alerts) -> Trial:
+    """What is known of these settings: nothing where others were tried, or the file cannot be read."""
     named = (
         *(settings.mail_to, settings.mail_from, settings.mail_relay, settings.mail_port),
         *(settings.mail_tls, settings.mail_user),
     )
-    return hashlib.sha256(json.dumps(named).encode()).hexdigest()
+    way = hashlib.sha256(json.dumps(named).encode()).hexdigest()
+    with suppress(OSError, ValidationError), (data / FILE).open("rb") as file:
+        known = Trial.model_validate_json(file.read(MOST_READ))
+        if known.way == way:
+            return known
+    return Trial(way=way)
 
 
 def _hash(way: str, code: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from wmsd import __version__
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.server.alerts.alerts_file import Notice
-from wmsd.server.alerts.kinds import BY_NAME, MORE, alert_remedy, alert_sentence
+from wmsd.server.alerts.kinds import BY_NAME, MORE, alert_sentence, kind_of
 
 TEST: Final = "This is a test. Nothing is wrong."
 
@@ -31,7 +31,7 @@ def alert_body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -
             "sentence": TEST
             if is_test
             else complete(alert_sentence(notice.kind, notice.subject, notice.facts, is_over)),
-            "remedy": "" if is_over else complete(alert_remedy(notice.kind)),
+            "remedy": "" if is_over else complete(kind_of(notice.kind).remedy),
             "facts": notice.facts,
             "subject": None if notice.subject in ("", MORE) else notice.subject,
             "begun_at": notice.begun_at,

@@ -13,8 +13,8 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option,
 from wmsd.log.output import escape_controls
 from wmsd.server.alerts.alerts_file import Kept, Notice, OpenAlert, as_of, read_alerts
 from wmsd.server.alerts.channels import Channel, channels_of
-from wmsd.server.alerts.kinds import BY_NAME, alert_remedy, alert_sentence
-from wmsd.server.alerts.mail_confirmation import MailState, confirm_mail_code, new_code, note_sent, state_of
+from wmsd.server.alerts.kinds import alert_sentence, kind_of
+from wmsd.server.alerts.mail_confirmation import confirm_mail_code, new_code, note_sent, state_of
 from wmsd.server.alerts.messages import Outcome
 
 NONE_SET = (
@@ -55,9 +55,9 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
     rows = [
         {
             "since": each.begun_at,
-            "alert": _title(each.kind),
+            "alert": kind_of(each.kind).title,
             "says": f"{_sentence(each)}{_gone(each)}",
-            "what to do": complete_commands(alert_remedy(each.kind)),
+            "what to do": complete_commands(kind_of(each.kind).remedy),
         }
         for each in kept.open
     ]
@@ -72,7 +72,7 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
         note(f"No server runs: this is what the last one knew{as_of(command_line.folder.path)}.")
     if not channels_of(command_line.settings, command_line.folder.path, SystemClock()):
         note(NONE_SET)
-    if (unconfirmed := _mail_of(command_line).sentence) is not None:
+    if (unconfirmed := state_of(command_line.folder.path, command_line.settings.alerts).sentence) is not None:
         note(unconfirmed)
 
 
@@ -139,10 +139,6 @@ def confirm_mail(command_line: CommandLine, code: str) -> None:
     note(f"Confirmed: alerts come to {', '.join(settings.mail_to)}.")
 
 
-def _mail_of(command_line: CommandLine) -> MailState:
-    return state_of(command_line.folder.path, command_line.settings.alerts)
-
-
 async def _sent(ways: list[Channel], test: Notice) -> dict[str, Outcome]:
     try:
         outcomes = await asyncio.gather(*(way.send(test, 1) for way in ways))
@@ -158,7 +154,7 @@ def _as_json(kept: Kept) -> dict[str, Any]:
             {
                 **each.model_dump(),
                 "sentence": _sentence(each),
-                "remedy": complete_commands(alert_remedy(each.kind)),
+                "remedy": complete_commands(kind_of(each.kind).remedy),
             }
             for each in kept.open
         ],
@@ -173,10 +169,6 @@ def _gone(alert: OpenAlert) -> str:
         if alert.gone_at
         else ""
     )
-
-
-def _title(kind: str) -> str:
-    return BY_NAME[kind].title if kind in BY_NAME else kind
 
 
 def _sentence(alert: OpenAlert) -> str:

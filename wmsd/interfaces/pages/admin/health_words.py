@@ -7,7 +7,7 @@ from wmsd.interfaces.pages.kit.text.finding_sentences import fact_of
 from wmsd.interfaces.pages.kit.text.language import translate_error, translate_text
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.maintenance.backups.backup_verdict import REMEDY
-from wmsd.server.alerts.kinds import BY_NAME, Empty, alert_pattern, severity
+from wmsd.server.alerts.kinds import Empty, alert_pattern, kind_of
 from wmsd.tenants.recovery.findings import REMEDY as REMEDY_AFTER
 
 
@@ -108,23 +108,19 @@ def _unknown(name: str) -> CheckWords:
 
 
 def title_of(alert: Mapping[str, Any]) -> str:
-    kind = BY_NAME.get(alert["kind"])
-    return alert["kind"] if kind is None else translate_text(kind.title)
+    return translate_text(kind_of(alert["kind"]).title)
 
 
 def sentence_of(alert: Mapping[str, Any]) -> str:
     """A fact may be a sentence of the house itself, such as why a file cannot be used."""
-    kind = BY_NAME.get(alert["kind"])
-    if kind is None:
-        return str(alert["sentence"])
+    kind = kind_of(alert["kind"])
     facts = {name: translate_error(fact_of(value, kind.words)) for name, value in alert["facts"].items()}
     return translate_text(alert_pattern(kind, alert["subject"], is_over=False)) % Empty(facts)
 
 
 def remedy_of(alert: Mapping[str, Any]) -> str:
-    kind = BY_NAME.get(alert["kind"])
-    return "" if kind is None else translate_text(kind.remedy)
+    return translate_text(kind_of(alert["kind"]).remedy)
 
 
 def is_error(alert: Mapping[str, Any]) -> bool:
-    return severity(alert["kind"]) == "error"
+    return kind_of(alert["kind"]).severity == "error"
