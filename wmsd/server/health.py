@@ -11,15 +11,13 @@ from wmsd.base import timestamps
 from wmsd.base.machine.disk import Level, disk_of
 from wmsd.contract.access import has_role
 from wmsd.contract.context import Caller
-from wmsd.data_folder.clock_verdict import WrongClock, tokens_of
-from wmsd.data_folder.clock_verdict import wrong_clock as judged
+from wmsd.data_folder import clock_verdict
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.freezes import LONG, age
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import Seen
-from wmsd.maintenance.keys.key_protection import protection
-from wmsd.maintenance.keys.key_protection import read_known_keys as read_keys
+from wmsd.maintenance.keys.key_protection import protection, read_known_keys
 from wmsd.server.alerts.conditions import verdict_of_replica
 from wmsd.server.jobs import Jobs
 from wmsd.tenants.companies import store as companies
@@ -137,11 +135,11 @@ def _webhooks(jobs: Jobs) -> dict[str, Any]:
     return _judged(False, switched_off=off) if off else _judged(True)
 
 
-async def wrong_clock(installation: Installation, jobs: Jobs) -> WrongClock | None:
+async def wrong_clock(installation: Installation, jobs: Jobs) -> clock_verdict.WrongClock | None:
     """None too where `platform.db` cannot be read, which another check tells."""
     known, now = jobs.clock_watch.known, installation.clock.now()
-    tokens = await read_platform(installation, lambda tx: tokens_of(tx, known, now))
-    return None if tokens is None else judged(known, tokens, now)
+    tokens = await read_platform(installation, lambda tx: clock_verdict.tokens_of(tx, known, now))
+    return None if tokens is None else clock_verdict.wrong_clock(known, tokens, now)
 
 
 async def _clock(installation: Installation, jobs: Jobs) -> dict[str, Any]:
@@ -186,7 +184,7 @@ def _moves(installation: Installation, frozen: Mapping[str, str]) -> dict[str, A
 
 async def _keys(installation: Installation, seen: Seen | None) -> dict[str, Any]:
     """Whether the keys outlive this box."""
-    known = await read_platform(installation, read_keys)
+    known = await read_platform(installation, read_known_keys)
     if known is None:
         return _judged(True)
     found = protection(known, installation.settings.backup, seen is not None and seen.made is not None)

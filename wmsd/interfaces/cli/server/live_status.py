@@ -111,23 +111,20 @@ def conditions_of_server(figures: ServerFigures) -> list[str]:
 
 def line(figures: ServerFigures | None, troubles: list[str]) -> str:
     """Everything in one line, for a file or another program."""
-    if figures is None:
-        return f"{_now()}  {NONE_RUNS}{_troubles(troubles)}"
-    minute, memory = figures.last_minute, figures.process.memory_bytes
-    return (
-        f"{_now()}  requests {minute.requests}/{minute.seconds:.0f}s{_times(figures)}  "
-        f"open {figures.companies.open}/{figures.companies.known}  waiting {figures.deliveries.waiting}  "
-        f"largest log {size_text(figures.logs.largest_bytes)}  memory {size_text(memory)}  "
-        f"loop {_milliseconds(figures.loop.lag_seconds)}{_troubles(troubles)}"
-    )
+    parts = [NONE_RUNS] if figures is None else _parts(figures)
+    return "  ".join([f"{datetime.now().astimezone():%H:%M:%S}", *parts, *troubles])
 
 
-def _now() -> str:
-    return f"{datetime.now().astimezone():%H:%M:%S}"
-
-
-def _troubles(sentences: list[str]) -> str:
-    return "".join(f"  {each}" for each in sentences)
+def _parts(figures: ServerFigures) -> list[str]:
+    minute = figures.last_minute
+    return [
+        f"requests {minute.requests}/{minute.seconds:.0f}s{_times(figures)}",
+        f"open {figures.companies.open}/{figures.companies.known}",
+        f"waiting {figures.deliveries.waiting}",
+        f"largest log {size_text(figures.logs.largest_bytes)}",
+        f"memory {size_text(figures.process.memory_bytes)}",
+        f"loop {_milliseconds(figures.loop.lag_seconds)}",
+    ]
 
 
 def _times(figures: ServerFigures) -> str:

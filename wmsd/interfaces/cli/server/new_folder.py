@@ -25,6 +25,7 @@ SHOWN: Final = 3
 OWN_BEGINNING: Final = "wmsd"
 """How the program's own files begin that are downloaded and kept: wmsd, wmsd-1.1.0.minisig, wmsd.previous."""
 
+SOURCES: Final = Path(wmsd.__file__).resolve().parents[1]
 PRINTED_TO: Final = (1, 2)
 """Standard output and standard error."""
 
@@ -109,11 +110,7 @@ def _is_chosen(command_line: CommandLine, here: Path) -> bool:
     """
     is_named = any("data" in layer.values.get("server", {}) for layer in command_line.layers)
     file = command_line.config_file
-    return is_named or (file is not None and file.resolve().parent == here) or here == _sources()
-
-
-def _sources() -> Path:
-    return Path(wmsd.__file__).resolve().parents[1]
+    return is_named or (file is not None and file.resolve().parent == here) or here == SOURCES
 
 
 def _others(command_line: CommandLine, here: Path) -> Iterator[str]:

@@ -28,12 +28,11 @@ from wmsd.data_folder.platform_loss import restoring_platform
 from wmsd.interfaces.cli.kit.command_hints import complete_commands
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, say, with_installation
 from wmsd.interfaces.cli.server import live_status
+from wmsd.maintenance.backups import other_server
 from wmsd.maintenance.backups.backup_verdict import REMEDY, backup_verdict
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, proven_there, read_record
 from wmsd.maintenance.backups.newest_backup import BackupsIn
-from wmsd.maintenance.backups.other_server import REMEDY as OTHER_REMEDY
-from wmsd.maintenance.backups.other_server import SAYS, other_server_of
 from wmsd.maintenance.backups.schedule import local_now
 from wmsd.maintenance.keys.key_protection import known_keys, protection
 from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
@@ -43,8 +42,7 @@ from wmsd.server.alerts.alerts_file import as_of, read_alerts
 from wmsd.server.alerts.mail_confirmation import state_of
 from wmsd.server.figures.ask import figures_of
 from wmsd.server.figures.schema import ServerFigures
-from wmsd.tenants.recovery.findings import REMEDY as REMEDY_AFTER
-from wmsd.tenants.recovery.findings import open_sentence
+from wmsd.tenants.recovery import findings as recovery_findings
 
 EVERY_SECONDS: Final = 2.0
 CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
@@ -77,10 +75,7 @@ def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) 
         _watch(command_line, as_json)
         return
     status = _status(command_line)
-    if as_json:
-        say(_as_json(status), as_json)
-    else:
-        say(status.shown, as_json)
+    say(_as_json(status) if as_json else status.shown, as_json)
     if status.wrong:
         fail(status.wrong)
 
@@ -97,7 +92,7 @@ def _status(command_line: CommandLine) -> Status:
     silent = _silent(folder, server) if figures is None else None
     record = read_record(folder.path)
     backups = backup_verdict(command_line.settings.backup, record, local_now())
-    disk = disk_of(folder.path)
+    disk, alerts = disk_of(folder.path), len(read_alerts(folder.path).open)
     files = [folder.platform_file, *folder.companies.glob("*.db")]
     known = companies_of(folder) if server is None else {}
     frozen = frozen_of(folder) if server is None else {}
@@ -114,14 +109,14 @@ def _status(command_line: CommandLine) -> Status:
         "backup": backups.sentence,
         "backup folder": _backup_folder(command_line),
         "alerts go to": _told_of_alerts(command_line),
-        **_remembered(folder, server is not None),
+        **_remembered(folder, alerts, server is not None),
     }
     wrong = [
         *_of_silence(silent),
         *([] if server is not None else _of_damage(command_line)),
         *([] if server is not None else _of_clock(folder)),
         *_of_missing_files(folder, known),
-        *_of_alerts(folder, server is not None),
+        *_of_alerts(folder, alerts, server is not None),
         *filter(None, [state_of(folder.path, command_line.settings.alerts).sentence]),
         *([] if silent is not None else _of_recovery(folder, figures, shown)),
         *_of_replica(command_line, shown),
@@ -132,8 +127,8 @@ def _status(command_line: CommandLine) -> Status:
     ]
     if not backups.ok:
         wrong.append(f"Backups: {backups.text} {REMEDY}")
-    if (other := other_server_of(read_record(folder.path))) is not None:
-        wrong.append(f"{SAYS.format(archive=other.archive)} {OTHER_REMEDY}")
+    if (other := other_server.other_server_of(record)) is not None:
+        wrong.append(f"{other_server.SAYS.format(archive=other.archive)} {other_server.REMEDY}")
     if figures is not None:
         wrong += live_status.conditions_of_server(figures)
         shown |= live_status.companies(figures)
@@ -203,12 +198,7 @@ def _backup_folder(command_line: CommandLine) -> str:
     return f"{found.path}{', on the disk of the data, and lost with it' if is_beside else ''}"
 
 
-def _open_alerts(folder: DataFolder) -> int:
-    return len(read_alerts(folder.path).open)
-
-
-def _of_alerts(folder: DataFolder, is_served: bool) -> Iterator[str]:
-    count = _open_alerts(folder)
+def _of_alerts(folder: DataFolder, count: int, is_served: bool) -> Iterator[str]:
     if not count:
         return
     which = "`wmsd alerts` says which, and what to do."
@@ -235,12 +225,11 @@ def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[
     number = open_recovery_of(folder) if figures is None else figures.recovery_open or 0
     if number:
         shown["day after"] = f"{number} open: see wmsd recovery list"
-        yield f"{open_sentence(number)} {REMEDY_AFTER}"
+        yield f"{recovery_findings.open_sentence(number)} {recovery_findings.REMEDY}"
 
 
-def _remembered(folder: DataFolder, is_served: bool) -> dict[str, str]:
-    """What a server has written down: alerts that are open, and what was found at the page Health."""
-    count = _open_alerts(folder)
+def _remembered(folder: DataFolder, count: int, is_served: bool) -> dict[str, str]:
+    """What a server has written down: the number of open alerts, and what was found at the page Health."""
     known = "" if is_served else f" for the last server{as_of(folder.path)}"
     shown = {"alerts": f"{count} open{known}: see wmsd alerts" if count else "none"}
     last = read_examination(folder.path)
