@@ -14,6 +14,7 @@ LOG = logging.getLogger("wmsd.serve")
 LOOK_SECONDS: Final = 0.5
 MISSED_LOOKS: Final = 10
 """Looks in a row until the loop counts as stuck. A suspended process misses none, as it would miss seconds."""
+STUCK: Final = "nothing has been answered for %d s: wmsd starts again. What was acknowledged is on disk."
 
 
 class Watchdog:
@@ -54,19 +55,13 @@ class Watchdog:
                 self._loop.call_soon_threadsafe(self._move)
                 if missed >= MISSED_LOOKS and not is_told:
                     is_told = True  # one look more: the loop may have waited for the log itself
-                    self._tell()
+                    LOG.critical(STUCK, LOOK_SECONDS * MISSED_LOOKS)
             except Exception as error:
                 if self._loop.is_closed():
                     return
                 if not is_shortage(error):
                     raise
                 missed = 0  # the loop could not be asked
-
-    def _tell(self) -> None:
-        seconds = LOOK_SECONDS * MISSED_LOOKS
-        LOG.critical(
-            "nothing has been answered for %d s: wmsd starts again. What was acknowledged is on disk.", seconds
-        )
 
     def _move(self) -> None:
         self._has_moved = True

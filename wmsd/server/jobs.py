@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import math
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -29,13 +28,12 @@ from wmsd.imports.upload_jobs import ImportDesk
 from wmsd.installation.live_changes import LiveChanges
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
-from wmsd.server import job_names
 from wmsd.server.alerts.alerts import ALERT_SECONDS, Alerts
 from wmsd.server.alerts.channels import channels_of
 from wmsd.server.alerts.conditions import Looks
 from wmsd.server.alerts.disk_watch import LOOK_SECONDS, DiskWatch
 from wmsd.server.job_log import JobLog
-from wmsd.server.job_names import Job, Words
+from wmsd.server.job_names import WORDS, Job
 from wmsd.server.missing_credentials import LostCredentials
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
@@ -88,42 +86,42 @@ class Jobs:
         """When each company's file was last tidied as once a day."""
         self.log = JobLog(self._clock)
         self._jobs = self._declared()
-        for seconds, job, words in self._jobs:
-            self.log.declare(job.__name__, *words, every=seconds)
+        for seconds, job in self._jobs:
+            self.log.declare(job.__name__, *WORDS[job.__name__], every=seconds)
 
-    def _declared(self) -> list[tuple[float, Job, Words]]:
-        """Every job, with the seconds from one run to the next, and what it does in words for people."""
+    def _declared(self) -> list[tuple[float, Job]]:
+        """Every job, with the seconds from one run to the next."""
         access, files, marks = self._installation.access, self._installation.files, self._installation.marks
-        jobs: list[tuple[float, Job, Words]] = [
-            (NOTICE_CHANGES_SECONDS, self._notice_changes, job_names.NOTICE_CHANGES),
-            (SENDER_TICK_SECONDS, self.sender.tick, job_names.SEND_WEBHOOKS),
-            (1, self.watch_the_clock, job_names.WATCH_CLOCK),
-            (600, self.clock_watch.keep, job_names.KEEP_CLOCK),
-            (60, access.write_token_uses, job_names.WRITE_TOKEN_USES),
-            (60, access.write_session_uses, job_names.WRITE_SESSION_USES),
-            (60, self._installation.failed_sign_ins.write_failed_sign_ins, job_names.WRITE_FAILED_SIGN_INS),
-            (60, self.write_request_counts, job_names.WRITE_REQUEST_COUNTS),
-            (60, marks.write, job_names.WRITE_MARKS),
-            (1, self.keep_today, job_names.KEEP_TODAY),
-            (10, files.close_unused, job_names.CLOSE_UNUSED),
-            (TRY_AGAIN_SECONDS, self.try_failed_writes, job_names.TRY_FAILED_WRITES),
-            (TRY_AGAIN_SECONDS, self.write_logs_back, job_names.WRITE_LOGS_BACK),
-            (TRY_AGAIN_SECONDS, self.look_at_credentials, job_names.LOOK_AT_CREDENTIALS),
-            (60, self.make_reserve, job_names.MAKE_RESERVE),
-            (LOOK_SECONDS, self.watch_the_disk, job_names.WATCH_DISK),
-            (ALERT_SECONDS, self.watch_for_alerts, job_names.ALERT),
-            (3600, self.sweep_tokens, job_names.SWEEP_TOKENS),
-            (3600, self.tell_of_ending_tokens, job_names.TELL_OF_TOKENS),
-            (3600, self.tidy_files, job_names.TIDY_FILES),
-            (3600, self.forget_old_requests, job_names.FORGET_REQUESTS),
+        jobs: list[tuple[float, Job]] = [
+            (NOTICE_CHANGES_SECONDS, self._notice_changes),
+            (SENDER_TICK_SECONDS, self.sender.tick),
+            (1, self.watch_the_clock),
+            (600, self.clock_watch.keep),
+            (60, access.write_token_uses),
+            (60, access.write_session_uses),
+            (60, self._installation.failed_sign_ins.write_failed_sign_ins),
+            (60, self.write_request_counts),
+            (60, marks.write),
+            (1, self.keep_today),
+            (10, files.close_unused),
+            (TRY_AGAIN_SECONDS, self.try_failed_writes),
+            (TRY_AGAIN_SECONDS, self.write_logs_back),
+            (TRY_AGAIN_SECONDS, self.look_at_credentials),
+            (60, self.make_reserve),
+            (LOOK_SECONDS, self.watch_the_disk),
+            (ALERT_SECONDS, self.watch_for_alerts),
+            (3600, self.sweep_tokens),
+            (3600, self.tell_of_ending_tokens),
+            (3600, self.tidy_files),
+            (3600, self.forget_old_requests),
         ]
         if self.imports is not None:
-            jobs.append((3600, self.imports.forget_old, job_names.FORGET_UPLOADS))
-        return jobs if self.backups is None else [*jobs, (60, self.backups.look, job_names.LOOK_AT_BACKUPS)]
+            jobs.append((3600, self.imports.forget_old))
+        return jobs if self.backups is None else [*jobs, (60, self.backups.look)]
 
     async def start(self) -> None:
         """The watch of the clock is started before, apart: nothing may change until then."""
-        self._repeating = [asyncio.ensure_future(self._repeat(seconds, job)) for seconds, job, _ in self._jobs]
+        self._repeating = [asyncio.ensure_future(self._repeat(seconds, job)) for seconds, job in self._jobs]
         await self.sender.start()
 
     async def stop(self) -> None:
@@ -169,20 +167,14 @@ class Jobs:
     async def _notice_changes(self) -> None:
         self.last_tick = self._clock.monotonic()
         self._installation.files.notice_moved()
-        if await self._installation.access.forget_if_changed():
-            await self.clock_watch.hear()
-            await self._end_streams()
-            await self._end_imports()
-
-    async def _end_streams(self) -> None:
-        """Open pages of a session that somebody has ended are told at once, not only with the next beat."""
-        if ended := await self._installation.access.ended_of(self.changes.sessions):
-            self.changes.end_sessions(ended)
-
-    async def _end_imports(self) -> None:
-        """Those of companies that were suspended."""
+        access = self._installation.access
+        if not await access.forget_if_changed():
+            return
+        await self.clock_watch.hear()
+        if ended := await access.ended_of(self.changes.sessions):
+            self.changes.end_sessions(ended)  # their open pages are told at once, not only with the next beat
         if self.imports is not None:
-            known = await self._installation.access.companies()
+            known = await access.companies()
             self.imports.end_of({each.id for each in known.values() if each.suspended_at is not None})
 
     async def watch_the_clock(self) -> None:
@@ -203,7 +195,9 @@ class Jobs:
     async def write_logs_back(self) -> None:
         """Writes logs back into their files. Logs a failure, because otherwise the log would grow unnoticed."""
         known = [self._installation.platform, *self._installation.files.open]
-        for database in {*await asyncio.to_thread(_with_large_logs, known), *self._with_failed_logs}:
+        sizes = await asyncio.to_thread(lambda: {each: log_bytes(each.path) for each in known})
+        large = {each for each, size in sizes.items() if size > LOG_BYTES}
+        for database in large | self._with_failed_logs:
             what = f"the log of {database.path} cannot be written into it, and grows"
             self._with_failed_logs.discard(database)
             try:
@@ -301,7 +295,3 @@ class Jobs:
             self.sender.committed(company.id)  # it audits what was switched off
         if is_daily:
             await database.write(refresh_statistics, is_quiet=True)
-
-
-def _with_large_logs(databases: Iterable[Database]) -> list[Database]:
-    return [each for each in databases if log_bytes(each.path) > LOG_BYTES]

@@ -42,10 +42,6 @@ def sentence_of(said: Sequence[str]) -> str | None:
     if "[PYI-" not in text and "error while loading shared libraries" not in text:
         return None
     found = next((sentence for words, sentence in KINDS if words in text), None)
-    return None if found is None else found.format(folder=_temporary())
-
-
-def _temporary() -> Path:
-    """Where this program has unpacked itself. Python names another folder when that one is full."""
-    own = own_program.unpacked()
-    return Path(tempfile.gettempdir()) if own is None else own.parent
+    own = own_program.unpacked()  # Python names another folder when the one that it is in is full
+    folder = Path(tempfile.gettempdir()) if own is None else own.parent
+    return None if found is None else found.format(folder=folder)

@@ -3,7 +3,6 @@
 import filecmp
 import os
 import pwd
-import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from wmsd.host.program_file import ProgramFile
 from wmsd.host.systemd import commands, unit
 from wmsd.host.systemd.checks import check_folder, check_program, check_unit, check_user
 from wmsd.host.systemd.commands import ServiceError
-from wmsd.host.systemd.paths import CONFIG, NAME, PROGRAM, STATE, UNIT, UNIT_FILE
+from wmsd.host.systemd.paths import CONFIG, NAME, PROGRAM, STATE, UNIT_FILE
 from wmsd.host.systemd.settings_file import Values, read_config, settings_from, with_folders
 from wmsd.settings.toml_writer import example
 
@@ -71,21 +70,27 @@ def _for_user(name: str, account: pwd.struct_passwd | None) -> Iterator[Step]:
 
 def _for_program(program: Path) -> Iterator[Step]:
     if not PROGRAM.exists():
-        yield Step(f"{program} was copied to {PROGRAM}.", lambda: _copy(program))
+        yield Step(f"{program} was copied to {PROGRAM}.", lambda: _put(PROGRAM, program.read_bytes(), 0o755))
     elif not filecmp.cmp(program, PROGRAM, shallow=False):
         kept = ProgramFile(PROGRAM).previous
         sentence = f"{program} was copied to {PROGRAM}. The program that was there is {kept} now."
         yield Step(sentence, lambda: _replace(program))
 
 
-def _copy(program: Path) -> None:
-    PROGRAM.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    new = ProgramFile(PROGRAM).new
+def _put(path: Path, content: bytes, mode: int, group: int | None = None) -> None:
+    """Puts a file of root's in its place, whole or not at all."""
+    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.new")
     new.unlink(missing_ok=True)
-    shutil.copyfile(program, new)
-    new.chmod(0o755)
-    new.replace(PROGRAM)
-    sync(PROGRAM.parent)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        if group is not None:
+            os.fchown(file.fileno(), 0, group)
+        os.fchmod(file.fileno(), mode)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    sync(path.parent)
 
 
 def _replace(program: Path) -> None:
@@ -108,17 +113,7 @@ def _for_config(user: str, account: pwd.struct_passwd | None, before: str | None
 
 def _write_config(user: str, text: str) -> None:
     """Only the service and root read it: secrets of providers may come into it."""
-    CONFIG.parent.mkdir(mode=0o755, exist_ok=True)
-    new = CONFIG.with_name(f".{CONFIG.name}.new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-        os.fchown(file.fileno(), 0, _account(user).pw_gid)
-        os.fchmod(file.fileno(), 0o640)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(CONFIG)
-    sync(CONFIG.parent)
+    _put(CONFIG, text.encode(), 0o640, _account(user).pw_gid)
 
 
 def _for_folders(user: str, outside: tuple[Path, ...]) -> Iterator[Step]:
@@ -144,15 +139,9 @@ def _give_folder(user: str, folder: Path) -> None:
 def _for_unit(text: str) -> Iterator[Step]:
     is_new = not UNIT_FILE.exists()
     if is_new or UNIT_FILE.read_text(encoding="utf-8") != text:
-        yield Step(f"{UNIT_FILE} was {'written' if is_new else 'changed'}.", lambda: _write_unit(text))
-
-
-def _write_unit(text: str) -> None:
-    new = UNIT_FILE.with_name(f".{UNIT}.new")
-    new.write_text(text, encoding="utf-8")
-    new.chmod(0o644)
-    new.replace(UNIT_FILE)
-    sync(UNIT_FILE.parent)
+        yield Step(
+            f"{UNIT_FILE} was {'written' if is_new else 'changed'}.", lambda: _put(UNIT_FILE, text.encode(), 0o644)
+        )
 
 
 def _account(user: str) -> pwd.struct_passwd:

@@ -96,7 +96,11 @@ def alternative_names(authority: x509.Certificate, machine: MachineNames) -> lis
     permitted = constraints.permitted_subtrees or []
     domains = [each.value for each in permitted if isinstance(each, x509.DNSName)]
     return [
-        *(x509.DNSName(name) for name in machine.names if any(_is_in(name, domain) for domain in domains)),
+        *(
+            x509.DNSName(name)
+            for name in machine.names
+            if any(f".{name}".endswith(f".{each}") for each in domains)
+        ),
         *(x509.IPAddress(each) for each in machine.addresses if is_in_networks(each, LOCAL_NETWORKS)),
     ]
 
@@ -104,10 +108,6 @@ def alternative_names(authority: x509.Certificate, machine: MachineNames) -> lis
 def certificate_fingerprint(certificate: x509.Certificate) -> str:
     """SHA-256, as systems show it."""
     return certificate.fingerprint(hashes.SHA256()).hex(":").upper()
-
-
-def _is_in(name: str, domain: str) -> bool:
-    return name == domain or name.endswith(f".{domain}")
 
 
 def _builder(

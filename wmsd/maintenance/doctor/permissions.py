@@ -5,6 +5,7 @@ import os
 import pwd
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -173,9 +174,9 @@ def _owners(at: Situation) -> Found:
         return
     files = [path.with_name(path.name + side) for path in at.files for side in SIDES]
     for path in (at.folder.companies, *files):
-        found = _user(path)
-        if found is not None and found != owner:
-            yield OTHER_OWNER.of(path, found=user_name(found), owner=user_name(owner))
+        with suppress(OSError):
+            if (found := path.lstat().st_uid) != owner:
+                yield OTHER_OWNER.of(path, found=user_name(found), owner=user_name(owner))
 
 
 def _is_of_private_group(path: Path) -> bool:
@@ -195,13 +196,6 @@ def _mode(path: Path) -> int:
         return path.stat().st_mode
     except OSError:
         return 0
-
-
-def _user(path: Path) -> int | None:
-    try:
-        return path.lstat().st_uid
-    except OSError:
-        return None
 
 
 def _can_be_entered(folder: Path) -> bool:

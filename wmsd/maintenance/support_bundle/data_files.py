@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,13 +48,11 @@ def _listed(folder: Path, before: str) -> Iterator[dict[str, Any]]:
 
 def _sum(folder: Path) -> dict[str, int]:
     number = size = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            number += 1
-            with suppress(OSError):
-                size += os.lstat(Path(place, name)).st_size
-            if number >= MOST_FILES:
-                return {"files": number, "bytes": size}
+    files = (Path(place, name) for place, _, names in os.walk(folder) for name in names)
+    for file in islice(files, MOST_FILES):
+        number += 1
+        with suppress(OSError):
+            size += file.lstat().st_size
     return {"files": number, "bytes": size}
 
 

@@ -145,7 +145,7 @@ class Alerts:
 
     async def _write(self) -> None:
         async with self._writing:
-            kept = self._only_of_ways(self.kept)
+            kept = self._kept = self.kept.only_of(self.ways)
             if kept == self._written:
                 return
             try:
@@ -155,13 +155,6 @@ class Alerts:
             else:
                 self._written = kept
                 self._told.over(UNWRITTEN)
-
-    def _only_of_ways(self, kept: Kept) -> Kept:
-        """A way that the settings name no more has nothing that waits, and no failure."""
-        waiting = {name: each for name in self.ways if (each := kept.waiting_of(name))}
-        failures = {name: each for name, each in kept.failures.items() if name in self.ways}
-        self._kept = kept.model_copy(update={"waiting": waiting, "failures": failures})
-        return self.kept
 
     async def stop(self) -> None:
         """What was not taken yet goes out after the next start."""

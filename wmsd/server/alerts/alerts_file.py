@@ -1,6 +1,6 @@
 """What is remembered of alerts: a file in the data folder, for it must work while `platform.db` does not."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
@@ -83,10 +83,15 @@ class Kept(Part):
         return self.model_copy(update={"waiting": {**self.waiting, way: waiting}})
 
     def with_failure(self, way: ChannelName, failure: Failure | None) -> "Kept":
-        failures: Mapping[ChannelName, Failure] = {
-            name: each for name, each in self.failures.items() if name != way
-        }
-        return self.model_copy(update={"failures": failures if failure is None else {**failures, way: failure}})
+        failures = {**self.failures, way: failure}
+        known = {name: each for name, each in failures.items() if each is not None}
+        return self.model_copy(update={"failures": known})
+
+    def only_of(self, ways: Collection[ChannelName]) -> "Kept":
+        """A way that the settings name no more has nothing that waits, and no failure."""
+        waiting = {name: each for name in ways if (each := self.waiting_of(name))}
+        failures = {name: each for name, each in self.failures.items() if name in ways}
+        return self.model_copy(update={"waiting": waiting, "failures": failures})
 
 
 def read_alerts(data: Path) -> Kept:

@@ -24,7 +24,7 @@ from wmsd.http_client.lazy_client import LazyClient
 from wmsd.installation.open_installation import new_guard
 from wmsd.server.alerts.alerts_file import ChannelName, Notice
 from wmsd.server.alerts.mail import ToMail
-from wmsd.server.alerts.messages import Outcome, as_bytes
+from wmsd.server.alerts.messages import Outcome, as_bytes, one_line
 from wmsd.settings.all_settings import Settings
 
 LOG = logging.getLogger("wmsd.alerts")
@@ -197,5 +197,4 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 def end_of_output(said: bytes) -> str:
     """The end of what somebody said, on one line and without control characters."""
-    text = " ".join(said.decode(errors="replace").split())
-    return "".join(character for character in text if character.isprintable())[-LONGEST_SHOWN:].rstrip(".")
+    return one_line(said.decode(errors="replace"))[-LONGEST_SHOWN:].rstrip(".")

@@ -34,7 +34,8 @@ class DiskWatch:
 
     def note(self, disk: Disk) -> None:
         level = disk.level
-        if level < self.level and _with_less(disk).level >= self.level:
+        less = disk._replace(free=disk.free * 100 // (100 + MARGIN_PERCENT))
+        if level < self.level and less.level >= self.level:
             return
         before, self.level = self.level, level
         if level != before:
@@ -56,8 +57,3 @@ class DiskWatch:
             )
         else:
             LOG.info("the disk of %s has room again: %d MiB are free (%d %%)", where, free, percent)
-
-
-def _with_less(disk: Disk) -> Disk:
-    """The disk, with the margin less."""
-    return disk._replace(free=disk.free * 100 // (100 + MARGIN_PERCENT))

@@ -23,7 +23,7 @@ from wmsd.http_client.dns_resolver import DnsResolver
 from wmsd.http_client.guard import Guard
 from wmsd.server.alerts.alerts_file import ChannelName, Notice
 from wmsd.server.alerts.mail_failures import MailRefused, mail_failure_sentence
-from wmsd.server.alerts.messages import Outcome, alert_body
+from wmsd.server.alerts.messages import Outcome, alert_body, one_line
 from wmsd.settings.sections.alerts import Alerts
 
 if TYPE_CHECKING:  # imported when something is sent: a start does not need it
@@ -198,7 +198,7 @@ def message(
     mail = EmailMessage()
     mail["From"] = sender_of(settings)
     mail["To"] = ", ".join(settings.mail_to)
-    mail["Subject"] = _one_line(f"wmsd on {host}: {'over: ' if is_over else ''}{told['title']}")
+    mail["Subject"] = one_line(f"wmsd on {host}: {'over: ' if is_over else ''}{told['title']}")
     mail["Date"] = format_datetime(timestamps.from_text(notice.at).astimezone(UTC))
     mail["Message-ID"] = f"<{notice.id}@{_own_name()}>"
     mail["Auto-Submitted"] = "auto-generated"
@@ -210,7 +210,3 @@ def message(
     lines.append(f"Machine: {host}\nData folder: {told['data_folder']}\nAlert: {told['alert']}")
     mail.set_content("\n\n".join(filter(None, lines)) + "\n", cte="quoted-printable")
     return mail
-
-
-def _one_line(text: str) -> str:
-    return "".join(each for each in " ".join(text.split()) if each.isprintable())

@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
+from wmsd.server.alerts.messages import one_line
 from wmsd.settings.sections.alerts import Alerts
 
 LONGEST_SAID: Final = 200
@@ -124,8 +125,7 @@ def _wants_sign_in(said: str) -> str:
 
 
 def _said(code: int, text: str) -> str:
-    one_line = " ".join(text.split())
-    return f"{code} {''.join(each for each in one_line if each.isprintable())[:LONGEST_SAID]}".rstrip(" .")
+    return f"{code} {one_line(text)[:LONGEST_SAID]}".rstrip(" .")
 
 
 def _literally(text: str) -> str:

@@ -43,6 +43,11 @@ def alert_body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -
     }
 
 
+def one_line(text: str) -> str:
+    """The text on one line, without control characters."""
+    return "".join(each for each in " ".join(text.split()) if each.isprintable())
+
+
 def as_bytes(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> bytes:
     return json.dumps(alert_body(notice, data, complete), ensure_ascii=False).encode()
 

@@ -36,7 +36,7 @@ def declared() -> Iterator[str]:
 
 
 def jobs() -> list[job_names.Words]:
-    return [each for each in vars(job_names).values() if isinstance(each, job_names.Words)]
+    return [*job_names.WORDS.values()]
 
 
 @pytest.fixture(scope="module")

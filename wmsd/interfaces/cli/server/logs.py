@@ -6,6 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -111,7 +112,8 @@ def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_j
     most_bytes = None if most is None or wanted.since else LOOKED_THROUGH
     lines = LogFiles(path).lines(wanted.since, most_bytes, follow)
     try:
-        shown = _print(_last(_chosen(records(_for_now(lines)), wanted), most), as_json)
+        for_now = takewhile(lambda line: line is not None, lines)
+        shown = _print(_last(_chosen(records(for_now), wanted), most), as_json)
         if not follow:
             _say_if_none(shown, wanted)
         _print(_chosen(records(lines), wanted), as_json)
@@ -124,14 +126,6 @@ def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_j
         raise StorageError(
             f"{path} (log.file) cannot be read by this user: use the user of the server, or sudo."
         ) from None
-
-
-def _for_now(lines: Iterator[str | None]) -> Iterator[str]:
-    """Until there is no more for now."""
-    for line in lines:
-        if line is None:
-            return
-        yield line
 
 
 def _show_journal(wanted: Wanted, most: int | None, follow: bool, as_json: bool) -> None:

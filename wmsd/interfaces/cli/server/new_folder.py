@@ -12,6 +12,7 @@ import click
 
 import wmsd
 from wmsd.base.machine.private_files import create_folders
+from wmsd.base.plurals import first_few
 from wmsd.data_folder.messages import where_instead
 from wmsd.data_folder.names import strangers
 from wmsd.db.engine.failures import StorageError
@@ -140,8 +141,7 @@ def _of_settings(command_line: CommandLine) -> Iterator[Path]:
 def _told(found: Sequence[str]) -> str:
     if len(found) == 1:
         return f"one other file or folder: {_shown(found[0])}"
-    names = ", ".join([*map(_shown, found[:SHOWN]), *(["…"] if len(found) > SHOWN else [])])
-    return f"{len(found)} other files and folders: {names}"
+    return f"{len(found)} other files and folders: {', '.join(first_few(map(_shown, found), SHOWN))}"
 
 
 def _shown(name: str) -> str:

@@ -375,8 +375,7 @@ def _on_hangup(served_tls: ServedTls | None, manager: ServiceManager) -> None:
             if served_tls is not None:
                 served_tls.reload()
 
-    with contextlib.suppress(NotImplementedError):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
 def _stop() -> asyncio.Event:
@@ -384,6 +383,5 @@ def _stop() -> asyncio.Event:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(name, stop.set)
+        loop.add_signal_handler(name, stop.set)
     return stop
