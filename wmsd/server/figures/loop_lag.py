@@ -4,21 +4,11 @@ import asyncio
 from collections import deque
 from typing import Final, NamedTuple
 
-from wmsd.dispatch.request_measures import RequestMeasures, difference, quantile
+from wmsd.dispatch.request_measures import RequestMeasures, difference
 
 BEAT_SECONDS: Final = 1.0
 BEATS: Final = 60
 """How many are remembered."""
-
-
-class LastMinute(NamedTuple):
-    """`seconds`: how many the counts are of; fewer than 60 after a start. The times are in seconds."""
-
-    seconds: float
-    requests: int
-    half_within: float | None
-    most_within: float | None
-    """Within which 99 of 100 were answered."""
 
 
 class Beat(NamedTuple):
@@ -65,10 +55,11 @@ class LoopLag:
         """How late it was at the most in the last minute."""
         return max((each.lag for each in self._beats), default=0.0)
 
-    def last_minute(self, now: float) -> LastMinute:
-        """Up to now, on the loop's clock."""
+    def last_minute(self, now: float) -> tuple[float, list[int]]:
+        """The seconds up to now, on the loop's clock, fewer than 60 after a start; and the buckets of the requests
+        that were answered in them.
+        """
         if not self._beats:
-            return LastMinute(0.0, 0, None, None)
+            return 0.0, []
         begin = self._beats[0]
-        buckets = difference(self._measures.answered(), begin.answered)
-        return LastMinute(now - begin.at, sum(buckets), quantile(buckets, 0.5), quantile(buckets, 0.99))
+        return now - begin.at, difference(self._measures.answered(), begin.answered)

@@ -43,7 +43,7 @@ def _requests(figures: ServerFigures) -> Iterator[Sample]:
             yield (surface, status_class), float(number)
 
 
-def _costs(value: Callable[[PayerFigures], float]) -> Callable[[ServerFigures], Iterable[Sample]]:
+def of_payers(name: str, help_text: str, value: Callable[[PayerFigures], float]) -> Metric:
     """Of companies by their code, and of people by their id: a monitor need not know addresses."""
 
     def samples(figures: ServerFigures) -> Iterator[Sample]:
@@ -52,20 +52,18 @@ def _costs(value: Callable[[PayerFigures], float]) -> Callable[[ServerFigures], 
         for each in figures.costs.people:
             yield ("person", str(each.id)), value(each)
 
-    return samples
-
-
-def of_payers(name: str, help_text: str, value: Callable[[PayerFigures], float]) -> Metric:
-    return Metric(name, "counter", help_text, _costs(value), ("payer", "name"))
-
-
-def _version(figures: ServerFigures) -> Iterator[Sample]:
-    yield (figures.version,), 1.0
+    return Metric(name, "counter", help_text, samples, ("payer", "name"))
 
 
 DURATION: Final = "wmsd_request_duration_seconds"
 METRICS: Final = (
-    Metric("wmsd_info", "gauge", "Always 1; the label tells the version that runs.", _version, ("version",)),
+    Metric(
+        "wmsd_info",
+        "gauge",
+        "Always 1; the label tells the version that runs.",
+        lambda each: [((each.version,), 1.0)],
+        ("version",),
+    ),
     gauge(
         "process_start_time_seconds",
         "When the server started, in seconds since 1970.",

@@ -15,7 +15,7 @@ from wmsd.base.machine.memory import resident_memory
 from wmsd.contract.context import Company
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.sqlite import log_bytes
-from wmsd.dispatch.request_measures import RequestMeasures
+from wmsd.dispatch.request_measures import RequestMeasures, quantile
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import Seen
 from wmsd.server.alerts.conditions import verdict_of_replica
@@ -49,7 +49,7 @@ async def read_figures(
 ) -> ServerFigures:
     """`began`: when the server started, by the monotonic clock."""
     known = await installation.access.companies()
-    minute = pulse.last_minute(asyncio.get_running_loop().time())
+    seconds, answered = pulse.last_minute(asyncio.get_running_loop().time())
     open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}
     logs, process, disk = await asyncio.to_thread(_of_system, installation.folder, open_files)
     seen = None if jobs.backups is None else await jobs.backups.seen()
@@ -60,10 +60,10 @@ async def read_figures(
         up_seconds=installation.clock.monotonic() - began,
         requests=_requests(installation.measures),
         last_minute=MinuteFigures(
-            seconds=minute.seconds,
-            requests=minute.requests,
-            p50_seconds=minute.half_within,
-            p99_seconds=minute.most_within,
+            seconds=seconds,
+            requests=sum(answered),
+            p50_seconds=quantile(answered, 0.5),
+            p99_seconds=quantile(answered, 0.99),
         ),
         loop=LoopFigures(lag_seconds=pulse.lag, most_lag_seconds=pulse.most_lag),
         companies=_companies(installation, known),
