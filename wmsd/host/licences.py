@@ -6,6 +6,7 @@ import platform
 import re
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import Distribution
 from importlib.resources import files
@@ -58,12 +59,10 @@ def locked() -> list[str]:
 def of_packages(names: Iterable[str]) -> Iterator[Component]:
     """Those that are installed. The lock names some for other systems, too."""
     for name in names:
-        try:
+        with suppress(importlib.metadata.PackageNotFoundError):
             distribution = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-        text = _joined(str(file.locate()) for file in distribution.files or () if _is_licence(file.parts))
-        yield Component(name, distribution.version, _licence(distribution, text), text)
+            text = _joined(str(file.locate()) for file in distribution.files or () if _is_licence(file.parts))
+            yield Component(name, distribution.version, _licence(distribution, text), text)
 
 
 def of_the_rest() -> Iterator[Component]:

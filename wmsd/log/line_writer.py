@@ -78,7 +78,11 @@ class GroupedLines(logging.Handler):
             while waiting:
                 group = [waiting.popleft() for _ in range(min(AT_ONCE, len(waiting)))]
                 self._write_group(group)
-            self._tell_lost()
+            if lost := self._batches.count_lost():
+                requests = count_of(lost, "request was", "requests were")
+                sentence = f"{requests} not logged: the log could not be written as fast as they came"
+                own = {"name": REQUESTS.name, "levelno": logging.WARNING, "levelname": "WARNING", "msg": sentence}
+                super().emit(logging.makeLogRecord(own))
         finally:
             self.release()
 
@@ -88,13 +92,6 @@ class GroupedLines(logging.Handler):
             self._write("".join(f"{formatter.format_request(line)}\n" for line in group))
         except Exception:  # as logging itself: a log that cannot be written disturbs nothing else
             self._has_failed()
-
-    def _tell_lost(self) -> None:
-        if lost := self._batches.count_lost():
-            requests = count_of(lost, "request was", "requests were")
-            sentence = f"{requests} not logged: the log could not be written as fast as they came"
-            own = {"name": REQUESTS.name, "levelno": logging.WARNING, "levelname": "WARNING", "msg": sentence}
-            super().emit(logging.makeLogRecord(own))
 
     def _write(self, text: str) -> None:
         """Writes whole lines. Raises what the disk says."""

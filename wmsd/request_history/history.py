@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -61,8 +62,10 @@ class RequestHistory:
         self._folder = folder
         self._days = settings.days
         self._abilities = abilities
+        self._told = RepeatedFailures(LOG, (StorageError, RuntimeError), monotonic=clock.monotonic)
+        has_failed = partial(self._told.failed, NOT_KEPT)  # the next requests are kept again
         self._batches = Batches[Taken](
-            "wmsd-requests", self.write_waiting, self._has_failed, EVERY_SECONDS, MOST_WAITING
+            "wmsd-requests", self.write_waiting, has_failed, EVERY_SECONDS, MOST_WAITING
         )
         self.take = self._batches.take
         self._lock = threading.Lock()
@@ -78,7 +81,6 @@ class RequestHistory:
         self._reads: dict[int, int] = {}
         """How many reads of each company were kept in this second of the monotonic clock."""
         self._second = 0
-        self._told = RepeatedFailures(LOG, (StorageError, RuntimeError), monotonic=clock.monotonic)
 
     # --- on the event loop ---------------------------------------------------------------------------------------
 
@@ -97,10 +99,6 @@ class RequestHistory:
 
     # --- on a thread ---------------------------------------------------------------------------------------------
 
-    def _has_failed(self, error: Exception) -> None:
-        """The next requests are kept again."""
-        self._told.failed(NOT_KEPT, error)
-
     def write_waiting(self) -> None:
         """Keeps the requests that wait."""
         with self._lock:
@@ -116,7 +114,8 @@ class RequestHistory:
                     self._recent.add(company_id, line)
             if groups:
                 self._write(groups, first)
-            self._tell_lost()
+            if lost := self._batches.count_lost():
+                self._told.failed(TOO_MANY, RuntimeError(f"{lost} were left out"))
 
     def _line(self, taken: Taken) -> bytes | None:
         """None for one that is not kept."""
@@ -155,10 +154,6 @@ class RequestHistory:
             self._told.failed(NOT_IN_FILES, error)
         else:
             self._told.over(NOT_IN_FILES)
-
-    def _tell_lost(self) -> None:
-        if lost := self._batches.count_lost():
-            self._told.failed(TOO_MANY, RuntimeError(f"{lost} were left out"))
 
     def forget_old(self) -> None:
         """Deletes what is older than the settings say; everything when nothing is to be kept. Raises OSError."""
@@ -207,13 +202,12 @@ class RequestHistory:
     ) -> Iterator[bytes]:
         yield from recent
         for segment in reversed(segments):
-            if segment < before:
-                found = self._read(company_id, segment)
-                yield from reversed(found.split(b"\n") if containing in found else [])
-
-    def _read(self, company_id: int, segment: int) -> bytes:
-        try:
-            return self._segments.read(company_id, segment)
-        except OSError as error:
-            self._told.failed(NOT_READ, error)
-            return b""
+            if segment >= before:
+                continue
+            try:
+                found = self._segments.read(company_id, segment)
+            except OSError as error:
+                self._told.failed(NOT_READ, error)
+                continue
+            if containing in found:
+                yield from reversed(found.split(b"\n"))

@@ -49,7 +49,11 @@ def made(part: Part, hiding: Hiding) -> Made:
     """Whatever goes wrong is what the bundle is for, so it is told in the place of the part."""
     try:
         found = part.make()
-        text = hiding.text(found) if isinstance(found, str) else _json(hiding.json(found))
+        text = (
+            hiding.text(found)
+            if isinstance(found, str)
+            else json.dumps(hiding.json(found), ensure_ascii=False, indent=1, default=str) + "\n"
+        )
         error = None
     except Exception as failed:
         error = hiding.text(_in_words(failed))
@@ -68,10 +72,6 @@ def _in_words(failed: Exception) -> str:
         case OSError(filename=file, strerror=str(reason)) if file:
             return f"{file}: {reason.lower()}."
     return f"{type(failed).__name__}: {failed}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
 
 
 def write(file: Path, parts: Sequence[Made], names: str, now: datetime) -> None:

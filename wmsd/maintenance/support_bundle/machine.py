@@ -75,10 +75,8 @@ def _memory() -> dict[str, str]:
 
 
 def _umask() -> str | None:
-    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("Umask:"):
-            return line.split()[1]
-    return None
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next((line.split()[1] for line in lines if line.startswith("Umask:")), None)
 
 
 def _or_none(read: Callable[[], Any]) -> Any:

@@ -6,6 +6,7 @@ such as a password in the address of a provider, or a token that a journal has f
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,10 +42,11 @@ class Hiding:
         value = WEBHOOK_SECRET.sub(masking.MASK, value)
         value = QUERY.sub(rf"\1{masking.MASK}", value)
         value = E_MAIL.sub(NO_E_MAIL, value)
-        return value if self._codes is None else self._codes.sub(self._company, value)
-
-    def _company(self, found: re.Match[str]) -> str:
-        return f"company-{self._ids[found[0]]}"
+        return (
+            value
+            if self._codes is None
+            else self._codes.sub(lambda found: f"company-{self._ids[found[0]]}", value)
+        )
 
     def json(self, value: Any) -> Any:
         """Every text in it, keys too."""
@@ -73,9 +75,6 @@ def secrets_of(model: BaseModel) -> Iterator[str]:
 
 def _held(file: Path) -> Iterator[str]:
     """Whoever cannot read it can give nothing of it away."""
-    try:
-        with file.open("rb") as opened:
-            text = opened.read(MOST_READ).decode("utf-8", "replace")
-    except OSError:
-        return
-    yield from (line for each in text.splitlines() if len(line := each.strip()) >= LEAST_SECRET)
+    with suppress(OSError), file.open("rb") as opened:
+        text = opened.read(MOST_READ).decode("utf-8", "replace")
+        yield from (line for each in text.splitlines() if len(line := each.strip()) >= LEAST_SECRET)

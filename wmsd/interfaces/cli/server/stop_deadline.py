@@ -43,13 +43,10 @@ class StopDeadline:
     def _wait(self) -> None:
         seconds = SECONDS
         while not self._is_over.wait(seconds):
-            if busy := self._busy():
+            platform = [self._platform.path.name] if self._platform.is_writing else []
+            if busy := [*self._files.writing(), *platform]:
                 LOG.warning(LEFT_BEHIND, ", ".join(busy))
                 logs.flush()
                 self._instead()
                 os._exit(0)
             seconds = AGAIN_SECONDS
-
-    def _busy(self) -> list[str]:
-        """What is being written to: companies by their codes, and platform.db."""
-        return [*self._files.writing(), *([self._platform.path.name] if self._platform.is_writing else [])]
