@@ -21,14 +21,18 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
-class OpenAlert(Part):
-    """`gone_at`: since when the trouble is gone; the alert is over when it stays so for a while."""
+class Alert(Part):
+    """`subject`: which of its kind, such as `7`, a company's id."""
 
     kind: str
     subject: str = ""
-    """Which of its kind, such as `7`, a company's id."""
     facts: dict[str, str] = {}
     begun_at: str
+
+
+class OpenAlert(Alert):
+    """`gone_at`: since when the trouble is gone; the alert is over when it stays so for a while."""
+
     gone_at: str | None = None
 
 
@@ -39,16 +43,12 @@ class Rise(Part):
     at: str
 
 
-class Notice(Part):
+class Notice(Alert):
     """What is told once. `id` is the same at each attempt."""
 
     id: str
     number: int
     event: Event
-    kind: str
-    subject: str = ""
-    facts: dict[str, str] = {}
-    begun_at: str
     at: str
 
 

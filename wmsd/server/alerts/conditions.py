@@ -46,6 +46,9 @@ class Found:
     unknown: set[str]
     rises: dict[int, Rise]
 
+    def add(self, kind: AlertKind, facts: Mapping[str, object], subject: str = "") -> None:
+        self.troubles.append(Trouble(kind.name, subject, {name: str(fact) for name, fact in facts.items()}))
+
 
 class Looks:
     def __init__(
@@ -98,28 +101,27 @@ class Looks:
         if self._disk.level is Level.GOOD:
             return
         disk = await asyncio.to_thread(disk_of, self._installation.folder.path)
-        facts = {"free": str(disk.free // MEBIBYTE), "percent": str(disk.percent)}
-        found.troubles.append(Trouble(kinds.DISK_FILLS.name, "", facts))
+        facts = {"free": disk.free // MEBIBYTE, "percent": disk.percent}
+        found.add(kinds.DISK_FILLS, facts)
         if self._disk.level is Level.REFUSED:
-            found.troubles.append(Trouble(kinds.DISK_FULL.name, "", facts))
+            found.add(kinds.DISK_FULL, facts)
 
     async def _platform(self, found: Found) -> None:
         try:
             await self._installation.platform.read(companies.count)
         except STORAGE_FAILURES as error:
-            why = " ".join(str(error).split())
-            found.troubles.append(Trouble(kinds.PLATFORM_DOWN.name, "", {"why": why}))
+            found.add(kinds.PLATFORM_DOWN, {"why": " ".join(str(error).split())})
 
     async def _of_backups(self, found: Found) -> None:
         if self._backups is None:
             return
         judged = (await self._backups.seen()).verdict
         if not judged.ok:
-            found.troubles.append(Trouble(kinds.BACKUP.name, "", {"why": judged.sentence.rstrip(".")}))
+            found.add(kinds.BACKUP, {"why": judged.sentence.rstrip(".")})
 
     async def _recovery(self, found: Found) -> None:
         if number := await self._installation.platform.read(recovery.open_count):
-            found.troubles.append(Trouble(kinds.RECOVERY.name, "", {"number": str(number)}))
+            found.add(kinds.RECOVERY, {"number": number})
 
     async def _of_replica(self, is_told: bool, found: Found) -> None:
         judged = await verdict_of_replica(self._installation)
@@ -128,7 +130,7 @@ class Looks:
         now = self._installation.clock.monotonic()
         self._behind_since = None if judged.ok else self._behind_since or now
         if self._behind_since is not None and (is_told or now >= self._behind_since + BEHIND_SECONDS):
-            found.troubles.append(Trouble(kinds.REPLICA.name, "", {"why": judged.sentence.rstrip(".")}))
+            found.add(kinds.REPLICA, {"why": judged.sentence.rstrip(".")})
 
     async def _of_companies(self, were_down: AbstractSet[int], found: Found) -> None:
         known = await self._installation.access.companies()
@@ -138,8 +140,7 @@ class Looks:
         down = {**dict.fromkeys(files.read_only, CANNOT_BE_WRITTEN), **files.troubled}
         for company_id, why in down.items():
             if company_id in codes:
-                facts = {"company": codes[company_id], "why": why}
-                found.troubles.append(Trouble(kinds.COMPANY_DOWN.name, str(company_id), facts))
+                found.add(kinds.COMPANY_DOWN, {"company": codes[company_id], "why": why}, str(company_id))
         self._given_up(found, codes)
 
     async def _try_again(self, were_down: AbstractSet[int]) -> None:
@@ -157,24 +158,26 @@ class Looks:
         found.rises.update(rises)
         for company_id, rise in rises.items():
             if is_rising(rise, now):
-                facts = {"company": codes[company_id], "number": str(rise.count)}
-                found.troubles.append(Trouble(kinds.GIVEN_UP.name, str(company_id), facts))
+                facts = {"company": codes[company_id], "number": rise.count}
+                found.add(kinds.GIVEN_UP, facts, str(company_id))
 
     async def _of_rooms(self, found: Found) -> None:
         known = await self._installation.access.companies()
         for company_id, filling in self._rooms.told.items():
             if company_id in known:
-                megabytes = {"held": filling.held // MEGABYTE, "bound": filling.bound.bytes // MEGABYTE}
-                facts = {name: str(number) for name, number in megabytes.items()}
-                facts["company"] = known[company_id].code
-                found.troubles.append(Trouble(kinds.COMPANY_FILLS.name, str(company_id), facts))
+                held, bound = filling.held // MEGABYTE, filling.bound.bytes // MEGABYTE
+                facts = {"held": held, "bound": bound, "company": known[company_id].code}
+                found.add(kinds.COMPANY_FILLS, facts, str(company_id))
 
     async def _tokens(self, found: Found) -> None:
         if not self._clock.is_steady():
             found.unknown.add(kinds.TOKEN_ENDS.name)  # a wrong clock may only make them look so
             return
-        ending = await self._installation.platform.read(expiring_tokens.for_alerts)
-        found.troubles.extend(map(_of_token, ending))
+        for token in await self._installation.platform.read(expiring_tokens.for_alerts):
+            at = timestamps.from_text(token["expires_at"])
+            facts = {"token": token["id"], "name": token["name"], "user": token["user"]}
+            facts["expires_at"] = f"{at:%Y-%m-%d %H:%M} UTC"
+            found.add(kinds.TOKEN_ENDS, facts, str(token["id"]))
 
     async def _certificate(self, found: Found) -> None:
         if not self._clock.is_steady():
@@ -182,7 +185,8 @@ class Looks:
             return
         server, data = self._installation.settings.server, self._installation.folder.path
         judged = await asyncio.to_thread(lambda: [*judged_by_time(server, data, self._installation.clock.now())])
-        found.troubles.extend(Trouble(OF_CERTIFICATE[each.kind.name].name, "", each.facts) for each in judged)
+        for each in judged:
+            found.add(OF_CERTIFICATE[each.kind.name], each.facts)
 
 
 async def verdict_of_replica(installation: Installation) -> "Verdict | None":
@@ -192,9 +196,3 @@ async def verdict_of_replica(installation: Installation) -> "Verdict | None":
     from wmsd.maintenance.replica.replica_verdict import replica_verdict  # imported here: most have none
 
     return await asyncio.to_thread(replica_verdict, installation.folder)
-
-
-def _of_token(token: Mapping[str, object]) -> Trouble:
-    at = timestamps.from_text(str(token["expires_at"]))
-    facts = {"token": str(token["id"]), "name": str(token["name"]), "user": str(token["user"])}
-    return Trouble(kinds.TOKEN_ENDS.name, facts["token"], {**facts, "expires_at": f"{at:%Y-%m-%d %H:%M} UTC"})
