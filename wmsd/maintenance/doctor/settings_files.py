@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from wmsd.base.machine.private_files import user_name
 from wmsd.base.machine.regular_files import check_no_database, check_regular, reason_of
@@ -150,18 +150,20 @@ def findings(at: Situation) -> Found:
             yield URL_REFUSED.of(sentence=sentence)
 
 
+def marked_values(settings: Settings, mark: type) -> Iterator[tuple[str, Any]]:
+    """The keys and values of the settings that are declared with a mark, those of providers too."""
+    for model in (*(section for _, section in settings), *settings.sign_on.providers):
+        for key, field in type(model).model_fields.items():
+            if mark in field.metadata:
+                yield key, getattr(model, key)
+
+
 def secret_files(settings: Settings) -> Iterator[Path]:
     """The files with secrets that the settings name. That of a certificate may have its key, and that of the key
     may be a certificate.
     """
-    models = (*(model for _, model in settings), *settings.sign_on.providers)
-    named = (
-        getattr(model, key)
-        for model in models
-        for key, field in type(model).model_fields.items()
-        if SecretFile in field.metadata and key != "certificate_key"
-    )
-    yield from (Path(each) for each in named if each)
+    named = marked_values(settings, SecretFile)
+    yield from (Path(each) for key, each in named if each and key != "certificate_key")
     if settings.server.certificate_files is not None:
         with suppress(OSError):  # one that is not there gives nothing away
             yield from filter(has_key, settings.server.certificate_files[1:])

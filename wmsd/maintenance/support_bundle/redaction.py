@@ -10,10 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel
-
 from wmsd.contract.secret_fields import Secret, SecretFile
 from wmsd.dispatch import masking
+from wmsd.maintenance.doctor.settings_files import marked_values
 from wmsd.settings.all_settings import Settings
 
 LEAST_SECRET: Final = 6
@@ -57,20 +56,14 @@ class Hiding:
         return [self.json(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def secrets_of(model: BaseModel) -> Iterator[str]:
+def secrets_of(settings: Settings) -> Iterator[str]:
     """What the settings hold that is marked as secret, and what the files hold that they name."""
-    for name, field in type(model).model_fields.items():
-        value = getattr(model, name)
-        if isinstance(value, BaseModel):
-            yield from secrets_of(value)
-            continue
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, BaseModel):
-                yield from secrets_of(each)
-            elif Secret in field.metadata and isinstance(each, str) and len(each) >= LEAST_SECRET:
-                yield each
-            elif SecretFile in field.metadata and each:
-                yield from _held(Path(each))
+    for _, value in marked_values(settings, Secret):
+        found = value if isinstance(value, list) else [value]
+        yield from (each for each in found if len(each) >= LEAST_SECRET)
+    for _, file in marked_values(settings, SecretFile):
+        if file:
+            yield from _held(Path(file))
 
 
 def _held(file: Path) -> Iterator[str]:

@@ -86,27 +86,27 @@ def forgotten(figures: ServerFigures | None, known: Mapping[str, str]) -> list[s
 
 def conditions_of_server(figures: ServerFigures) -> list[str]:
     """What needs a person."""
-    sentences = []
-    if figures.companies.unavailable:
-        sentences.append(
-            f"The files of these companies cannot be used: {_named(figures.companies.unavailable)}. "
-            "The log and wmsd doctor say why."
-        )
-    if figures.companies.read_only:
-        sentences.append(
-            f"The files of these companies cannot be written: {_named(figures.companies.read_only)}. "
-            "Look at the disk and at the log."
-        )
-    if figures.deliveries.switched_off:
-        sentences.append(
-            f"Webhooks that were switched off, because their receivers failed for days: "
-            f"{figures.deliveries.switched_off}. The pages of their companies show which."
-        )
-    if figures.clock_wrong is not None:
-        sentences.append(f"{figures.clock_wrong} {REMEDY}")
-    if figures.loop.lag_seconds > SLOW_LOOP_SECONDS:
-        sentences.append(f"Requests wait: the event loop is {figures.loop.lag_seconds:.1f} s late.")
-    return sentences
+    companies, off, lag = figures.companies, figures.deliveries.switched_off, figures.loop.lag_seconds
+    found = (
+        (
+            companies.unavailable,
+            f"The files of these companies cannot be used: {_named(companies.unavailable)}. "
+            "The log and wmsd doctor say why.",
+        ),
+        (
+            companies.read_only,
+            f"The files of these companies cannot be written: {_named(companies.read_only)}. "
+            "Look at the disk and at the log.",
+        ),
+        (
+            off,
+            f"Webhooks that were switched off, because their receivers failed for days: {off}. "
+            "The pages of their companies show which.",
+        ),
+        (figures.clock_wrong, f"{figures.clock_wrong} {REMEDY}"),
+        (lag > SLOW_LOOP_SECONDS, f"Requests wait: the event loop is {lag:.1f} s late."),
+    )
+    return [sentence for is_so, sentence in found if is_so]
 
 
 def line(figures: ServerFigures | None, troubles: list[str]) -> str:

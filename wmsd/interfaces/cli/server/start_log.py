@@ -4,6 +4,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
@@ -25,17 +26,10 @@ def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Cal
     terminal.setFormatter(HumanFormatter(settings.local_time, complete))
     root = logging.getLogger()
     root.addHandler(terminal)
-
-    what = "a start failed"
-
-    def end() -> None:
-        nonlocal what
-        what = "the server ends"
-        root.removeHandler(terminal)
-
     try:
-        yield end
+        yield partial(root.removeHandler, terminal)
     except Exception as error:
+        what = "a start failed" if terminal in root.handlers else "the server ends"
         root.removeHandler(terminal)  # the command prints it
         is_known = isinstance(error, (SettingsError, StorageError, *STORAGE_FAILURES))
         LOG.error("%s: %s", what, " ".join(str(error).split()), exc_info=None if is_known else error)

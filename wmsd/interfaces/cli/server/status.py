@@ -12,7 +12,7 @@ import click
 
 from wmsd import __version__
 from wmsd.base.byte_sizes import size_text
-from wmsd.base.machine.disk import Disk, Level, disk_of
+from wmsd.base.machine.disk import Level, disk_of
 from wmsd.base.plurals import count_of, first_few
 from wmsd.data_folder.clock_verdict import REMEDY as CLOCK_REMEDY
 from wmsd.data_folder.folder import DataFolder, Serving
@@ -45,6 +45,10 @@ from wmsd.server.figures.schema import ServerFigures
 from wmsd.tenants.recovery import findings as recovery_findings
 
 EVERY_SECONDS: Final = 2.0
+FULL: Final = {
+    Level.WARNED: "The disk of {folder} fills up: make room.",
+    Level.REFUSED: "The disk of {folder} is nearly full, and nothing new can be stored: make room.",
+}
 CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
 """Puts the cursor at the beginning of an empty screen."""
 
@@ -121,7 +125,7 @@ def _status(command_line: CommandLine) -> Status:
         *([] if silent is not None else _of_recovery(folder, figures, shown)),
         *_of_replica(command_line, shown),
         *_of_upgrade(folder, shown),
-        *_of_disk(folder, disk),
+        *([FULL[disk.level].format(folder=folder.path)] if disk.level in FULL else []),
         *live_status.forgotten(figures, frozen),
         *([] if silent is not None else _of_keys(command_line, record, shown)),
     ]
@@ -254,13 +258,6 @@ def _of_upgrade(folder: DataFolder, shown: dict[str, Any]) -> Iterator[str]:
         shown["upgrade"] = f"from {upgrade.from_version} to {upgrade.to_version}: {upgrade.outcome}"
         if upgrade.outcome == "under way":
             yield "An upgrade is under way: start the server, which goes on with it."
-
-
-def _of_disk(folder: DataFolder, disk: Disk) -> Iterator[str]:
-    if disk.level is Level.REFUSED:
-        yield f"The disk of {folder.path} is nearly full, and nothing new can be stored: make room."
-    elif disk.level is Level.WARNED:
-        yield f"The disk of {folder.path} fills up: make room."
 
 
 def _as_json(status: Status) -> dict[str, Any]:
