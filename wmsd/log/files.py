@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
@@ -28,18 +28,22 @@ class LogFiles:
         If it is followed, then what is added, for ever, over rotations; None whenever there is no more for now.
         """
         with ExitStack() as ends:
-            files = _beginnings(self._opened(ends, since), most_bytes)
-            for file, start in files:
+            files = self._opened(ends, since)
+            sizes = [os.fstat(file.fileno()).st_size for file in files]
+            left_out = 0 if most_bytes is None else max(0, sum(sizes) - most_bytes)
+            for file, size in zip(files, sizes, strict=True):
+                start = min(size, left_out)
+                left_out -= start
                 file.seek(start)
                 if start:
                     file.readline(LONGEST_LINE)
                 while line := file.readline(LONGEST_LINE):
-                    if is_followed and not line.endswith(b"\n") and file is files[-1][0]:
+                    if is_followed and not line.endswith(b"\n") and file is files[-1]:
                         file.seek(-len(line), os.SEEK_CUR)  # it is being written
                         break
                     yield _text(line)
             if is_followed:
-                yield from self._added(files[-1][0] if files else self._at_its_end())
+                yield from self._added(files[-1] if files else self._at_its_end())
 
     def _at_its_end(self) -> BinaryIO | None:
         file = self._open(self._path)
@@ -82,16 +86,15 @@ class LogFiles:
         looks the files may have been renamed several times.
         """
         status = os.fstat(file.fileno())
-        own, newer = _identity(status), self._path
-        is_first = True
+        newer: Path | None = None
         for path in self._paths():
             with suppress(FileNotFoundError):
-                if _identity(path.stat()) == own:
+                if _identity(path.stat()) == _identity(status):
                     break
-                newer, is_first = path, False
+                newer = path
         else:
-            newer, is_first = self._path, False  # it is gone: deleted, or older than those that are kept
-        if is_first:
+            newer = self._path  # it is gone: deleted, or older than those that are kept
+        if newer is None:
             if status.st_size < file.tell():
                 file.seek(0)  # another program has cut it short
             return None
@@ -134,21 +137,6 @@ class LogFiles:
 
 def _identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
-
-
-def _beginnings(files: Sequence[BinaryIO], most_bytes: int | None) -> list[tuple[BinaryIO, int]]:
-    """Each file with where to begin in it."""
-    found: list[tuple[BinaryIO, int]] = []
-    left = most_bytes
-    for file in reversed(files):
-        size = os.fstat(file.fileno()).st_size
-        start = 0 if left is None else max(0, size - left)
-        found.append((file, start))
-        if left is not None:
-            left -= size - start
-            if left <= 0:
-                break
-    return list(reversed(found))
 
 
 def _text(line: bytes) -> str:

@@ -83,9 +83,7 @@ async def read_platform(installation: Installation, read: Callable[[Transaction]
 
 async def _database(installation: Installation, caller: Caller | None) -> dict[str, Any]:
     started = installation.clock.monotonic()
-    try:
-        await installation.platform.read(companies.count)
-    except STORAGE_FAILURES:
+    if await read_platform(installation, companies.count) is None:
         return {"ok": False, "milliseconds": _since(installation, started)}
     files, platform = installation.files, installation.platform.writes
     unavailable, read_only = files.troubled.keys(), files.read_only
@@ -93,17 +91,19 @@ async def _database(installation: Installation, caller: Caller | None) -> dict[s
     found: dict[str, Any] = {"ok": is_good, "milliseconds": _since(installation, started)}
     if not is_good:
         found["degraded"] = True
-    if files.unprepared:
-        found["companies_unprepared"] = files.unprepared
-    if unavailable:
-        found["companies_unavailable"] = len(unavailable)
-    if not_written := len(read_only) + (platform.failure is not None):
-        found["files_that_cannot_be_written"] = not_written
+    counts = {
+        "companies_unprepared": files.unprepared,
+        "companies_unavailable": len(unavailable),
+        "files_that_cannot_be_written": len(read_only) + (platform.failure is not None),
+    }
     last = platform.moments, files.last_writes
-    found["last_write"] = _latest(each.succeeded_at for each in last)
-    found["last_failed_write"] = _latest(each.failed_at for each in last)
-    named = {"unavailable": unavailable, "read_only": read_only - unavailable}
-    return found | await _named(installation, named, caller)
+    return {
+        **found,
+        **{name: number for name, number in counts.items() if number},
+        "last_write": _latest(each.succeeded_at for each in last),
+        "last_failed_write": _latest(each.failed_at for each in last),
+        **await _named(installation, {"unavailable": unavailable, "read_only": read_only - unavailable}, caller),
+    }
 
 
 async def _named(

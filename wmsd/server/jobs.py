@@ -133,12 +133,16 @@ class Jobs:
             await self.imports.stop()
         await self.sender.stop()
         await self.alerts.stop()
-        await self._run(self._installation.access.write_token_uses)
-        await self._run(self._installation.access.write_session_uses)
-        await self._run(self._installation.failed_sign_ins.write_last)
-        await self._run(self._installation.marks.write)
-        await self._run(self.today.write)
-        await self._run(self.clock_watch.keep)
+        installation = self._installation
+        for last in (
+            installation.access.write_token_uses,
+            installation.access.write_session_uses,
+            installation.failed_sign_ins.write_last,
+            installation.marks.write,
+            self.today.write,
+            self.clock_watch.keep,
+        ):
+            await self._run(last)
 
     @property
     def seconds_since_tick(self) -> float:

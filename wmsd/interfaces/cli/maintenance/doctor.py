@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
-from functools import partial
 from typing import Any, Final
 
 import click
@@ -98,9 +97,11 @@ def doctor_command(
         entries = [_as_json(report) for report in reports]
         say(entries if codes else [*entries, _installation(command_line, found, fixed, sums)], as_json)
     else:
-        for tell in (_tell_findings, partial(_tell_verdict, command_line)):
-            for report in reports:
-                tell(report)
+        for report in reports:
+            _tell_findings(report)
+        for report in reports:
+            verdict = report.error if report.findings is None else _verdict(command_line, report, report.findings)
+            note(f"{report.name}: {verdict}")
         if not codes:
             print_findings(found, is_dry_run=is_dry_run)
             note(f"Installation: {verdict_of_findings(found, all(report.is_right for report in reports))}.")
@@ -209,11 +210,6 @@ def _tell_findings(report: Report) -> None:
             f"{report.name}: {difference.promise}; but {difference.record}: "
             f"{difference.found} instead of {difference.expected}"
         )
-
-
-def _tell_verdict(command_line: CommandLine, report: Report) -> None:
-    verdict = report.error if report.findings is None else _verdict(command_line, report, report.findings)
-    note(f"{report.name}: {verdict}")
 
 
 def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:

@@ -73,13 +73,12 @@ def fix_findings(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, A
         sentence = mend_of(finding)
         if sentence is None:
             continue
-        if is_dry_run:
-            done.append({"fix": sentence, "done": False, "error": None})
-            continue
-        note(f"Fix: {sentence}")
-        error = mend(finding)
-        note("Done." if error is None else f"Not done: {error}.")
-        done.append({"fix": sentence, "done": error is None, "error": error})
+        error = None
+        if not is_dry_run:
+            note(f"Fix: {sentence}")
+            error = mend(finding)
+            note("Done." if error is None else f"Not done: {error}.")
+        done.append({"fix": sentence, "done": not is_dry_run and error is None, "error": error})
     return done
 
 
