@@ -1,5 +1,6 @@
 """Every kind of alert, with its sentences. A place such as `%(company)s` is filled from the facts of the alert."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
@@ -180,13 +181,11 @@ def alert_pattern(kind: AlertKind, subject: str, is_over: bool) -> str:
     return kind.over if is_over else kind.begins
 
 
-class Empty(dict[str, str]):
+def fill_pattern(pattern: str, facts: Mapping[str, str]) -> str:
     """Facts that a file of another version lacks are a question mark."""
-
-    def __missing__(self, key: str) -> str:
-        return "?"
+    return pattern % defaultdict(lambda: "?", facts)
 
 
 def alert_sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = False) -> str:
     """In English."""
-    return alert_pattern(kind_of(name), subject, is_over) % Empty(facts)
+    return fill_pattern(alert_pattern(kind_of(name), subject, is_over), facts)

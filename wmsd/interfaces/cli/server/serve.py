@@ -45,7 +45,7 @@ from wmsd.interfaces.cli.server.listen_addresses import (
 )
 from wmsd.interfaces.cli.server.new_folder import create_option, may_be_made, with_backups_inside
 from wmsd.interfaces.cli.server.start_log import start_log
-from wmsd.interfaces.cli.server.stop_deadline import StopDeadline
+from wmsd.interfaces.cli.server.stop_deadline import begin_deadline
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.listener import for_companies, raise_file_limit
 from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN
@@ -176,11 +176,6 @@ async def _serve(
         alone=lent_at is not None and not settings.replica.enabled,
         before_migration=KeptCopies(command_line.folder).keep,
     ) as installation:
-        deadline = StopDeadline(
-            installation.platform,
-            installation.files,
-            lambda: _start_again() if start_again.is_set() else None,
-        )
         await installation.platform.open()
         company_ids = await installation.access.companies()
         bounds = FileBounds.within(settings.storage.memory, for_companies(files))
@@ -250,7 +245,11 @@ async def _serve(
             is_started()
             stack.callback(asyncio.ensure_future(_go_on(app)).cancel)
             await stop.wait()
-            deadline.begin()
+            end_deadline = begin_deadline(
+                installation.platform,
+                installation.files,
+                lambda: _start_again() if start_again.is_set() else None,
+            )
             logs.flush()
             if start_again.is_set():
                 sentence = (
@@ -261,7 +260,7 @@ async def _serve(
                 sentence = "Stopping: requests under way are finished first."
                 manager.stopping(sentence)
             note(sentence)
-    deadline.end()
+    end_deadline()
     LOG.info("stopped")
     return start_again.is_set()
 

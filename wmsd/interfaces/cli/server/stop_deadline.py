@@ -23,30 +23,23 @@ LEFT_BEHIND: Final = (
 )
 
 
-class StopDeadline:
-    """`instead` is called before the process ends; it may begin another program in its place."""
+def begin_deadline(platform: Database, files: CompanyFiles, instead: Callable[[], None]) -> Callable[[], None]:
+    """Begins the time of a stop. Gives what ends it, when everything is closed.
 
-    def __init__(self, platform: Database, files: CompanyFiles, instead: Callable[[], None]) -> None:
-        self._platform = platform
-        self._files = files
-        self._instead = instead
-        self._is_over = threading.Event()
+    `instead` is called before the process ends; it may begin another program in its place.
+    """
+    is_over = threading.Event()
 
-    def begin(self) -> None:
-        """When the stop begins. A daemon thread: it may not hold up the end itself."""
-        threading.Thread(target=self._wait, name="wmsd-stop", daemon=True).start()
-
-    def end(self) -> None:
-        """When everything is closed."""
-        self._is_over.set()
-
-    def _wait(self) -> None:
+    def wait() -> None:
         seconds = SECONDS
-        while not self._is_over.wait(seconds):
-            platform = [self._platform.path.name] if self._platform.is_writing else []
-            if busy := [*self._files.writing(), *platform]:
+        while not is_over.wait(seconds):
+            platform_name = [platform.path.name] if platform.is_writing else []
+            if busy := [*files.writing(), *platform_name]:
                 LOG.warning(LEFT_BEHIND, ", ".join(busy))
                 logs.flush()
-                self._instead()
+                instead()
                 os._exit(0)
             seconds = AGAIN_SECONDS
+
+    threading.Thread(target=wait, name="wmsd-stop", daemon=True).start()  # it may not hold up the end itself
+    return is_over.set

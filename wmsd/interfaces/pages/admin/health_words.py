@@ -7,7 +7,7 @@ from wmsd.interfaces.pages.kit.text.finding_sentences import fact_of
 from wmsd.interfaces.pages.kit.text.language import translate_error, translate_text
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.maintenance.backups.backup_verdict import REMEDY
-from wmsd.server.alerts.kinds import Empty, alert_pattern, kind_of
+from wmsd.server.alerts.kinds import alert_pattern, fill_pattern, kind_of
 from wmsd.tenants.recovery.findings import REMEDY as REMEDY_AFTER
 
 
@@ -115,7 +115,7 @@ def sentence_of(alert: Mapping[str, Any]) -> str:
     """A fact may be a sentence of the house itself, such as why a file cannot be used."""
     kind = kind_of(alert["kind"])
     facts = {name: translate_error(fact_of(value, kind.words)) for name, value in alert["facts"].items()}
-    return translate_text(alert_pattern(kind, alert["subject"], is_over=False)) % Empty(facts)
+    return fill_pattern(translate_text(alert_pattern(kind, alert["subject"], is_over=False)), facts)
 
 
 def remedy_of(alert: Mapping[str, Any]) -> str:
