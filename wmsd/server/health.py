@@ -45,7 +45,7 @@ async def check_health(
     checks = {
         "database": await _database(installation, caller),
         "cache": {"ok": True, "entries": installation.access.entries},
-        "job_queue": _job_queue(jobs),
+        "job_queue": _job_queue(installation, jobs),
         "disk": _disk(installation),
         "webhooks": _webhooks(jobs),
         "clock": await _clock(installation, jobs),
@@ -125,8 +125,8 @@ def _latest(moments: Iterable[datetime | None]) -> str | None:
     return timestamps.to_text(max(known)) if known else None
 
 
-def _job_queue(jobs: Jobs) -> dict[str, Any]:
-    seconds = jobs.seconds_since_tick
+def _job_queue(installation: Installation, jobs: Jobs) -> dict[str, Any]:
+    seconds = installation.clock.monotonic() - jobs.last_tick
     return {"ok": seconds < SLOWEST_TICK_SECONDS, "seconds_since_tick": round(seconds, 3)}
 
 

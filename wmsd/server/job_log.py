@@ -1,14 +1,62 @@
 """What each job does, and how its last run went."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
 
 LONGEST_ERROR: Final = 500
+Job = Callable[[], Awaitable[object]]
+
+
+class Words(NamedTuple):
+    title: str
+    says: str
+
+
+WORDS: Final[Mapping[str, Words]] = {
+    "_notice_changes": Words(
+        "Notice changes", "Sees what the command line has changed, and which files have moved."
+    ),
+    "tick": Words("Send webhooks", "Looks which deliveries of webhooks are due, and sends them."),
+    "watch_the_clock": Words("Watch the clock", "Sees when the clock of this machine was set."),
+    "keep": Words("Keep the time", "Writes down what time it is, so that the next start can compare."),
+    "write_token_uses": Words("Uses of tokens", "Writes down when tokens were used last, and from where."),
+    "write_session_uses": Words("Uses of sessions", "Writes down when people were last at the pages."),
+    "write_failed_sign_ins": Words(
+        "Failed sign-ins", "Writes into the audit for which users signing in has failed, once an hour for each."
+    ),
+    "write_request_counts": Words("Counts of requests", "Writes down how many requests each company has made."),
+    "write": Words("Marks of files", "Writes down how far each file has come, so that an older copy is noticed."),
+    "keep_today": Words("Figures of Today", "Reads the figures of the page Today where something has changed."),
+    "close_unused": Words("Close files", "Closes the files of companies that nobody uses."),
+    "try_failed_writes": Words("Try failed writes", "Tries whether a disk that failed works again."),
+    "write_logs_back": Words("Write logs back", "Writes the logs of the databases back into their files."),
+    "look_at_credentials": Words(
+        "Credentials after a restore", "Tries after a restore which credentials of webhooks must be set again."
+    ),
+    "make_reserve": Words("Reserve of the disk", "Makes the file again that is given up when the disk is full."),
+    "watch_the_disk": Words("Watch the disk", "Tells the log once when the disk fills up, and when it has room."),
+    "watch_for_alerts": Words(
+        "Alerts", "Looks what needs a person, and tells it once when it begins and once when it is over."
+    ),
+    "sweep_tokens": Words(
+        "Remove expired tokens", "Deletes tokens that have expired, and sessions that are over."
+    ),
+    "tell_of_ending_tokens": Words(
+        "Warn of tokens", "Has the log tell of each token two weeks and a day before its end."
+    ),
+    "tidy_files": Words("Tidy files", "Deletes old events, keys and deliveries, and keeps statistics fresh."),
+    "forget_old_requests": Words(
+        "Forget old requests", "Deletes the kept requests of companies when they are too old."
+    ),
+    "forget_old": Words("Forget old uploads", "Deletes the files that were uploaded for imports, after a day."),
+    "look": Words("Backups", "Makes a backup, proves it and deletes old ones, when that is due."),
+}
+"""By the names of the functions."""
 
 
 @dataclass(slots=True)

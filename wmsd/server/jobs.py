@@ -32,8 +32,7 @@ from wmsd.server.alerts.alerts import ALERT_SECONDS, Alerts
 from wmsd.server.alerts.channels import channels_of
 from wmsd.server.alerts.conditions import Looks
 from wmsd.server.alerts.disk_watch import LOOK_SECONDS, DiskWatch
-from wmsd.server.job_log import JobLog
-from wmsd.server.job_names import WORDS, Job
+from wmsd.server.job_log import WORDS, Job, JobLog
 from wmsd.server.missing_credentials import LostCredentials
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
@@ -143,10 +142,6 @@ class Jobs:
             self.clock_watch.keep,
         ):
             await self._run(last)
-
-    @property
-    def seconds_since_tick(self) -> float:
-        return self._clock.monotonic() - self.last_tick
 
     async def _repeat(self, seconds: float, job: Job) -> None:
         """Runs a job each so many seconds, by the monotonic clock: nothing waits when the wall clock is set. Times

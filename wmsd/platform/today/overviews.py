@@ -62,7 +62,7 @@ class Overviews:
                 modules = company.modules
                 if modules not in seen:
                     seen[modules] = frozenset(name for name in allowed if NEEDED[name].module in modules)
-                views.append(self._views.of(company, self._figures.of(company.id), month, seen[modules]))
+                views.append(self._views.of(company, self._figures.known.get(company.id), month, seen[modules]))
         views.sort(key=attrgetter("rank"))
         totals = {name: _total([each.figures[name] for each in views]) for name in NEEDED}
         names = names_apart([each.company for each in views])

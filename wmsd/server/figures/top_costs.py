@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Final
 
-from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.dispatch.limits.costs import REMEMBERED_SECONDS, Payer
 from wmsd.installation.open_installation import Installation
 from wmsd.server.figures.schema import CostFigures, PayerFigures
+from wmsd.server.health import read_platform
 
 MOST_NAMED: Final = 10
 """Companies, and people."""
@@ -16,14 +15,12 @@ EMAILS: Final = "SELECT id, email FROM users WHERE id IN (SELECT value FROM json
 
 
 async def costs_now(installation: Installation) -> CostFigures:
-    most = installation.dispatcher.costs.most
     known = await installation.access.companies()
-    emails: dict[int, str] = {}
-    asked = json.dumps([int(name) for name, _ in most("person", MOST_NAMED)])
-    with suppress(*STORAGE_FAILURES):
-        emails = await installation.platform.read(lambda tx: dict(tx.rows(EMAILS, (asked,))))
+    asked = json.dumps([int(name) for name, _ in installation.dispatcher.costs.most("person", MOST_NAMED)])
+    emails = await read_platform(installation, lambda tx: [*tx.rows(EMAILS, (asked,))])
     codes = {company.id: company.code for company in known.values()}
-    return CostFigures(companies=_of(installation, "company", codes), people=_of(installation, "person", emails))
+    people = _of(installation, "person", dict(emails or []))
+    return CostFigures(companies=_of(installation, "company", codes), people=people)
 
 
 def _of(installation: Installation, kind: Payer, names: Mapping[int, str]) -> list[PayerFigures]:

@@ -56,10 +56,6 @@ class TodayFigures:
         """That of the counts of events, which are in UTC."""
         return timestamps.to_text(self._clock.now())[:7]
 
-    def of(self, company_id: int) -> CompanyFigures | None:
-        """None while they were not read yet."""
-        return None if self._known is None else self._known.get(company_id)
-
     @property
     def known(self) -> Mapping[int, CompanyFigures]:
         """Those of all companies that were read."""

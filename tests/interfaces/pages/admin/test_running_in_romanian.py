@@ -19,7 +19,7 @@ from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import ERROR
 from wmsd.interfaces.pages.webhooks import signature_recipes
 from wmsd.maintenance.file_checks.company_checks import CHECKS
-from wmsd.server import job_names
+from wmsd.server import job_log
 from wmsd.settings.all_settings import sections
 
 SAME: set[str] = {"UTF-8", "UTF-16", *(each.title for each in signature_recipes.LANGUAGES)}
@@ -35,8 +35,8 @@ def declared() -> Iterator[str]:
     yield from map(words.kind, KINDS)
 
 
-def jobs() -> list[job_names.Words]:
-    return [*job_names.WORDS.values()]
+def jobs() -> list[job_log.Words]:
+    return [*job_log.WORDS.values()]
 
 
 @pytest.fixture(scope="module")
