@@ -46,36 +46,35 @@ class MailRefused(Exception):
 
 def mail_failure_sentence(error: BaseException, settings: Alerts, seconds: float) -> str:
     """Never with the password in it."""
-    found = _known(error, settings, seconds)
-    return found.format(relay=settings.mail_relay, port=settings.mail_port)
-
-
-def _known(error: BaseException, settings: Alerts, seconds: float) -> str:
     from aiosmtplib import SMTPException
 
+    relay, port = settings.mail_relay, settings.mail_port
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, MailRefused):
-            return _literally(str(cause))
+            return str(cause)
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return BY_VERIFY_CODE.get(cause.verify_code, "The certificate of {relay} is not valid.")
+            return BY_VERIFY_CODE.get(cause.verify_code, "The certificate of {relay} is not valid.").format(
+                relay=relay
+            )
         if isinstance(cause, ssl.SSLError):
-            return NO_TLS if settings.mail_tls == "tls" else "The TLS handshake with {relay} failed."
+            is_tls = settings.mail_tls == "tls"
+            return NO_TLS.format(relay=relay, port=port) if is_tls else f"The TLS handshake with {relay} failed."
         if isinstance(cause, socket.gaierror | UnicodeError):
-            return "The name {relay} of alerts.mail_relay cannot be looked up."
+            return f"The name {relay} of alerts.mail_relay cannot be looked up."
     for cause in causes:
         if isinstance(cause, OSError) and cause.errno in BY_ERRNO:
-            return BY_ERRNO[cause.errno]
+            return BY_ERRNO[cause.errno].format(relay=relay, port=port)
     if isinstance(error, TimeoutError):
-        return f"{{relay}} took too long: it did not take the e-mail within {seconds:g} s."
+        return f"{relay} took too long: it did not take the e-mail within {seconds:g} s."
     if isinstance(error, SMTPException):
-        return _of_relay(error)
+        return _of_relay(error, relay, port)
     if isinstance(error, OSError):
-        return "{relay} broke off the connection at port {port}."
-    return _literally(f"The e-mail could not be written: {error}.")
+        return f"{relay} broke off the connection at port {port}."
+    return f"The e-mail could not be written: {error}."
 
 
-def _of_relay(error: Exception) -> str:
+def _of_relay(error: Exception, relay: str, port: int) -> str:
     from aiosmtplib import (
         SMTPAuthenticationError,
         SMTPNotSupported,
@@ -90,46 +89,38 @@ def _of_relay(error: Exception) -> str:
             said = "; ".join(f"{each.recipient}: {_said(each.code, each.message)}" for each in error.recipients)
             first = error.recipients[0] if error.recipients else None
             if first is not None and first.code == AUTHENTICATION_REQUIRED:
-                return _wants_sign_in(_said(first.code, first.message))
-            return f"{{relay}} refused the recipients of alerts.mail_to. It said: {_literally(said)}."
+                return _wants_sign_in(relay, _said(first.code, first.message))
+            return f"{relay} refused the recipients of alerts.mail_to. It said: {said}."
         case SMTPAuthenticationError():
             return (
-                "{relay} refused the sign-in. It said: "
-                f"{_literally(_said(error.code, error.message))}. Correct alerts.mail_user, or the password in "
-                "the file of alerts.mail_password_file."
+                f"{relay} refused the sign-in. It said: {_said(error.code, error.message)}. Correct "
+                "alerts.mail_user, or the password in the file of alerts.mail_password_file."
             )
         case SMTPSenderRefused() if error.code == AUTHENTICATION_REQUIRED:
-            return _wants_sign_in(_said(error.code, error.message))
+            return _wants_sign_in(relay, _said(error.code, error.message))
         case SMTPSenderRefused():
-            said = _literally(_said(error.code, error.message))
-            return f"{{relay}} refused the sender. It said: {said}. Set alerts.mail_from to one that it takes."
+            said = _said(error.code, error.message)
+            return f"{relay} refused the sender. It said: {said}. Set alerts.mail_from to one that it takes."
         case SMTPResponseException():
-            return f"{{relay}} did not take the e-mail. It said: {_literally(_said(error.code, error.message))}."
+            return f"{relay} did not take the e-mail. It said: {_said(error.code, error.message)}."
         case SMTPServerDisconnected():
-            return "{relay} broke off the connection at port {port}."
+            return f"{relay} broke off the connection at port {port}."
     if "STARTTLS" in str(error):
-        return NO_STARTTLS
+        return NO_STARTTLS.format(relay=relay, port=port)
     if isinstance(error, SMTPNotSupported) or "auth" in str(error).lower():
         return (
-            "{relay} offers no sign-in that wmsd knows. Leave alerts.mail_user empty if the relay wants none; "
+            f"{relay} offers no sign-in that wmsd knows. Leave alerts.mail_user empty if the relay wants none; "
             "some offer it over TLS only."
         )
-    return "{relay} broke off the connection at port {port}, or does not speak SMTP there."
+    return f"{relay} broke off the connection at port {port}, or does not speak SMTP there."
 
 
-def _wants_sign_in(said: str) -> str:
-    return (
-        f"{{relay}} wants a sign-in. It said: {_literally(said)}. Set alerts.mail_user and "
-        "alerts.mail_password_file."
-    )
+def _wants_sign_in(relay: str, said: str) -> str:
+    return f"{relay} wants a sign-in. It said: {said}. Set alerts.mail_user and alerts.mail_password_file."
 
 
 def _said(code: int, text: str) -> str:
     return f"{code} {one_line(text)[:LONGEST_SAID]}".rstrip(" .")
-
-
-def _literally(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
