@@ -31,11 +31,13 @@ class LogFiles:
             files = self._opened(ends, since)
             sizes = [os.fstat(file.fileno()).st_size for file in files]
             left_out = 0 if most_bytes is None else max(0, sum(sizes) - most_bytes)
+            if _is_before(os.fstat(files[-1].fileno()), since):
+                left_out = sum(sizes)
             for file, size in zip(files, sizes, strict=True):
                 start = min(size, left_out)
                 left_out -= start
                 file.seek(start)
-                if start:
+                if 0 < start < size:
                     file.readline(LONGEST_LINE)
                 while line := file.readline(LONGEST_LINE):
                     if is_followed and not line.endswith(b"\n") and file is files[-1]:
@@ -43,22 +45,14 @@ class LogFiles:
                         break
                     yield _text(line)
             if is_followed:
-                yield from self._added(files[-1] if files else self._at_its_end())
+                yield from self._added(files[-1])
 
-    def _at_its_end(self) -> BinaryIO | None:
-        file = self._open(self._path)
-        if file is not None:
-            file.seek(0, os.SEEK_END)
-        return file
-
-    def _added(self, file: BinaryIO | None) -> Iterator[str | None]:
+    def _added(self, file: BinaryIO) -> Iterator[str | None]:
         unfinished = b""
         try:
             while True:
-                if file is None:
-                    file = self._open(self._path)
-                piece = b"" if file is None else file.readline(LONGEST_LINE)
-                if not piece and file is not None and (following := self._after(file)) is not None:
+                piece = file.readline(LONGEST_LINE)
+                if not piece and (following := self._after(file)) is not None:
                     piece = file.readline(LONGEST_LINE)  # what came before it was renamed
                     if not piece:
                         file.close()
@@ -73,13 +67,7 @@ class LogFiles:
                     yield None
                     time.sleep(LOOK_SECONDS)
         finally:
-            if file is not None:
-                file.close()
-
-    def _open(self, path: Path) -> BinaryIO | None:
-        with suppress(FileNotFoundError):
-            return path.open("rb")
-        return None
+            file.close()
 
     def _after(self, file: BinaryIO) -> BinaryIO | None:
         """The file that goes on where this one ends; None while this is the one that is written. Between two
@@ -111,7 +99,9 @@ class LogFiles:
         return None
 
     def _opened(self, ends: ExitStack, since: datetime | None) -> list[BinaryIO]:
-        """The oldest first. A file that is renamed meanwhile would be found twice."""
+        """The file that is written now, and those before it that were written after `since`, the oldest first. A
+        file that is renamed meanwhile would be found twice.
+        """
         found: dict[tuple[int, int], BinaryIO] = {}
         for path in self._paths():
             try:
@@ -121,7 +111,7 @@ class LogFiles:
                     raise
                 break
             status = os.fstat(file.fileno())
-            if since is not None and status.st_mtime < since.timestamp():
+            if path != self._path and _is_before(status, since):
                 break
             found.setdefault(_identity(status), file)
         return list(reversed(found.values()))
@@ -137,6 +127,10 @@ class LogFiles:
 
 def _identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
+
+
+def _is_before(status: os.stat_result, since: datetime | None) -> bool:
+    return since is not None and status.st_mtime < since.timestamp()
 
 
 def _text(line: bytes) -> str:
