@@ -86,9 +86,12 @@ class Looks:
             ((kinds.REPLICA,), partial(self._of_replica, is_told)),
             ((kinds.COMPANY_DOWN, kinds.GIVEN_UP), partial(self._of_companies, were_down)),
             ((kinds.COMPANY_FILLS,), self._of_rooms),
-            ((kinds.TOKEN_ENDS,), self._tokens),
-            ((*OF_CERTIFICATE.values(),), self._certificate),
         )
+        by_time = (((kinds.TOKEN_ENDS,), self._tokens), ((*OF_CERTIFICATE.values(),), self._certificate))
+        if self._clock.is_steady():
+            groups += by_time
+        else:  # a wrong clock may only make them look so
+            found.unknown.update(each.name for group, _ in by_time for each in group)
         for group, look in groups:
             try:
                 await look(found)
@@ -170,9 +173,6 @@ class Looks:
                 found.add(kinds.COMPANY_FILLS, facts, str(company_id))
 
     async def _tokens(self, found: Found) -> None:
-        if not self._clock.is_steady():
-            found.unknown.add(kinds.TOKEN_ENDS.name)  # a wrong clock may only make them look so
-            return
         for token in await self._installation.platform.read(expiring_tokens.for_alerts):
             at = timestamps.from_text(token["expires_at"])
             facts = {"token": token["id"], "name": token["name"], "user": token["user"]}
@@ -180,9 +180,6 @@ class Looks:
             found.add(kinds.TOKEN_ENDS, facts, str(token["id"]))
 
     async def _certificate(self, found: Found) -> None:
-        if not self._clock.is_steady():
-            found.unknown.update(each.name for each in OF_CERTIFICATE.values())
-            return
         server, data = self._installation.settings.server, self._installation.folder.path
         judged = await asyncio.to_thread(lambda: [*judged_by_time(server, data, self._installation.clock.now())])
         for each in judged:

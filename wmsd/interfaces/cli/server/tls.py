@@ -41,10 +41,13 @@ def show(command_line: CommandLine, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return
-    click.echo(f"Authority (SHA-256):  {found['fingerprint']}")
-    click.echo(f"It is good until:     {found['authority_until']}")
-    click.echo(f"The certificate is for {', '.join(found['names'])}")
-    click.echo(f"and is renewed before {found['certificate_until']}.")
+    lines = (
+        f"Authority (SHA-256):  {found['fingerprint']}",
+        f"It is good until:     {found['authority_until']}",
+        f"The certificate is for {', '.join(found['names'])}",
+        f"and is renewed before {found['certificate_until']}.",
+    )
+    click.echo("\n".join(lines))
     note("Before you install the authority on another machine, compare this fingerprint with the one shown there.")
 
 
