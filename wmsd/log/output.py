@@ -10,10 +10,10 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from textwrap import indent
@@ -26,6 +26,7 @@ from wmsd.log.line_writer import REQUESTS, GroupedLines, RequestLine
 from wmsd.settings.sections.fields import SettingsError
 from wmsd.settings.sections.log import Log
 
+SERVE: Final = logging.getLogger("wmsd.serve")
 SHOWN: Final = {
     "company_id": "company",
     "user_id": "user",
@@ -192,6 +193,33 @@ def configure(settings: Log, complete: Complete = NOTHING_ADDED) -> None:
     logging.raiseExceptions = False  # on a full disk, a traceback for each unwritten line helps nobody
     for noisy in ("aiosqlite", "asyncio", "aiohttp.access"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+@contextmanager
+def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Callable[[], None]]:
+    """Where the log is a file, the terminal is shown what a start warns of, and the log has what ends it. Yields
+    what to call when the start is over: from then on warnings are in the log alone.
+    """
+    if not settings.file:  # the log is what the terminal shows
+        yield lambda: None
+        return
+    terminal = logging.StreamHandler(sys.stderr)
+    terminal.addFilter(lambda record: record.levelno >= logging.WARNING)  # lines of requests pass by a level
+    terminal.setFormatter(HumanFormatter(settings.local_time, complete))
+    root = logging.getLogger()
+    root.addHandler(terminal)
+    try:
+        yield partial(root.removeHandler, terminal)
+    except Exception as error:
+        what = "a start failed" if terminal in root.handlers else "the server ends"
+        root.removeHandler(terminal)  # the command prints it
+        from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError  # here: the log needs no database
+
+        is_known = isinstance(error, (SettingsError, StorageError, *STORAGE_FAILURES))
+        SERVE.error("%s: %s", what, " ".join(str(error).split()), exc_info=None if is_known else error)
+        raise
+    finally:
+        root.removeHandler(terminal)
 
 
 def flush() -> None:

@@ -69,11 +69,6 @@ def findings(at: Situation) -> Found:
     for company_id, changed_at in ahead(at.marks, at.now).items():
         code = (at.codes or {}).get(company_id, str(company_id))
         yield CHANGES_FROM_FUTURE.of(code=code, changed=changed_at, now=now)
-    yield from _doubt(at)
-
-
-def _doubt(at: Situation) -> Found:
-    if at.clock is None or at.clock.doubted_since is None:
-        return
-    sentence = clock_watch.sentence(at.clock.doubted_since, at.clock.step)
-    yield DOUBTED.of(sentence=f"{sentence[0].upper()}{sentence[1:]}.")
+    if at.clock is not None and at.clock.doubted_since is not None:
+        sentence = clock_watch.sentence(at.clock.doubted_since, at.clock.step)
+        yield DOUBTED.of(sentence=f"{sentence[0].upper()}{sentence[1:]}.")

@@ -5,7 +5,6 @@ show that: it is seen where `platform.db` has noted a later change. The index of
 killed server has left stays, as the next one needs none.
 """
 
-from pathlib import Path
 from typing import Final
 
 from wmsd.base import timestamps
@@ -58,19 +57,12 @@ def findings(at: Situation) -> Found:
 
 def _lost(at: Situation) -> Found:
     """A server has its files open, and may just be writing a log: they are left to the examination."""
-    if at.server is not None:
-        return
-    for path in at.files:
-        if not has_log(path):
-            yield from _older(at, path)
-
-
-def _older(at: Situation, path: Path) -> Found:
-    noted = at.marks.get(at.company_of(path) or 0)
-    if noted is None or (found := mark_of(path)) is None or found.last_change >= noted.last_change:
-        return
-    yield LOG_MISSING.of(
-        path,
-        found=timestamps.from_microseconds(found.last_change),
-        noted=timestamps.from_microseconds(noted.last_change),
-    )
+    for path in at.files if at.server is None else ():
+        noted = None if has_log(path) else at.marks.get(at.company_of(path) or 0)
+        found = None if noted is None else mark_of(path)
+        if noted is not None and found is not None and found.last_change < noted.last_change:
+            yield LOG_MISSING.of(
+                path,
+                found=timestamps.from_microseconds(found.last_change),
+                noted=timestamps.from_microseconds(noted.last_change),
+            )

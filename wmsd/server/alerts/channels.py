@@ -131,7 +131,14 @@ class ToCommand:
     async def send(self, notice: Notice, attempt: int) -> Outcome:
         async with self._one:
             try:
-                process = await self._started()
+                process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.STDOUT,
+                    env=own_program.environment_of_others(),
+                    start_new_session=True,
+                )
             except (OSError, ValueError) as error:
                 reason = str(getattr(error, "strerror", None) or error).lower()
                 return Outcome(f"The program {self._command[0]} of alerts.command cannot be started: {reason}.")
@@ -150,17 +157,6 @@ class ToCommand:
         if code:
             return Outcome(f"The program of alerts.command ended with {code}. It said: {said or NOTHING}.")
         return Outcome(None, said)
-
-    async def _started(self) -> asyncio.subprocess.Process:
-        """Raises OSError and ValueError."""
-        return await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env=own_program.environment_of_others(),
-            start_new_session=True,
-        )
 
     async def close(self) -> None:
         """What is under way is ended with the task that waits for it."""

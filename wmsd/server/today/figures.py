@@ -10,15 +10,11 @@ from wmsd.events.webhooks.figures import failed_tests
 from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.table import DocumentTable
-from wmsd.warehouse.receptions.kind import RECEPTIONS
-from wmsd.warehouse.returns.kind import RETURNS
 
 MOST_TOLD: Final = 5
 """Of the documents of a kind that are late, the oldest first."""
 TABLES: Final = tuple(kind.table for kind in DOCUMENTS)
 DUE: Final = tuple(table for table in TABLES if table.due is not None)
-OPEN_IN: Final = {RECEPTIONS.table.name: ("CREAT", "IN_LUCRU"), RETURNS.table.name: ("RECEPTIONAT",)}
-"""Statuses in which somebody still has something to do, of kinds that are never due."""
 GIVEN_UP: Final = f"""
     SELECT coalesce(sum(max(0, rows - {failed_tests("webhook_subscriptions.id")})), 0) FROM webhook_subscriptions
     CROSS JOIN webhook_subscription_counts ON subscription_id = id AND status = 'exhausted'

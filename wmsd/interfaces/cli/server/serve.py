@@ -44,7 +44,6 @@ from wmsd.interfaces.cli.server.listen_addresses import (
     try_listening_as_set,
 )
 from wmsd.interfaces.cli.server.new_folder import create_option, may_be_made, with_backups_inside
-from wmsd.interfaces.cli.server.start_log import start_log
 from wmsd.interfaces.cli.server.stop_deadline import begin_deadline
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.listener import for_companies, raise_file_limit
@@ -110,7 +109,7 @@ def serve_command(
     logs.configure(log, complete)
     for sentence in command_line.old_places:
         LOG.warning("%s", sentence)
-    with start_log(log, complete) as is_started:
+    with logs.start_log(log, complete) as is_started:
         is_to_start_again = _served(command_line, with_demo, create, is_started)
     if is_to_start_again:
         _start_again()
