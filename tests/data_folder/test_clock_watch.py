@@ -93,7 +93,7 @@ async def test_after_a_person_said_so_it_is_believed(shop: Shop) -> None:
     await world.jobs.clock_watch.start()
     await world.send("POST", "/api/sales-orders", ORDER, headers=KEY)
     world.clock.set_forward(100 * DAY)
-    await world.jobs.watch_the_clock()
+    await world.jobs.clock_watch.tick()
     assert (await health_of(world))["ok"] is False
     await world.installation.platform.write(clock_watch.confirm)
     await world.jobs.clock_watch.hear()
@@ -106,7 +106,7 @@ async def test_health_tells_of_it(world: World) -> None:
     await world.jobs.clock_watch.start()
     assert await health_of(world) == {"ok": True}
     world.clock.set_back(3600)
-    await world.jobs.watch_the_clock()
+    await world.jobs.clock_watch.tick()
     answer = await world.call("GET", "/api/health")
     assert answer.body["status"] == "degraded"
     assert answer.body["checks"]["clock"] == {
@@ -145,7 +145,7 @@ async def test_the_jobs_keep_what_is_known(world: World) -> None:
     """What a kill leaves behind is at most ten minutes old; what changed is kept at once."""
     await world.jobs.clock_watch.start()
     world.clock.set_forward(DAY)
-    await world.jobs.watch_the_clock()
+    await world.jobs.clock_watch.tick()
     other = connect(world.installation.folder.platform_file)
     assert other.execute("SELECT doubted_since, step_seconds FROM clock").fetchone() == (
         "2026-11-21T12:00:00.000Z",

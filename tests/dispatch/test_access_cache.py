@@ -184,7 +184,7 @@ async def test_bookkeeping_makes_nothing_be_read_again(world: World) -> None:
     await world.send("GET", LIST)
     known = await access.companies()
     await access.write_token_uses()
-    await world.jobs.write_request_counts()
+    await world.installation.requests.write()
     await world.jobs.clock_watch.keep()
     sign_in = {"email": "new@example.com", "password": PASSWORD, "abilities": ["articles:read"]}
     answer = await world.send("POST", "/api/auth/token", sign_in, token="", company="")

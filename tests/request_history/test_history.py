@@ -224,7 +224,7 @@ async def test_nothing_old_is_deleted_while_the_clock_cannot_be_trusted(world: W
     await world.jobs.clock_watch.start()
     written_now(world, await world.send("GET", "/api/articles"))
     world.clock.set_forward(86_400 * 400)
-    await world.jobs.watch_the_clock()
+    await world.jobs.clock_watch.tick()
     await world.jobs.forget_old_requests()
     assert list(world.installation.folder.requests.rglob("*.jsonl"))
 

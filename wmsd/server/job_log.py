@@ -56,7 +56,7 @@ WORDS: Final[Mapping[str, Words]] = {
     "forget_old": Words("Forget old uploads", "Deletes the files that were uploaded for imports, after a day."),
     "look": Words("Backups", "Makes a backup, proves it and deletes old ones, when that is due."),
 }
-"""By the names of the functions."""
+"""By the names of the jobs."""
 
 
 @dataclass(slots=True)

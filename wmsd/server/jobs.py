@@ -69,7 +69,7 @@ class Jobs:
         self.clock_watch = ClockWatch(installation.platform, installation.clock)
         self.disk_watch = DiskWatch(installation.folder)
         self.room_watch = RoomWatch(installation, today)
-        self._lost_credentials = LostCredentials(installation)
+        self.lost_credentials = LostCredentials(installation)
         self.alerts = Alerts(
             installation.folder.path,
             installation.clock,
@@ -85,42 +85,42 @@ class Jobs:
         """When each company's file was last tidied as once a day."""
         self.log = JobLog(self._clock)
         self._jobs = self._declared()
-        for seconds, job in self._jobs:
-            self.log.declare(job.__name__, *WORDS[job.__name__], every=seconds)
+        for seconds, name, _ in self._jobs:
+            self.log.declare(name, *WORDS[name], every=seconds)
 
-    def _declared(self) -> list[tuple[float, Job]]:
-        """Every job, with the seconds from one run to the next."""
+    def _declared(self) -> list[tuple[float, str, Job]]:
+        """Every job, with the seconds from one run to the next, and its name."""
         access, files, marks = self._installation.access, self._installation.files, self._installation.marks
-        jobs: list[tuple[float, Job]] = [
-            (NOTICE_CHANGES_SECONDS, self._notice_changes),
-            (SENDER_TICK_SECONDS, self.sender.tick),
-            (1, self.watch_the_clock),
-            (600, self.clock_watch.keep),
-            (60, access.write_token_uses),
-            (60, access.write_session_uses),
-            (60, self._installation.failed_sign_ins.write_failed_sign_ins),
-            (60, self.write_request_counts),
-            (60, marks.write),
-            (1, self.keep_today),
-            (10, files.close_unused),
-            (TRY_AGAIN_SECONDS, self.try_failed_writes),
-            (TRY_AGAIN_SECONDS, self.write_logs_back),
-            (TRY_AGAIN_SECONDS, self.look_at_credentials),
-            (60, self.make_reserve),
-            (LOOK_SECONDS, self.watch_the_disk),
-            (ALERT_SECONDS, self.watch_for_alerts),
-            (3600, self.sweep_tokens),
-            (3600, self.tell_of_ending_tokens),
-            (3600, self.tidy_files),
-            (3600, self.forget_old_requests),
+        jobs: list[tuple[float, str, Job]] = [
+            (NOTICE_CHANGES_SECONDS, "_notice_changes", self._notice_changes),
+            (SENDER_TICK_SECONDS, "tick", self.sender.tick),
+            (1, "watch_the_clock", self.clock_watch.tick),
+            (600, "keep", self.clock_watch.keep),
+            (60, "write_token_uses", access.write_token_uses),
+            (60, "write_session_uses", access.write_session_uses),
+            (60, "write_failed_sign_ins", self._installation.failed_sign_ins.write_failed_sign_ins),
+            (60, "write_request_counts", self._installation.requests.write),
+            (60, "write", marks.write),
+            (1, "keep_today", self.keep_today),
+            (10, "close_unused", files.close_unused),
+            (TRY_AGAIN_SECONDS, "try_failed_writes", self.try_failed_writes),
+            (TRY_AGAIN_SECONDS, "write_logs_back", self.write_logs_back),
+            (TRY_AGAIN_SECONDS, "look_at_credentials", self.lost_credentials.look),
+            (60, "make_reserve", self.make_reserve),
+            (LOOK_SECONDS, "watch_the_disk", self.watch_the_disk),
+            (ALERT_SECONDS, "watch_for_alerts", self.alerts.look),
+            (3600, "sweep_tokens", self.sweep_tokens),
+            (3600, "tell_of_ending_tokens", self.tell_of_ending_tokens),
+            (3600, "tidy_files", self.tidy_files),
+            (3600, "forget_old_requests", self.forget_old_requests),
         ]
         if self.imports is not None:
-            jobs.append((3600, self.imports.forget_old))
-        return jobs if self.backups is None else [*jobs, (60, self.backups.look)]
+            jobs.append((3600, "forget_old", self.imports.forget_old))
+        return jobs if self.backups is None else [*jobs, (60, "look", self.backups.look)]
 
     async def start(self) -> None:
         """The watch of the clock is started before, apart: nothing may change until then."""
-        self._repeating = [asyncio.ensure_future(self._repeat(seconds, job)) for seconds, job in self._jobs]
+        self._repeating = [asyncio.ensure_future(self._repeat(*each)) for each in self._jobs]
         await self.sender.start()
 
     async def stop(self) -> None:
@@ -141,9 +141,9 @@ class Jobs:
             self.today.write,
             self.clock_watch.keep,
         ):
-            await self._run(last)
+            await self._run(last.__name__, last)
 
-    async def _repeat(self, seconds: float, job: Job) -> None:
+    async def _repeat(self, seconds: float, name: str, job: Job) -> None:
         """Runs a job each so many seconds, by the monotonic clock: nothing waits when the wall clock is set. Times
         that come while it runs, or while the machine is suspended, are left out.
         """
@@ -152,12 +152,12 @@ class Jobs:
         while True:
             due += seconds * (1 + max(0.0, loop.time() - due) // seconds)
             await asyncio.sleep(due - loop.time())
-            await self._run(job)
+            await self._run(name, job)
 
-    async def _run(self, job: Job) -> None:
-        what = f"the job {job.__name__} failed; it runs again at its next time"
+    async def _run(self, name: str, job: Job) -> None:
+        what = f"the job {name} failed; it runs again at its next time"
         try:
-            with self.log.run(job.__name__):
+            with self.log.run(name):
                 await job()
             self._complaints.over(what)
         except Exception as error:
@@ -176,9 +176,6 @@ class Jobs:
             known = await access.companies()
             self.imports.end_of({each.id for each in known.values() if each.suspended_at is not None})
 
-    async def watch_the_clock(self) -> None:
-        await self.clock_watch.tick()
-
     async def try_failed_writes(self) -> None:
         """Finds out when a failed disk works again, even if nobody writes."""
         for database in (self._installation.platform, *self._installation.files.databases):
@@ -187,9 +184,6 @@ class Jobs:
                     if database is not self._installation.platform:
                         await self._installation.files.open.use(database)
                     await database.try_to_write()
-
-    async def look_at_credentials(self) -> None:
-        await self._lost_credentials.look()
 
     async def write_logs_back(self) -> None:
         """Writes logs back into their files. Logs a failure, because otherwise the log would grow unnoticed."""
@@ -216,18 +210,12 @@ class Jobs:
         await self.disk_watch.look()
         await self.room_watch.look()
 
-    async def watch_for_alerts(self) -> None:
-        await self.alerts.look()
-
     async def keep_today(self) -> None:
         """Reads the figures of the page Today where something has changed, and then tells open pages of it."""
         try:
             await self.today.keep()
         finally:
             self.changes.tell()
-
-    async def write_request_counts(self) -> None:
-        await self._installation.requests.write()
 
     async def sweep_tokens(self) -> None:
         if not self.clock_watch.is_steady():

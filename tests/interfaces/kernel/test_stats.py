@@ -147,7 +147,7 @@ async def test_counted_requests_outlive_a_restart(tmp_path: Path) -> None:
         await world.open_kernel()
         for _ in range(3):
             await world.call("GET", "/api/articles")
-        await world.jobs.write_request_counts()
+        await world.installation.requests.write()
         await world.call("GET", "/api/articles")
         token, kernel_token = world.token, world.kernel_token
     async with open_world(tmp_path / "data", UNLIMITED) as world:

@@ -45,7 +45,7 @@ async def disaster(world: World) -> None:
     new = NewUser(email=LEAD, name=LEAD, role="company-admin", company_codes=["ACME"], abilities=[])
     await world.installation.platform.write(lambda tx: accounts.create_user(tx, new, ""))
     await world.installation.platform.write(lose)
-    await world.jobs.look_at_credentials()
+    await world.jobs.lost_credentials.look()
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -
     assert "The day after" in (await admin.get("/admin/health")).text
 
     await world.call("PATCH", "/api/webhooks/1", {"secret": "m" * 40})
-    await world.jobs.look_at_credentials()
+    await world.jobs.lost_credentials.look()
     assert (await press(admin, "remove-second-factor")).goes_to == "/admin/day-after?done=remove-second-factor"
     while 'value="dismiss"' in (await admin.get("/admin/day-after")).text:
         await press(admin, "dismiss")
