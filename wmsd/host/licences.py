@@ -61,7 +61,8 @@ def of_packages(names: Iterable[str]) -> Iterator[Component]:
     for name in names:
         with suppress(importlib.metadata.PackageNotFoundError):
             distribution = importlib.metadata.distribution(name)
-            text = _joined(str(file.locate()) for file in distribution.files or () if _is_licence(file.parts))
+            paths = sorted(str(file.locate()) for file in distribution.files or () if _is_licence(file.parts))
+            text = "\n\n".join(Path(each).read_text(encoding="utf-8").strip() for each in paths) + "\n"
             yield Component(name, distribution.version, _licence(distribution, text), text)
 
 
@@ -74,10 +75,6 @@ def of_the_rest() -> Iterator[Component]:
 
 def _is_licence(parts: Sequence[str]) -> bool:
     return parts[0].endswith(".dist-info") and LICENCE_WORD.match(parts[-1]) is not None
-
-
-def _joined(paths: Iterable[str]) -> str:
-    return "\n\n".join(Path(each).read_text(encoding="utf-8").strip() for each in sorted(paths)) + "\n"
 
 
 def _licence(distribution: Distribution, text: str) -> str:

@@ -75,9 +75,6 @@ class ProgramFile:
                 f"to {self.path}, and start it."
             ) from None
 
-    def drop_new(self) -> None:
-        self.new.unlink(missing_ok=True)
-
 
 def own_program() -> ProgramFile | None:
     """The one-file executable that runs now; None when it is none."""

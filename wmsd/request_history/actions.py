@@ -16,7 +16,7 @@ from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage
 from wmsd.request_history.history import END, RequestHistory
 from wmsd.request_history.lines import Entry
-from wmsd.request_history.refusal_reasons import refusal_of
+from wmsd.request_history.refusal_reasons import Refusal
 from wmsd.request_history.refusal_remedies import Question, refusal_remedy
 from wmsd.request_history.schema import LONGEST_ID, RequestDetail, RequestQuery, RequestShown
 
@@ -54,7 +54,7 @@ async def get_request(
         advice = await history.platform.read(
             lambda tx: refusal_remedy(
                 Question(
-                    tx, refusal_of(refusal), company, shown["token_id"], sees_all, was_read, history.clock.now()
+                    tx, Refusal(**refusal), company, shown["token_id"], sees_all, was_read, history.clock.now()
                 )
             )
         )

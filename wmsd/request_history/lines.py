@@ -196,8 +196,8 @@ def _lack(taken: Taken, abilities: Container[str]) -> Lack | None:
     declared = taken.operation.ability
     needed = needed_ability(declared, abilities)
     if declared is not None and needed is not None and taken.caller.abilities.isdisjoint({declared, needed}):
-        return Lack("ability", needed)
+        return "ability", needed
     for module in ("api", taken.operation.module):
         if module is not None and module not in taken.company.modules:
-            return Lack("module", module)
+            return "module", module
     return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, field
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from wmsd.base.dataclass import dataclass
 
@@ -11,11 +11,8 @@ MOST_FIELDS: Final = 3
 LONGEST: Final = 500
 
 
-class Lack(NamedTuple):
-    """What was missing for a permission."""
-
-    kind: Literal["ability", "module"]
-    name: str
+Lack = tuple[Literal["ability", "module"], str]
+"""What was missing for a permission: its kind, and its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +36,7 @@ class Refusal:
 
     def kept(self) -> dict[str, Any]:
         """What remedies need, without what the answer says."""
-        return {**asdict(self), "errors": {}, "details": dict(self.details), "lack": self.lack}
-
-
-def refusal_of(kept: Mapping[str, Any]) -> Refusal:
-    """As `Refusal.kept` has left it."""
-    return Refusal(**{**kept, "lack": None if kept["lack"] is None else Lack(*kept["lack"])})
+        return {**asdict(self), "errors": {}}
 
 
 def why(refusal: Refusal) -> str:
@@ -64,9 +56,9 @@ def _as_answered(refusal: Refusal) -> str:
 
 def _forbidden(refusal: Refusal) -> str:
     match refusal.lack:
-        case Lack("ability", name):
+        case ["ability", name]:
             return f"The token lacks the ability {name}, which this operation needs."
-        case Lack("module", name):
+        case ["module", name]:
             return f"The module {name} was off for the company."
     return refusal.message
 

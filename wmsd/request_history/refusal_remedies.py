@@ -46,14 +46,15 @@ def refusal_remedy(question: Question) -> str:
 def _forbidden(question: Question) -> str:
     lack = question.refusal.lack
     if lack is None:
-        return "Ask a site admin, with the id of this request."
-    if lack.kind == "ability":
-        return _ability(question, lack.name)
-    if lack.name in question.company.modules:
-        return f"The module {lack.name} is on now: send the request again."
+        return UNKNOWN
+    kind, name = lack
+    if kind == "ability":
+        return _ability(question, name)
+    if name in question.company.modules:
+        return f"The module {name} is on now: send the request again."
     return (
         f"A platform admin switches it on, under Companies at the pages or on the box: wmsd module enable "
-        f"{question.company.code} {lack.name}. It works within a second."
+        f"{question.company.code} {name}. It works within a second."
     )
 
 

@@ -10,7 +10,6 @@ from typing import Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.data_folder.file_swap import sync
-from wmsd.db.engine.failures import StorageError
 from wmsd.host.program_file import ProgramFile
 from wmsd.host.systemd import commands, unit
 from wmsd.host.systemd.checks import check_folder, check_program, check_unit, check_user
@@ -95,11 +94,8 @@ def _put(path: Path, content: bytes, mode: int, group: int | None = None) -> Non
 
 def _replace(program: Path) -> None:
     place = ProgramFile(PROGRAM)
-    try:
-        place.take(program)
-        place.put_new()
-    except StorageError as error:
-        raise ServiceError(str(error)) from None
+    place.take(program)
+    place.put_new()
 
 
 def _for_config(user: str, account: pwd.struct_passwd | None, before: str | None, text: str) -> Iterator[Step]:

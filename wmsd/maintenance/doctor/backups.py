@@ -41,10 +41,12 @@ IN_DATA: Final = FindingKind(
     "Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
 )
 TWO_SERVERS: Final = FindingKind("two-servers", "wrong", other_server.SAYS, other_server.REMEDY)
-KEYS_LOST: Final = FindingKind("keys-not-in-backups", "warning", LOST, CREATE)
-KEYS_DECLINED: Final = FindingKind("recovery-phrase-declined", "warning", LOST_ON_PURPOSE, CREATE)
-PHRASE_NOT_CHECKED: Final = FindingKind("recovery-phrase-not-checked", "warning", NOT_CHECKED, CHECK)
-OF_KEYS: Final = {each.says: each for each in (KEYS_LOST, KEYS_DECLINED, PHRASE_NOT_CHECKED)}
+OF_KEYS: Final = {
+    LOST: FindingKind("keys-not-in-backups", "warning", LOST, CREATE),
+    LOST_ON_PURPOSE: FindingKind("recovery-phrase-declined", "warning", LOST_ON_PURPOSE, CREATE),
+    NOT_CHECKED: FindingKind("recovery-phrase-not-checked", "warning", NOT_CHECKED, CHECK),
+}
+"""By what is said of the keys."""
 KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA, TWO_SERVERS, *OF_KEYS.values())
 
 

@@ -26,6 +26,11 @@ FREE: Final = ("MemTotal", "MemAvailable", "SwapTotal", "SwapFree")
 def facts(settings: Settings) -> dict[str, Any]:
     """Raises nothing that a machine can cause: what it does not tell is None."""
     system = os.uname()
+    places = {
+        "data": Path(settings.server.data),
+        "backups": Path(settings.backup.folder),
+        "temporary": Path(os.environ.get("TMPDIR", "/tmp")),  # noqa: S108  (looked at, not used)
+    }
     now = time.time()
     return {
         "kernel": f"{system.sysname} {system.release} {system.version} {system.machine}",
@@ -38,7 +43,7 @@ def facts(settings: Settings) -> dict[str, Any]:
         "up_seconds": _or_none(lambda: int(time.clock_gettime(time.CLOCK_BOOTTIME))),
         "memory": _memory(),
         "memory_for_wmsd": _or_none(machine_memory),
-        "file_systems": {name: _or_none(partial(_file_system, path)) for name, path in _places(settings).items()},
+        "file_systems": {name: _or_none(partial(_file_system, path)) for name, path in places.items()},
         "open_files": resource.getrlimit(resource.RLIMIT_NOFILE),
         "memory_limit": resource.getrlimit(resource.RLIMIT_AS),
         "user": os.geteuid(),
@@ -53,14 +58,6 @@ def facts(settings: Settings) -> dict[str, Any]:
 
 def _file_system(path: Path) -> dict[str, Any]:
     return file_system_of(path)._asdict()
-
-
-def _places(settings: Settings) -> dict[str, Path]:
-    return {
-        "data": Path(settings.server.data),
-        "backups": Path(settings.backup.folder),
-        "temporary": Path(os.environ.get("TMPDIR", "/tmp")),  # noqa: S108  (looked at, not used)
-    }
 
 
 def _release() -> str | None:

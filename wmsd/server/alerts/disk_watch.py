@@ -37,11 +37,9 @@ class DiskWatch:
         less = disk._replace(free=disk.free * 100 // (100 + MARGIN_PERCENT))
         if level < self.level and less.level >= self.level:
             return
-        before, self.level = self.level, level
-        if level != before:
-            self._tell(disk, before)
-
-    def _tell(self, disk: Disk, before: Level) -> None:
+        if level == self.level:
+            return
+        self.level = level
         free, percent = disk.free // MEBIBYTE, disk.percent
         where = self._folder.path
         if self.level is Level.REFUSED:

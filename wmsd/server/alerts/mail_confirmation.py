@@ -45,10 +45,6 @@ class MailState(NamedTuple):
     """When it was sent, or confirmed."""
 
     @property
-    def is_confirmed(self) -> bool:
-        return self.state == "confirmed"
-
-    @property
     def sentence(self) -> str | None:
         """What is to be done; None where nothing is."""
         if self.state in ("off", "confirmed"):

@@ -78,7 +78,7 @@ def upgrade_command(
                 change = _begin(command_line, program, upgrade, server, loan, _most_seconds(rehearsal))
         serving = None if change is None else change.finish(_health_after(command_line, was_healthy))
     finally:
-        program.drop_new()
+        program.new.unlink(missing_ok=True)
     if only_rehearse:
         note("Nothing was changed.")
     else:

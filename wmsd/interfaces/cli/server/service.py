@@ -8,6 +8,7 @@ from typing import ParamSpec
 
 import click
 
+from wmsd.db.engine.failures import StorageError
 from wmsd.host import own_program
 from wmsd.host.systemd import commands
 from wmsd.host.systemd import install as installing
@@ -27,7 +28,7 @@ def with_service_errors(command: Callable[P, None]) -> Callable[P, None]:
     def wrapped(*args: P.args, **options: P.kwargs) -> None:
         try:
             command(*args, **options)
-        except (ServiceError, SettingsError) as error:
+        except (ServiceError, SettingsError, StorageError) as error:
             fail(str(error).splitlines())
         except OSError as error:
             fail([f"{error.filename or 'Reading or writing'} failed: {error.strerror or error}."])

@@ -216,7 +216,7 @@ def _of_alerts(folder: DataFolder, count: int, is_served: bool) -> Iterator[str]
 def _told_of_alerts(command_line: CommandLine) -> str:
     settings = command_line.settings.alerts
     mail = state_of(command_line.folder.path, settings)
-    confirmed = f"confirmed {mail.at}" if mail.is_confirmed else "not confirmed yet"
+    confirmed = f"confirmed {mail.at}" if mail.state == "confirmed" else "not confirmed yet"
     ways = [
         f"{', '.join(mail.to)} ({confirmed})" if mail.to else "",
         "the receiver of alerts.url" if settings.url else "",
