@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
@@ -21,8 +20,6 @@ from wmsd.http_client.lazy_client import LazyClient
 from wmsd.installation.open_installation import Installation
 from wmsd.server.missing_credentials import note_missing
 from wmsd.tenants.companies import store as companies
-
-SEND: Final = "webhooks:write"
 
 
 def new_client(installation: Installation) -> LazyClient:
@@ -61,7 +58,7 @@ class WebhookService:
     tag="Webhooks",
     answer="record",
     returns=Delivery,
-    ability=SEND,
+    ability="webhooks:write",
     module="webhooks",
     writes=True,
     off_because=off_because,

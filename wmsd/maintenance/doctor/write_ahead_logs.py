@@ -15,17 +15,13 @@ from wmsd.maintenance.doctor.situation import Situation
 
 LARGEST_LOG: Final = 256 * 1024 * 1024
 """A log is written back at 4 MB, and cut at 16: it is only larger while somebody reads for long."""
-COPIED_ALONE: Final = (
-    "Copy the data folder anew, whole, while no server runs; or use backups, which are made while it runs: "
-    "wmsd backup create. Where there is no other copy, the server goes on with this file, and what was only in "
-    "the log is lost."
-)
-
 LOG_MISSING: Final = FindingKind(
     "log-missing",
     "wrong",
     "{file} has no log beside it, and lacks changes: it goes up to {found}, and platform.db has noted {noted}.",
-    COPIED_ALONE,
+    "Copy the data folder anew, whole, while no server runs; or use backups, which are made while it runs: "
+    "wmsd backup create. Where there is no other copy, the server goes on with this file, and what was only in "
+    "the log is lost.",
 )
 LOG_ALONE: Final = FindingKind(
     "log-alone",

@@ -20,9 +20,9 @@ from wmsd.settings.sections.alerts import Alerts
 
 FILE: Final = "alerts-mail.json"
 MOST_READ: Final = 65_536
-TRY_IT: Final = "wmsd alerts test sends an e-mail with a code, and wmsd alerts confirm CODE confirms that it came."
 UNCONFIRMED: Final = (
-    "Alerts are to go to {to} by e-mail, and nobody has confirmed that an e-mail comes there: " + TRY_IT
+    "Alerts are to go to {to} by e-mail, and nobody has confirmed that an e-mail comes there: wmsd alerts test "
+    "sends an e-mail with a code, and wmsd alerts confirm CODE confirms that it came."
 )
 WayState = Literal["off", "untried", "sent", "confirmed"]
 

@@ -55,7 +55,6 @@ def of_payers(name: str, help_text: str, value: Callable[[PayerFigures], float])
     return Metric(name, "counter", help_text, samples, ("payer", "name"))
 
 
-DURATION: Final = "wmsd_request_duration_seconds"
 METRICS: Final = (
     Metric(
         "wmsd_info",
@@ -96,7 +95,7 @@ METRICS: Final = (
         ("surface", "class"),
     ),
     Metric(
-        DURATION,
+        "wmsd_request_duration_seconds",
         "histogram",
         "Seconds from the head of a request to its answer. An event stream lasts as long as its page is open.",
         lambda _: (),
