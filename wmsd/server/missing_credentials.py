@@ -3,7 +3,6 @@ which they are; the list follows them.
 """
 
 import logging
-from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
@@ -47,12 +46,11 @@ LOOKED_AT: Final = """
 """
 
 
-def follow(tx: Transaction, company_id: int, code: str, missing: Iterable[MissingCredentials]) -> None:
+def follow(tx: Transaction, company_id: int, code: str, missing: list[MissingCredentials]) -> None:
     """Brings the list in line with what a company's file says."""
-    found = list(missing)
-    if found:
+    if missing:
         tx.execute(BEGIN, (tx.timestamp,))
-    for each in found:
+    for each in missing:
         tx.execute(
             ADD,
             {
@@ -64,8 +62,8 @@ def follow(tx: Transaction, company_id: int, code: str, missing: Iterable[Missin
                 "since": each.since,
             },
         )
-    given = {"now": tx.timestamp, "company_id": company_id}
-    tx.execute(RENEWED, {**given, "missing": dumps([each.subscription_id for each in found])})
+    ids = dumps([each.subscription_id for each in missing])
+    tx.execute(RENEWED, {"now": tx.timestamp, "company_id": company_id, "missing": ids})
 
 
 async def note_missing(platform: Database, company: Company, missing: list[MissingCredentials]) -> None:

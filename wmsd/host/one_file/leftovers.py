@@ -5,7 +5,6 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -24,20 +23,16 @@ def remove_left(temporary: Path) -> int:
     """Removes the folders there that wmsd has unpacked itself into as this user, and that nobody uses any more.
     Returns how many.
     """
+    with os.scandir(temporary) as entries:
+        first = islice(entries, MOST_LOOKED_AT)
+        unpacked = [Path(entry.path) for entry in first if entry.name.startswith(PREFIX)]
     removed = 0
-    for folder in list(_unpacked(temporary)):
+    for folder in unpacked:
         with suppress(OSError):  # somebody else uses it, or was quicker
             if _is_left(folder):
                 shutil.rmtree(folder)
                 removed += 1
     return removed
-
-
-def _unpacked(temporary: Path) -> Iterator[Path]:
-    with os.scandir(temporary) as entries:
-        for entry in islice(entries, MOST_LOOKED_AT):
-            if entry.name.startswith(PREFIX):
-                yield Path(entry.path)
 
 
 def _is_left(folder: Path) -> bool:

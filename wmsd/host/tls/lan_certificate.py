@@ -41,7 +41,7 @@ def certificate_for(data: Path, machine: MachineNames, now: datetime) -> Path:
         if why := _why_renew(_read(served), authority, machine, now):
             made = new_certificate(authority, machine, now)
             _write(served, made.certificate_pem + made.key_pem)
-            shown = ", ".join(map(_shown, alternative_names(authority.certificate, machine)))
+            shown = ", ".join(str(each.value) for each in alternative_names(authority.certificate, machine))
             until = f"{made.certificate.not_valid_after_utc:%Y-%m-%d}"
             LOG.info("made a new certificate, because %s: for %s, until %s", why, shown, until)
     except OSError as error:
@@ -113,13 +113,10 @@ def _write(path: Path, content: bytes) -> None:
     new.replace(path)
 
 
-def _shown(name: x509.GeneralName) -> str:
-    return str(name.value)
-
-
 def names_of(certificate: x509.Certificate) -> Iterator[str]:
     """The names and addresses that it is for."""
-    yield from map(_shown, certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    yield from (str(each.value) for each in names)
 
 
 def served_of(data: Path) -> x509.Certificate | None:

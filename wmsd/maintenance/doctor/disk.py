@@ -126,7 +126,9 @@ def findings(at: Situation) -> Found:
             yield kind.of(data, type=on.type)
     if is_networked(on.type):
         yield ON_NETWORK.of(data, type=on.type)
-    yield from _backups(at)
+    backups = at.file_system_of(at.backups)
+    if at.settings.backup.every != "never" and backups.free < MOST_REFUSED:
+        yield BACKUPS_LOW.of(at.backups, free=backups.free // MEGABYTE)
     yield from _temporary(at)
 
 
@@ -147,12 +149,6 @@ def _room(at: Situation, on: FileSystem) -> Found:
         yield DISK_FULL.of(at.data, free=free, least=MOST_REFUSED // MEGABYTE)
     elif on.free < stored + MOST_REFUSED:
         yield DISK_LOW.of(at.data, free=free, data=stored // MEGABYTE)
-
-
-def _backups(at: Situation) -> Found:
-    on = at.file_system_of(at.backups)
-    if at.settings.backup.every != "never" and on.free < MOST_REFUSED:
-        yield BACKUPS_LOW.of(at.backups, free=on.free // MEGABYTE)
 
 
 def _temporary(at: Situation) -> Found:

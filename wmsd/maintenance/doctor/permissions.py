@@ -100,7 +100,10 @@ def findings(at: Situation) -> Found:
 
 def findings_of_secrets(at: Situation) -> Found:
     """The files with secrets that the settings name."""
-    yield from _open(at, _secrets(at), SECRET_OPEN)
+    paths = [*secret_files(at.settings)]
+    if at.config_file is not None and any(each.client_secret for each in at.settings.sign_on.providers):
+        paths.append(at.config_file)
+    yield from _open(at, paths, SECRET_OPEN)
 
 
 def _open(
@@ -141,8 +144,14 @@ def _rights(folder: Path) -> int:
 
 def _own(at: Situation) -> Iterator[Path]:
     """The files with data or keys that wmsd has made, as far as they are there."""
+    from wmsd.host.tls.lan_certificate import (  # imported here: a status is faster without it
+        AUTHORITY_KEY,
+        FOLDER,
+        SERVED,
+    )
+
     yield from at.files
-    yield from _of_lan(at.data)
+    yield from (at.data / FOLDER / name for name in (AUTHORITY_KEY, SERVED))
     backups = BackupFolder(at.backups)
     yield from (*backups.archives(), *backups.of_companies().companies())
 
@@ -150,22 +159,6 @@ def _own(at: Situation) -> Iterator[Path]:
 def _folders(data: Path) -> list[Path]:
     """The data folder and those in it. Who may read their names cannot read the files."""
     return [data, *(folder for names in ("*/", "*/*/") for folder in sorted(data.glob(names)))]
-
-
-def _secrets(at: Situation) -> Iterator[Path]:
-    yield from secret_files(at.settings)
-    if at.config_file is not None and any(each.client_secret for each in at.settings.sign_on.providers):
-        yield at.config_file
-
-
-def _of_lan(data: Path) -> Iterator[Path]:
-    from wmsd.host.tls.lan_certificate import (  # imported here: a status is faster without it
-        AUTHORITY_KEY,
-        FOLDER,
-        SERVED,
-    )
-
-    yield from (data / FOLDER / name for name in (AUTHORITY_KEY, SERVED))
 
 
 def _owners(at: Situation) -> Found:

@@ -86,8 +86,11 @@ def companies(folder: Path, codes: dict[int, str] | None, with_names: bool) -> l
     found = []
     for company_id in sorted({*on_disk, *(codes or {})}):
         path = on_disk.get(company_id)
-        shown: dict[str, Any] = {"id": company_id, "bytes": None if path is None else path.stat().st_size}
-        shown["is_known"] = None if codes is None else company_id in codes
+        shown: dict[str, Any] = {
+            "id": company_id,
+            "bytes": None if path is None else path.stat().st_size,
+            "is_known": None if codes is None else company_id in codes,
+        }
         if with_names:
             shown["code"] = (codes or {}).get(company_id)
         found.append(shown)

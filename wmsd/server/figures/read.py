@@ -15,7 +15,7 @@ from wmsd.base.machine.memory import resident_memory
 from wmsd.contract.context import Company
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.sqlite import log_bytes
-from wmsd.dispatch.request_measures import RequestMeasures, quantile
+from wmsd.dispatch.request_measures import quantile
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import Seen
 from wmsd.server.alerts.conditions import verdict_of_replica
@@ -58,7 +58,10 @@ async def read_figures(
         version=__version__,
         started_at=timestamps.to_text(started_at),
         up_seconds=installation.clock.monotonic() - began,
-        requests=_requests(installation.measures),
+        requests={
+            name: SurfaceFigures(by_class=[*each.by_class], buckets=[*each.buckets], seconds=each.seconds)
+            for name, each in installation.measures.surfaces.items()
+        },
         last_minute=MinuteFigures(
             seconds=seconds,
             requests=sum(answered),
@@ -103,13 +106,6 @@ def _deliveries(jobs: Jobs, now: datetime) -> DeliveryFigures:
 
 def _code(known: dict[int, Company], company_id: int) -> str:
     return known[company_id].code if company_id in known else f"company {company_id}"
-
-
-def _requests(measures: RequestMeasures) -> dict[str, SurfaceFigures]:
-    return {
-        name: SurfaceFigures(by_class=[*each.by_class], buckets=[*each.buckets], seconds=each.seconds)
-        for name, each in measures.surfaces.items()
-    }
 
 
 def _companies(installation: Installation, known: dict[int, Company]) -> CompanyCounts:

@@ -20,14 +20,16 @@ NONE_RUNS: Final = "no server answers"
 def figure_rows(figures: ServerFigures) -> dict[str, Any]:
     """By the names of the lines."""
     minute, logs, waiting = figures.last_minute, figures.logs, figures.deliveries
+    seconds, number = waiting.oldest_seconds, waiting.without_credentials
+    oldest = "" if seconds is None else f", the oldest for {timedelta(seconds=int(seconds))}"
+    without = f", {number} wait for credentials of their webhooks" if number else ""
     return {
         "up": str(timedelta(seconds=int(figures.up_seconds))),
         "requests": f"{minute.requests} in the last {minute.seconds:.0f} s{_times(figures)}",
         "event loop": f"{_milliseconds(figures.loop.lag_seconds)} late, "
         f"{_milliseconds(figures.loop.most_lag_seconds)} at the most",
         "open companies": figures.companies.open,
-        "deliveries": f"{waiting.waiting} wait{_oldest(waiting.oldest_seconds)}, {waiting.given_up} given up"
-        f"{_without_credentials(waiting.without_credentials)}",
+        "deliveries": f"{waiting.waiting} wait{oldest}, {waiting.given_up} given up{without}",
         "logs": f"write-ahead logs (-wal) of open files: {size_text(logs.bytes)}, "
         f"the largest {size_text(logs.largest_bytes)}"
         + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
@@ -132,14 +134,6 @@ def _times(figures: ServerFigures) -> str:
     if minute.p50_seconds is None or minute.p99_seconds is None:
         return ""
     return f", p50 {_milliseconds(minute.p50_seconds)}, p99 {_milliseconds(minute.p99_seconds)}"
-
-
-def _without_credentials(number: int) -> str:
-    return f", {number} wait for credentials of their webhooks" if number else ""
-
-
-def _oldest(seconds: float | None) -> str:
-    return "" if seconds is None else f", the oldest for {timedelta(seconds=int(seconds))}"
 
 
 def _named(codes: list[str]) -> str:
