@@ -78,30 +78,6 @@ async def test_a_job_that_fails_comes_again_and_is_told_once(
     assert told[1] == "well again after 5 failures: the job tick failed; it runs again at its next time"
 
 
-async def test_a_job_goes_on_where_its_failure_cannot_even_be_told(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ticks = 0
-
-    async def tick() -> None:
-        nonlocal ticks
-        ticks += 1
-        raise OSError(errno.EIO, "the disk fails")
-
-    def failed(*told: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(world.sender, "tick", tick)
-    monkeypatch.setattr(jobs_module, "SENDER_TICK_SECONDS", 0.01)
-    jobs = Jobs(world.installation, world.sender, world.jobs.today, world.jobs.changes)
-    monkeypatch.setattr(jobs._complaints, "failed", failed)
-    await jobs.start()
-    async with asyncio.timeout(10):
-        while ticks < 3:  # noqa: ASYNC110  # nothing tells of it
-            await asyncio.sleep(0.01)
-    await jobs.stop()
-
-
 async def test_a_job_that_a_stop_cuts_off_leaves_no_trace(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

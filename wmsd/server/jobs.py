@@ -152,8 +152,7 @@ class Jobs:
         while True:
             due += seconds * (1 + max(0.0, loop.time() - due) // seconds)
             await asyncio.sleep(due - loop.time())
-            with suppress(Exception):  # a failure that cannot even be told, for want of memory, ends no job
-                await self._run(name, job)
+            await self._run(name, job)
 
     async def _run(self, name: str, job: Job) -> None:
         what = f"the job {name} failed; it runs again at its next time"
