@@ -1,11 +1,14 @@
-"""Work that is done without a request, each job at its own interval; tables say what is due."""
+"""Work that is done without a request. APScheduler only ticks; tables say what is due."""
 
 import asyncio
 import logging
 import math
+import time
 from contextlib import suppress
 from functools import partial
 from typing import Final
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from wmsd.base.clock import Clock
 from wmsd.base.plurals import count_of
@@ -34,6 +37,7 @@ from wmsd.server.alerts.conditions import Looks
 from wmsd.server.alerts.disk_watch import LOOK_SECONDS, DiskWatch
 from wmsd.server.job_log import WORDS, Job, JobLog
 from wmsd.server.missing_credentials import LostCredentials
+from wmsd.server.monotonic_scheduler import Every, MonotonicTime
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
 from wmsd.tenants.accounts import expiring_tokens, token_store
@@ -45,6 +49,10 @@ NOTICE_CHANGES_SECONDS = 0.5
 SENDER_TICK_SECONDS = 0.5
 TRY_AGAIN_SECONDS = 5.0
 A_DAY_SECONDS: Final = 86_400.0
+LIBRARY_LOGS: Final = {
+    "apscheduler.scheduler": logging.ERROR,  # it warns at each tick when one takes longer
+    "apscheduler.executors.default": logging.CRITICAL,  # `_run` logs errors; a job cut off by a stop is none
+}
 
 
 class Jobs:
@@ -77,16 +85,21 @@ class Jobs:
             Looks(installation, self.disk_watch, self.room_watch, self.clock_watch, today, backups),
             channels_of(installation.settings, installation.folder.path, installation.clock, complete=complete),
         )
-        self._repeating: list[asyncio.Task[None]] = []
+        self._scheduler = AsyncIOScheduler(
+            timezone=MonotonicTime(time.monotonic),
+            job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
+        )
+        for name, level in LIBRARY_LOGS.items():
+            logging.getLogger(name).setLevel(level)
         self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
         self.last_tick = self._clock.monotonic()
         self._with_failed_logs: set[Database] = set()
         self._tidied_at: dict[int, float] = {}
         """When each company's file was last tidied as once a day."""
         self.log = JobLog(self._clock)
-        self._jobs = self._declared()
-        for seconds, name, _ in self._jobs:
+        for seconds, name, job in self._declared():
             self.log.declare(name, *WORDS[name], every=seconds)
+            self._scheduler.add_job(self._run, Every(seconds), [name, job], id=name)
 
     def _declared(self) -> list[tuple[float, str, Job]]:
         """Every job, with the seconds from one run to the next, and its name."""
@@ -120,12 +133,11 @@ class Jobs:
 
     async def start(self) -> None:
         """The watch of the clock is started before, apart: nothing may change until then."""
-        self._repeating = [asyncio.ensure_future(self._repeat(*each)) for each in self._jobs]
+        self._scheduler.start()
         await self.sender.start()
 
     async def stop(self) -> None:
-        for each in self._repeating:
-            each.cancel()
+        self._scheduler.shutdown(wait=False)
         if self.backups is not None:
             await self.backups.stop()
         if self.imports is not None:
@@ -142,17 +154,6 @@ class Jobs:
             self.clock_watch.keep,
         ):
             await self._run(last.__name__, last)
-
-    async def _repeat(self, seconds: float, name: str, job: Job) -> None:
-        """Runs a job each so many seconds, by the monotonic clock: nothing waits when the wall clock is set. Times
-        that come while it runs, or while the machine is suspended, are left out.
-        """
-        loop = asyncio.get_running_loop()
-        due = loop.time()
-        while True:
-            due += seconds * (1 + max(0.0, loop.time() - due) // seconds)
-            await asyncio.sleep(due - loop.time())
-            await self._run(name, job)
 
     async def _run(self, name: str, job: Job) -> None:
         what = f"the job {name} failed; it runs again at its next time"

@@ -224,4 +224,4 @@ def test_a_sandbox_of_nobody_sends_nothing(installation: Home, mailbox: Mailbox)
 def test_who_sends_nothing_does_not_import_http(shared: Home, arguments: tuple[str, ...]) -> None:
     names = imported(Home(shared.program, shared.folder), *arguments)
     assert "wmsd.tenants.companies.actions" in names
-    assert not names & {"aiohttp", "uvloop", "wmsd.http_client.client"}
+    assert not names & {"aiohttp", "uvloop", "apscheduler", "wmsd.http_client.client"}

@@ -124,7 +124,7 @@ class Sender:
             self._scanner.want(company_id)
 
     async def tick(self) -> None:
-        """Finds what has come due, and what another process has written. A job calls it."""
+        """Finds what has come due, and what another process has written. APScheduler calls it."""
         if self._is_running:
             if not self._scanning:
                 self._scanning.spawn(self._scan())  # should it have failed
