@@ -31,7 +31,6 @@ ROOM_FILES: Final = re.compile("schema|rules|store|actions|checks|imports|kind|p
 SHORT: Final = {
     "base/bech32.py": "a format of its own: BIP 173",
     "contract/history_cuts.py": "a model that several answers declare",
-    "data_folder/make_place.py": "what two commands do before there is a data folder",
     "db/engine/read_turns.py": "a rule that two kinds of readers share",
     "db/engine/wal_frames.py": "a format of SQLite's, read in three places",
     "db/files/other_users.py": "only db may open a file",

@@ -7,14 +7,15 @@ what was begun.
 import fcntl
 import json
 import logging
-import os
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
-from wmsd.base.machine.private_files import new_private_folder
+from wmsd.base.machine.descriptors import sync_folder
+from wmsd.base.machine.private_files import new_private_folder, replace_private
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.litestream_configuration import SOCKET
 from wmsd.db.engine.failures import StorageError
@@ -34,14 +35,8 @@ class Rename(NamedTuple):
 
 def sync(folder: Path) -> None:
     """Makes new entries of the folder survive a power cut. Skips a folder that this user may not read."""
-    try:
-        opened = os.open(folder, os.O_RDONLY)
-    except PermissionError:
-        return
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    with suppress(PermissionError):
+        sync_folder(folder)
 
 
 def replaced_folder() -> str:
@@ -58,13 +53,7 @@ def swap(data: Path, renames: Iterable[Rename]) -> None:
     """Renames the files, in this order. No target may exist, unless an earlier rename moves it away. Raises
     OSError with nothing changed, and SwapUnfinished.
     """
-    journal = data / JOURNAL
-    unfinished = journal.with_name(f"{JOURNAL}.new")
-    with unfinished.open("w", encoding="utf-8") as file:
-        json.dump([list(each) for each in renames], file)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.rename(journal)
+    replace_private(data / JOURNAL, json.dumps([list(each) for each in renames]).encode())
     try:
         sync(data)
         finish_swap(data)

@@ -1,6 +1,5 @@
 """The data folder: made only on request, checked before use, served by one server at a time."""
 
-import contextlib
 import errno
 import fcntl
 import json
@@ -8,12 +7,14 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from wmsd import __version__
+from wmsd.base.machine.descriptors import try_lock
 from wmsd.base.machine.disk import disk_of
-from wmsd.base.machine.private_files import create_folders, give_to_owner_of, new_private
+from wmsd.base.machine.private_files import create_folders, give_to_owner_of, new_private, write_private
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.data_folder import file_swap
@@ -29,7 +30,7 @@ from wmsd.settings.sections.server import Server
 LOG = logging.getLogger("wmsd.data")
 AGAIN_SECONDS = 0.1
 LOCK = "server.lock"
-LOCKS = (LOCK, "borrowers.lock")
+BORROWERS = "borrowers.lock"
 SAID_BYTES = 1000
 RESERVE_BYTES = 16 * 1024 * 1024
 """The size of the file that is deleted when the disk is full."""
@@ -126,13 +127,11 @@ class DataFolder:
             if is_lost(self.platform_file, error):
                 raise StorageError(f"{error} {way_on(self.path, backups)}") from error
             raise
-        connection = connect(self.platform_file)
-        try:
-            verdict = connection.execute(QUICK_CHECK).fetchone()[0]
-        except sqlite3.DatabaseError as error:
-            verdict = str(error)
-        finally:
-            connection.close()
+        with closing(connect(self.platform_file)) as connection:
+            try:
+                verdict = connection.execute(QUICK_CHECK).fetchone()[0]
+            except sqlite3.DatabaseError as error:
+                verdict = str(error)
         if verdict != "ok":
             raise StorageError(
                 f"{self.platform_file} is damaged: {verdict}. Nothing was changed. {way_on(self.path, backups)}"
@@ -149,10 +148,7 @@ class DataFolder:
         probe = self.path / ".wmsd-probe"
         try:
             probe.unlink(missing_ok=True)
-            with new_private(probe) as file:
-                file.write(b"\0" * 65_536)
-                file.flush()
-                os.fsync(file.fileno())
+            write_private(probe, b"\0" * 65_536)
         except OSError as error:
             refuse_others(self.path, error)
             if error.errno in (errno.ENOSPC, errno.EDQUOT):  # the guide is at no address while no server runs
@@ -164,7 +160,7 @@ class DataFolder:
                 ) from None
             raise StorageError(f"The data folder {self.path} cannot be written: {reason_of(error)}.") from None
         finally:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 probe.unlink()
 
     def check_room(self, there: Path | None = None, is_move: bool = False) -> None:
@@ -220,8 +216,8 @@ class DataFolder:
         Raises StorageError, with the address of the other server, when one serves the folder already.
         """
         file = self._lock or self._lock_file()
-        while not _locks(file, fcntl.LOCK_EX):
-            if not _locks(file, fcntl.LOCK_SH):
+        while not try_lock(file, fcntl.LOCK_EX):
+            if not try_lock(file, fcntl.LOCK_SH):
                 file.seek(0)
                 holder = _holder(file.read())
                 file.close()
@@ -235,8 +231,8 @@ class DataFolder:
         self._lock, self._is_serving = file, True
         file.truncate(0)  # what the server before this one has said
         self._finish_swap()
-        with self._borrowers_file() as borrowers:  # they have borrowed files of the previous server
-            while not _locks(borrowers, fcntl.LOCK_EX):
+        with self._lock_file(BORROWERS) as borrowers:  # they have borrowed files of the previous server
+            while not try_lock(borrowers, fcntl.LOCK_EX):
                 self._wait_for_commands()
         self.say_listening(listen, is_ready=False)
 
@@ -253,30 +249,30 @@ class DataFolder:
             self._is_told_of_commands = True
         time.sleep(AGAIN_SECONDS)
 
-    @contextlib.contextmanager
+    @contextmanager
     def borrowing(self) -> Iterator[None]:
         """Holds a lock while a command has borrowed files: the next server that starts waits for its end."""
-        with self._borrowers_file() as file:
+        with self._lock_file(BORROWERS) as file:
             fcntl.flock(file, fcntl.LOCK_SH)
             yield
 
     def share(self) -> bool:
         """Keeps servers out while a command works here. False when a server runs."""
         file = self._lock_file()
-        if not _locks(file, fcntl.LOCK_SH):
+        if not try_lock(file, fcntl.LOCK_SH):
             file.close()
             return False
         self._lock = file
         self._finish_swap()
         return True
 
-    @contextlib.contextmanager
+    @contextmanager
     def alone(self) -> Iterator[None]:
         """While it lasts, no other command is at work here. Only for one that has called `share`. Raises
         StorageError when there is another one.
         """
         assert self._lock is not None
-        if not _locks(self._lock, fcntl.LOCK_EX):
+        if not try_lock(self._lock, fcntl.LOCK_EX):
             raise StorageError(
                 f"Another command is at work in {self.path}. Wait for its end and try again. Nothing was changed."
             )
@@ -288,24 +284,18 @@ class DataFolder:
     def server(self) -> Serving | None:
         """The server that has the folder now."""
         with self._lock_file() as file:
-            if _locks(file, fcntl.LOCK_SH):
+            if try_lock(file, fcntl.LOCK_SH):
                 return None
             file.seek(0)
             return _holder(file.read())
 
-    def _lock_file(self) -> IO[str]:
-        return self._opened(LOCK, os.O_RDWR, "r+")
-
-    def _borrowers_file(self) -> IO[str]:
-        return self._opened(LOCKS[1], os.O_RDONLY, "r")
-
-    def _opened(self, name: str, flags: int, mode: str) -> IO[str]:
+    def _lock_file(self, name: str = LOCK) -> IO[str]:
         """A file to lock. Nobody else may open it: whoever has it open can lock it too."""
         path = self.path / name
         try:
-            opened = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             give_to_owner_of(self.path, path)
-            return os.fdopen(opened, mode, encoding="utf-8")
+            return os.fdopen(opened, "r+", encoding="utf-8")
         except OSError as error:
             refuse_others(self.path, error)
             if not self.path.exists():
@@ -325,12 +315,9 @@ class DataFolder:
 
     def forget_deleted(self) -> None:
         """Removes all traces of deleted and changed data from `platform.db`. Nobody else may have it open."""
-        connection = connect(self.platform_file)
-        try:
+        with closing(connect(self.platform_file)) as connection:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
-            connection.close()
 
     def unlock(self) -> None:
         if self._lock is not None:
@@ -340,12 +327,28 @@ class DataFolder:
             self._lock, self._is_serving = None, False
 
 
-def _locks(file: IO[str], kind: int) -> bool:
+@contextmanager
+def new_place(folder: DataFolder) -> Iterator[None]:
+    """Makes the place of a data folder that is to be filled, such as by a restore, where it is not there yet, and
+    has it alone. What fails before there are data takes away again what was made for it. Raises StorageError.
+    """
+    path = folder.path.resolve()
+    files = [each for each in (path / LOCK, path / BORROWERS) if not each.exists()]
+    folders = [each for each in (path / "companies", path, *path.parents) if not each.exists()]
     try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        folder.make_place()
+        folder.lock("no address")
+        yield
+    except BaseException:
+        if not folder.is_made:
+            for file in files:
+                file.unlink(missing_ok=True)
+            for each in folders:
+                with suppress(OSError):  # it holds something that is not ours
+                    each.rmdir()
+        raise
+    finally:
+        folder.unlock()
 
 
 def _holder(text: str) -> "Serving | None":

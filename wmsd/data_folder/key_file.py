@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.machine.descriptors import sync_folder
 from wmsd.base.machine.regular_files import check_regular, reason_of
 from wmsd.db.engine.failures import StorageError
 from wmsd.tenants.keys.master_key import IN_CLEAR, MasterKey
@@ -77,7 +78,7 @@ def replace(path: Path, secrets: Sequence[str]) -> None:
         unfinished.unlink(missing_ok=True)
         _write(unfinished, secrets, target)
         unfinished.replace(target)
-        _sync(target.parent)
+        sync_folder(target.parent)
     except OSError as error:
         raise _not_written(path, error) from None
 
@@ -96,15 +97,7 @@ def _write(path: Path, secrets: Sequence[str], like: Path) -> None:
             text.write(HEADER + "".join(f"{secret}\n" for secret in secrets))
             text.flush()
             os.fsync(file)
-        _sync(path.parent)
+        sync_folder(path.parent)
     except OSError:
         path.unlink(missing_ok=True)
         raise
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -12,13 +12,13 @@ A command may ask for other things over the same socket, such as a state of a fi
 """
 
 import asyncio
+import fcntl
 import json
 import logging
-import os
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, closing, contextmanager, suppress
 from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
@@ -26,11 +26,14 @@ from typing import Any, Final
 
 from wmsd import __version__
 from wmsd.base.dataclass import dataclass
+from wmsd.base.machine import scratch_folders
+from wmsd.base.machine.descriptors import short_path
 from wmsd.base.problems import Problem
-from wmsd.data_folder.folder import DataFolder, Serving
+from wmsd.data_folder.folder import LOCK, DataFolder, Serving
 from wmsd.data_folder.messages import as_storage_error
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
+from wmsd.db.files.company_file import Borrow
 from wmsd.db.files.company_files import CompanyFiles
 
 NONE_MORE: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -51,7 +54,7 @@ def listener(folder: DataFolder) -> socket.socket | None:
     made = socket.socket(socket.AF_UNIX)
     try:
         path.unlink(missing_ok=True)
-        with _short(folder.path) as short:
+        with short_path(folder.path) as short:
             made.bind(f"{short}/{SOCKET}")
         path.chmod(0o600)
     except OSError as error:
@@ -176,7 +179,7 @@ class Loan:
                 f"The server did not lend {path}. If it was just stopped, try again; otherwise its log says why."
             ) from None
 
-    def end(self) -> None:
+    def close(self) -> None:
         self._answers.close()
         self._connection.close()
 
@@ -218,12 +221,28 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
         if time.monotonic() > until:
             raise StorageError(f"The server that has the data folder {folder.path} does not answer. Try again.")
         time.sleep(AGAIN_SECONDS)
-    loan = Loan(folder, connection)
-    try:
-        with folder.borrowing():
-            yield loan
-    finally:
-        loan.end()
+    with closing(Loan(folder, connection)) as loan, folder.borrowing():
+        yield loan
+
+
+@contextmanager
+def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
+    """For a look at a folder that writes nothing into it: it may be a copy, on a disk that is read-only. While it
+    lasts, no server starts in the folder, or the files can be borrowed from the server that has it.
+
+    A folder without a lock is one that no server has had: a copy. It gets none. Raises StorageError.
+    """
+    with ExitStack() as held:
+        is_free = True
+        with suppress(OSError):  # there is no lock, or it is another user's
+            is_free = held.enter_context(scratch_folders.unused(folder.path / LOCK, fcntl.LOCK_SH))
+        if is_free:
+            yield None
+            return
+    with beside_a_server(folder) as loan:
+        if loan is not None:
+            loan.borrow(folder.platform_file)
+        yield None if loan is None else loan.borrow
 
 
 @contextmanager
@@ -235,11 +254,8 @@ def loan_to_ask(folder: DataFolder, seconds: float) -> Iterator[Loan | None]:
     if connection is None:
         yield None
         return
-    loan = Loan(folder, connection)
-    try:
+    with closing(Loan(folder, connection)) as loan:
         yield loan
-    finally:
-        loan.end()
 
 
 def _check_version(server: Serving | None) -> None:
@@ -254,19 +270,9 @@ def _connected(folder: DataFolder, seconds: float = ANSWER_SECONDS) -> socket.so
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(seconds)
     try:
-        with _short(folder.path) as short:
+        with short_path(folder.path) as short:
             connection.connect(f"{short}/{SOCKET}")
     except OSError:
         connection.close()
         return None
     return connection
-
-
-@contextmanager
-def _short(folder: Path) -> Iterator[str]:
-    """A short name of the folder, because a socket's path may have only about a hundred letters."""
-    opened = os.open(folder, os.O_PATH | os.O_DIRECTORY)
-    try:
-        yield f"/proc/self/fd/{opened}"
-    finally:
-        os.close(opened)

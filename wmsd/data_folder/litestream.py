@@ -5,16 +5,17 @@
 import http.client
 import json
 import logging
-import os
 import shutil
 import socket
 import subprocess
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from wmsd.base.machine.descriptors import short_path
 from wmsd.data_folder.litestream_configuration import SOCKET
 from wmsd.db.engine.failures import StorageError
 
@@ -40,7 +41,7 @@ class Listed(Part):
 
 
 class _Connection(http.client.HTTPConnection):
-    """HTTP over a socket in a folder, whose path may have only about a hundred letters."""
+    """HTTP over a socket in a folder."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__("litestream", timeout=ANSWER_SECONDS)
@@ -49,43 +50,34 @@ class _Connection(http.client.HTTPConnection):
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(ANSWER_SECONDS)
-        opened = os.open(self._folder, os.O_PATH | os.O_DIRECTORY)
-        try:
-            self.sock.connect(f"/proc/self/fd/{opened}/{SOCKET}")
-        finally:
-            os.close(opened)
+        with short_path(self._folder) as short:
+            self.sock.connect(f"{short}/{SOCKET}")
 
 
 def replicated_files(folder: Path) -> list[ReplicatedFile]:
     """What the Litestream of this data folder says of its files. Raises StorageError when there is none."""
-    connection = _Connection(folder)
     try:
-        connection.request("GET", "/list")
-        return Listed.model_validate(json.load(connection.getresponse())).databases
+        with closing(_Connection(folder)) as connection:
+            connection.request("GET", "/list")
+            return Listed.model_validate(json.load(connection.getresponse())).databases
     except (OSError, http.client.HTTPException, ValueError, ValidationError):
         raise StorageError(
             f"No Litestream answers at {folder / SOCKET}. Start it: `wmsd replica config` shows its settings."
         ) from None
-    finally:
-        connection.close()
 
 
 def let_go(folder: Path, paths: list[Path]) -> None:
     """Has the Litestream of this folder close the files, because others come in their places: it finds these by
-    itself. Does nothing where there is none.
+    itself.
     """
-    if not (folder / SOCKET).exists():
-        return
     for path in paths:
-        connection = _Connection(folder)
         body = json.dumps({"path": str(path.resolve()), "timeout": LET_GO_SECONDS})
         try:
-            connection.request("POST", "/unregister", body, {"Content-Type": "application/json"})
-            connection.getresponse().read()
+            with closing(_Connection(folder)) as connection:
+                connection.request("POST", "/unregister", body, {"Content-Type": "application/json"})
+                connection.getresponse().read()
         except (OSError, http.client.HTTPException) as error:
             LOG.warning("Litestream may not notice that %s was replaced (%s): start it again", path, error)
-        finally:
-            connection.close()
 
 
 def find_program(named: Path | None) -> Path:

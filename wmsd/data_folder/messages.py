@@ -9,24 +9,20 @@ from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db.engine.failures import StorageError, is_damage, problem_of_failure
 
 
-class OthersFolder(StorageError):
-    """The data folder is another user's, and this one may not use it."""
-
-    def __init__(self, path: Path, owner: int) -> None:
-        name = known_name(owner)
-        number = f"'#{owner}'"  # as sudo takes it
-        as_owner = f"sudo -u {name or number}" if owner else "sudo"
-        super().__init__(
-            f"The data folder {path} belongs to {name or f'the user with the number {owner}'}, and this user may "
-            f"not use it. Type the command as that user: {as_owner} wmsd …"
-        )
-
-
 def refuse_others(path: Path, error: OSError) -> None:
-    """Raises OthersFolder when that is the reason of the error."""
+    """Raises StorageError when the reason of the error is that the data folder is another user's, and this one may
+    not use it.
+    """
     owner = _owner(path)
-    if isinstance(error, PermissionError) and owner != os.geteuid():
-        raise OthersFolder(path, owner) from None
+    if not isinstance(error, PermissionError) or owner == os.geteuid():
+        return
+    name = known_name(owner)
+    number = f"'#{owner}'"  # as sudo takes it
+    as_owner = f"sudo -u {name or number}" if owner else "sudo"
+    raise StorageError(
+        f"The data folder {path} belongs to {name or f'the user with the number {owner}'}, and this user may "
+        f"not use it. Type the command as that user: {as_owner} wmsd …"
+    ) from None
 
 
 def _owner(path: Path) -> int:

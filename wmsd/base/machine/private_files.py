@@ -31,6 +31,22 @@ def new_private(path: Path) -> IO[bytes]:
     return os.fdopen(file, "wb")
 
 
+def write_private(path: Path, content: bytes) -> None:
+    """Writes a new file of the folder's owner, to the disk. Raises OSError, such as FileExistsError."""
+    with new_private(path) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def replace_private(path: Path, content: bytes) -> None:
+    """Writes a file of the folder's owner whole or not at all, also where there is one already. Raises OSError."""
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.unlink(missing_ok=True)
+    write_private(unfinished, content)
+    unfinished.rename(path)
+
+
 def new_private_folder(path: Path) -> None:
     """A new folder of the owner of the one that it is in. Raises OSError."""
     path.mkdir(mode=0o700)

@@ -7,38 +7,28 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+from wmsd.base.machine.descriptors import open_descriptor, try_lock
+
+AS_IT_IS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 @contextmanager
 def in_use(folder: Path) -> Iterator[None]:
     """Holds the folder's lock meanwhile. A disk without locks holds none. Raises OSError."""
-    opened = _opened(folder)
-    try:
-        _lock(opened)
+    with unused(folder):
         yield
-    finally:
-        os.close(opened)
 
 
 @contextmanager
-def unused(path: Path) -> Iterator[bool]:
-    """Whether no command uses the file or the folder. None begins to as long as it lasts. Raises OSError."""
-    opened = _opened(path)
-    try:
-        yield _lock(opened)
-    finally:
-        os.close(opened)
-
-
-def _opened(path: Path) -> int:
-    return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-
-
-def _lock(opened: int) -> bool:
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a disk without locks
-        return True
-    return True
+def unused(path: Path, kind: int = fcntl.LOCK_EX) -> Iterator[bool]:
+    """Whether no command uses the file or the folder. None begins to as long as it lasts. `kind`: with
+    `fcntl.LOCK_SH`, several may ask at once. Raises OSError.
+    """
+    with open_descriptor(path, AS_IT_IS) as opened:
+        try:
+            is_free = try_lock(opened, kind)
+        except OSError:  # a disk without locks
+            is_free = True
+        yield is_free

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.machine.descriptors import open_descriptor
 from wmsd.base.machine.regular_files import check_regular
 
 FLOCK: Final = struct.Struct("@ h h q q i 4x")
@@ -84,10 +85,7 @@ def is_in_use(path: Path) -> bool:
 def is_locked(path: Path) -> bool:
     """As `is_in_use`, of other processes. Call it within `unopened_file`."""
     check_regular(path)
-    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with open_descriptor(path) as opened:
         asked = FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, *SHARED, 0)
         in_the_way, *_ = FLOCK.unpack(fcntl.fcntl(opened, fcntl.F_GETLK, asked))
-    finally:
-        os.close(opened)
     return bool(in_the_way != fcntl.F_UNLCK)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.machine.descriptors import sync_folder
 from wmsd.base.machine.private_files import create_folders, give_to_owner_of
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError, is_damage, is_delay, is_of_disk
@@ -97,11 +98,7 @@ def put_in_place(unfinished: Path, path: Path) -> None:
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())
     unfinished.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(path.parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +115,11 @@ class CheckedFile:
 def migrate(
     path: Path,
     kind: FileKind,
-    busy_seconds: float = BUSY_SECONDS,
-    alone: bool = False,
     owner: Owner | None = None,
     before: Before = at_once,
 ) -> None:
     """Brings a file up to this program's schema, and closes it. Takes and raises the same as `open_checked`."""
-    open_checked(path, kind, busy_seconds, alone, owner, before=before).connection.close()
+    open_checked(path, kind, owner=owner, before=before).connection.close()
 
 
 def open_checked(
@@ -310,12 +305,9 @@ def _check(path: Path, kind: FileKind, busy_seconds: float) -> int:
     than this program? Returns its version.
     """
     check_log(path)
-    connection = connect(path, read_only=True, busy_seconds=busy_seconds)
-    try:
+    with closing(connect(path, read_only=True, busy_seconds=busy_seconds)) as connection:
         _check_kind(connection, path, kind)
         return _version(connection)
-    finally:
-        connection.close()
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path, kind: FileKind) -> None:

@@ -13,9 +13,9 @@ import click
 from wmsd.base.byte_sizes import size_text
 from wmsd.base.plurals import count_of
 from wmsd.contract.findings import Finding
+from wmsd.data_folder.lending import read_only_view
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.platform_loss import restoring_platform
-from wmsd.data_folder.read_only_view import read_only_view
 from wmsd.db.engine.sqlite import bytes_on_disk
 from wmsd.interfaces.cli.kit.audit_notes import audit_fixes
 from wmsd.interfaces.cli.kit.command_line import (

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from wmsd.data_folder.folder import new_place
 from wmsd.data_folder.lending import beside_a_server
-from wmsd.data_folder.make_place import new_place
 from wmsd.data_folder.new_epoch import Missing
 from wmsd.data_folder.numbers import read_numbers
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wmsd.base.plurals import first_few
-from wmsd.data_folder.make_place import new_place
+from wmsd.data_folder.folder import new_place
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.operations import at_the_command_line

@@ -15,7 +15,7 @@ import click
 from wmsd import __version__
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.read_only_view import read_only_view
+from wmsd.data_folder.lending import read_only_view
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.host.systemd import journal
