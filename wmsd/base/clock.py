@@ -42,22 +42,11 @@ clock is usually put right by the network within a minute.
 """
 
 
-class _Believed(NamedTuple):
-    wall: datetime
+class _Leap(NamedTuple):
+    zero: datetime
+    """What the clock that leapt shows of the moment at which `passed` was 0."""
     passed: float
-    leap: timedelta
-    """How far ahead of this the clock may be."""
-
-    def at(self, passed: float) -> datetime:
-        return self.wall + timedelta(seconds=passed - self.passed)
-
-
-class _Leapt(NamedTuple):
-    wall: datetime
-    passed: float
-
-    def goes_on(self, now: datetime, passed: float) -> bool:
-        return abs(now - self.wall - timedelta(seconds=passed - self.passed)) <= SMALL_LEAP
+    """When it leapt."""
 
 
 class OrderedClock:
@@ -68,11 +57,14 @@ class OrderedClock:
     followed only when it goes on like that.
     """
 
-    _believed: _Believed
+    _zero: datetime
+    """What the clock that is believed shows of the moment at which `passed` was 0."""
+    _most_ahead: timedelta
+    """How far the clock may be ahead of the one that is believed, and be followed at once."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._leapt: _Leapt | None = None
+        self._leap: _Leap | None = None
         self.believe()
 
     def now(self) -> datetime:
@@ -81,29 +73,30 @@ class OrderedClock:
     def ordering(self) -> datetime:
         """The wall clock, unless it has leapt far ahead: then what it would be without that, for ten minutes."""
         now, passed = self._clock.now(), self._clock.passed()
-        expected = self._believed.at(passed)
-        if now > expected + self._believed.leap and not self._lasts(now, passed):
+        expected = self._zero + timedelta(seconds=passed)
+        if now > expected + self._most_ahead and not self._lasts(now, passed):
             return expected
-        self._leapt = None
-        self._believed = _Believed(
-            max(now, expected), passed, self._believed.leap if now < expected else SMALL_LEAP
-        )
+        self._leap = None
+        if now >= expected:
+            self._zero, self._most_ahead = now - timedelta(seconds=passed), SMALL_LEAP
         return now
 
     def _lasts(self, now: datetime, passed: float) -> bool:
-        if self._leapt is None or not self._leapt.goes_on(now, passed):
-            self._leapt = _Leapt(now, passed)
-        return passed - self._leapt.passed >= LASTING_SECONDS
+        zero = now - timedelta(seconds=passed)
+        if self._leap is None or abs(zero - self._leap.zero) > SMALL_LEAP:
+            self._leap = _Leap(zero, passed)
+        return passed - self._leap.passed >= LASTING_SECONDS
 
     def remember(self, moment: datetime, leap: timedelta = LONGEST_STOP) -> None:
         """`moment` is the last one at which the clock was known to be right, before the program began. `leap`: how
         far it may be ahead of that now.
         """
-        self._believed, self._leapt = _Believed(moment, self._clock.passed(), leap), None
+        self._zero, self._most_ahead = moment - timedelta(seconds=self._clock.passed()), leap
+        self._leap = None
 
     def believe(self) -> None:
         """The clock is right now: somebody says so, or nothing else is known."""
-        self._believed, self._leapt = _Believed(self._clock.now(), self._clock.passed(), SMALL_LEAP), None
+        self.remember(self._clock.now(), SMALL_LEAP)
 
     def monotonic(self) -> float:
         return self._clock.monotonic()

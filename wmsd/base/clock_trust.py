@@ -8,8 +8,6 @@ really passed, and after a stop with the last moment that was stored.
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from wmsd.base.dataclass import dataclass
-
 A_STEP: Final = timedelta(seconds=60)
 """A smaller step makes no data old."""
 LONGEST_STOP: Final = timedelta(days=1)
@@ -24,6 +22,11 @@ class Reading(NamedTuple):
     wall: datetime
     passed: float
 
+    @property
+    def zero(self) -> datetime:
+        """What the wall clock shows of the moment at which `passed` was 0: the same as long as nobody sets it."""
+        return self.wall - timedelta(seconds=self.passed)
+
 
 class Known(NamedTuple):
     """What is stored over a stop."""
@@ -34,20 +37,22 @@ class Known(NamedTuple):
     """The last moment that was read."""
     doubted_since: datetime | None = None
     step: timedelta | None = None
-    """The size of the step; None after a stop that was merely long."""
+    """By how much the clock was set; None after a stop that was merely long."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """The range in which a clock can be that nobody has set."""
+class _Window(NamedTuple):
+    """The range in which a clock can be that nobody has set, by the `zero` of its readings."""
 
     earliest: datetime
     latest: datetime
-    passed: float
 
     def holds(self, now: Reading) -> bool:
-        since = timedelta(seconds=now.passed - self.passed)
-        return self.earliest + since - A_STEP <= now.wall <= self.latest + since + A_STEP
+        return self.earliest - A_STEP <= now.zero <= self.latest + A_STEP
+
+
+def _after_stop(stopped_at: datetime, now: Reading) -> _Window:
+    began = stopped_at - timedelta(seconds=now.passed)
+    return _Window(began, began + LONGEST_STOP)
 
 
 class ClockTrust:
@@ -65,12 +70,11 @@ class ClockTrust:
             self._compare(now, known)
 
     def _compare(self, now: Reading, known: Known) -> None:
-        right = _Window(known.steady_at, known.steady_at + LONGEST_STOP, now.passed)
+        right = _after_stop(known.steady_at, now)
         if right.holds(now):
             return
         self._right, self.steady_at = right, known.steady_at
-        goes_on = _Window(known.seen_at, known.seen_at + LONGEST_STOP, now.passed).holds(now)
-        if known.doubted_since is not None and goes_on:
+        if known.doubted_since is not None and _after_stop(known.seen_at, now).holds(now):
             self.doubted_since, self.step = known.doubted_since, known.step
             self._end_if_steady(now)
             return
@@ -83,12 +87,11 @@ class ClockTrust:
 
     def look(self, now: Reading) -> bool:
         """Reads the clock; call it often. Whether a step was found, or the doubt is over."""
-        expected = self._last.wall + timedelta(seconds=now.passed - self._last.passed)
-        step = now.wall - expected
+        step = now.zero - self._last.zero
         before = self.doubted_since
         if abs(step) > A_STEP:
             if self.is_steady:
-                self._right = _Window(expected, expected, now.passed)
+                self._right = _Window(self._last.zero, self._last.zero)
             self.doubted_since, self.step = now.wall, step
         self._last = now
         self._end_if_steady(now)

@@ -107,31 +107,13 @@ class ClockWatch:
         if found is not None:
             self._clock.remember(found.steady_at)
         self._is_kept = False
-        if self.is_doubted:
+        if not self._steadiness.is_steady:
             self._changed()
 
     @property
-    def is_doubted(self) -> bool:
-        return not self._steadiness.is_steady
-
-    @property
-    def doubted_since(self) -> datetime | None:
-        return self._steadiness.doubted_since
-
-    @property
-    def step(self) -> timedelta | None:
-        """By how much the clock was set; None where it was not."""
-        return self._steadiness.step
-
-    @property
     def known(self) -> Known:
-        """What a stop would store now."""
+        """What a stop would store now: also since when the clock is doubted, and why."""
         return self._steadiness.known
-
-    @property
-    def was_set(self) -> bool:
-        """Whether the clock was set. Else it is doubted only because wmsd did not run for long."""
-        return self._steadiness.step is not None
 
     def is_steady(self) -> bool:
         """Looks at the clock again, because the caller is about to delete."""
@@ -160,7 +142,7 @@ class ClockWatch:
             self._confirmed = confirmed
             self._clock.believe()
             self._look()
-            if self.is_doubted:
+            if not self._steadiness.is_steady:
                 self._steadiness.trust()
                 self._changed()
 
@@ -173,8 +155,8 @@ class ClockWatch:
 
     def _changed(self) -> None:
         self._is_kept = False
-        since = self._steadiness.doubted_since
-        if since is None:
+        found = self._steadiness.known
+        if found.doubted_since is None:
             LOG.info("the clock can be trusted again: old data is deleted as before")
         else:
-            LOG.warning(sentence(since, self._steadiness.step))
+            LOG.warning(sentence(found.doubted_since, found.step))

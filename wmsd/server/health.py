@@ -144,10 +144,10 @@ async def wrong_clock(installation: Installation, jobs: Jobs) -> clock_verdict.W
 
 async def _clock(installation: Installation, jobs: Jobs) -> dict[str, Any]:
     """What is ahead of a clock that is right is told, and no trouble: it ends by itself."""
-    watch, found = jobs.clock_watch, dict[str, Any](ok=True)
-    if watch.doubted_since is not None:
-        is_wrong = watch.was_set or await wrong_clock(installation, jobs) is not None
-        found = {"ok": not is_wrong, "doubted_since": timestamps.to_text(watch.doubted_since)}
+    known, found = jobs.clock_watch.known, dict[str, Any](ok=True)
+    if known.doubted_since is not None:
+        is_wrong = known.step is not None or await wrong_clock(installation, jobs) is not None
+        found = {"ok": not is_wrong, "doubted_since": timestamps.to_text(known.doubted_since)}
     if not found["ok"]:
         found["degraded"] = True
     if ahead := installation.marks.ahead():

@@ -77,8 +77,10 @@ def details(installation: Installation, jobs: Jobs, seen: Seen | None) -> dict[s
 
 
 def _clock(installation: Installation, jobs: Jobs) -> str | None:
-    since, step = jobs.clock_watch.doubted_since, jobs.clock_watch.step
-    return _ahead(installation) if since is None else _sentence(clock_watch.sentence(since, step))
+    known = jobs.clock_watch.known
+    if known.doubted_since is None:
+        return _ahead(installation)
+    return _sentence(clock_watch.sentence(known.doubted_since, known.step))
 
 
 def _ahead(installation: Installation) -> str | None:
