@@ -6,7 +6,6 @@ all that is in it.
 """
 
 import re
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -54,8 +53,5 @@ def is_own(name: str) -> bool:
 
 def strangers(data: Path) -> list[str]:
     """The names in a data folder that are none of wmsd's. Raises OSError, but not where there is no folder."""
-    return sorted(_strange(entry.name for entry in data.iterdir())) if data.is_dir() else []
-
-
-def _strange(names: Iterable[str]) -> Iterator[str]:
-    return (name for name in names if name not in NOBODYS and not is_own(name))
+    names = (entry.name for entry in data.iterdir()) if data.is_dir() else ()
+    return sorted(name for name in names if name not in NOBODYS and not is_own(name))

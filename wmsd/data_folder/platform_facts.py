@@ -23,13 +23,13 @@ SECONDS: Final = 5.0
 Result = TypeVar("Result")
 
 
-def platform_facts_verb(platform: "Database") -> Verb:
+def installation_verbs(platform: "Database") -> dict[str, Verb]:
     """The server's side."""
 
     async def answer(session: Session, argument: Any) -> str:
         return await platform.read(companies.installation)
 
-    return answer
+    return {INSTALLATION: answer}
 
 
 def installation_of(folder: DataFolder) -> str | None:

@@ -54,7 +54,9 @@ class Beside:
             assert process.stdout is not None
             assert process.stderr is not None
             _, said = await asyncio.gather(self._hear(process.stdout), _end_of(process.stderr))
-            return _ended(await process.wait(), said.decode(errors="replace").splitlines())
+            code, lines = await process.wait(), said.decode(errors="replace").splitlines()
+            refused = sentence_of(lines) if code else None
+            return Ended(code, lines if refused is None else [refused])
         finally:
             self._process = self._over = None
             over.set()
@@ -81,11 +83,6 @@ class Beside:
                 self._process.terminate()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), STOP_SECONDS)
-
-
-def _ended(code: int, said: list[str]) -> Ended:
-    refused = sentence_of(said) if code else None
-    return Ended(code, said if refused is None else [refused])
 
 
 async def _end_of(output: asyncio.StreamReader) -> bytes:

@@ -21,8 +21,6 @@ from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.doctor.usable_folder import check_new
 from wmsd.settings.paths import INSIDE, default_backups
 
-SHOWN: Final = 3
-"""Names of what was found."""
 OWN_BEGINNING: Final = "wmsd"
 """How the program's own files begin that are downloaded and kept: wmsd, wmsd-1.1.0.minisig, wmsd.previous."""
 
@@ -110,8 +108,9 @@ def _is_chosen(command_line: CommandLine, here: Path) -> bool:
     configuration file here. The program's sources keep theirs beside them.
     """
     is_named = any("data" in layer.values.get("server", {}) for layer in command_line.layers)
+    sources = Path(wmsd.__file__).resolve().parents[1]
     file = command_line.config_file
-    return is_named or (file is not None and file.resolve().parent == here) or here == SOURCES
+    return is_named or (file is not None and file.resolve().parent == here) or here == sources
 
 
 def _others(command_line: CommandLine, here: Path) -> Iterator[str]:
@@ -141,7 +140,7 @@ def _of_settings(command_line: CommandLine) -> Iterator[Path]:
 def _told(found: Sequence[str]) -> str:
     if len(found) == 1:
         return f"one other file or folder: {_shown(found[0])}"
-    return f"{len(found)} other files and folders: {', '.join(first_few(map(_shown, found), SHOWN))}"
+    return f"{len(found)} other files and folders: {', '.join(first_few(map(_shown, found)))}"
 
 
 def _shown(name: str) -> str:

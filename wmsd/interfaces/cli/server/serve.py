@@ -21,7 +21,7 @@ from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.plurals import count_of
 from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.data_folder.lending import Lending, Session, Verb, listener
-from wmsd.data_folder.platform_facts import INSTALLATION, platform_facts_verb
+from wmsd.data_folder.platform_facts import installation_verbs
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import bound_caches
 from wmsd.db.files.open_files import FileBounds
@@ -207,7 +207,7 @@ async def _serve(
                         **Freezer(installation, jobs.sender.is_at_rest, jobs.sender.committed).verbs,
                         START_AGAIN: _ending(stop, start_again),
                         FIGURES: figures_verb(app[LIVE_FIGURES]),
-                        INSTALLATION: platform_facts_verb(installation.platform),
+                        **installation_verbs(installation.platform),
                         KEY_PROTECTION: key_protection_verb(installation.platform),
                     },
                 )
