@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from wmsd.data_folder.numbers import SEQUENCES, open_numbers
-from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.sqlite import sole_transaction, sqlite3
 
 RAISE_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
 ADD_SEQUENCE: Final = """
@@ -73,15 +73,12 @@ def leap_ids(platform: Path) -> None:
     """Lets the ids of a restored platform.db go on well after those that were given and are not known. Raises
     sqlite3.Error.
     """
-    with closing(connect(platform)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with sole_transaction(platform) as connection:
         given: dict[str, int] = dict(connection.execute(SEQUENCES))
         for (name,) in connection.execute(NUMBERED).fetchall():
             value = {"name": name, "value": given.get(name, 0) + LEAP}
             for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
                 connection.execute(statement, value)
-        connection.execute("COMMIT")
-        _write_back(connection)
 
 
 def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
@@ -89,23 +86,23 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
     on. Returns who was shut out anew. A replaced file that cannot be read changes nothing.
     """
     found = ShutOut({}, [], [], is_known=False)
-    with closing(connect(restored)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        with suppress(sqlite3.Error), closing(open_numbers(replaced)) as old:
-            for name, seq in old.execute(SEQUENCES):
-                for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
-                    connection.execute(statement, {"name": name, "value": seq})
-            for what, (who, shut_out) in SHUT_OUT.items():
-                rows: list[Any] = old.execute(who).fetchall()
-                changed = sum(connection.execute(shut_out, row).rowcount for row in rows)
-                if changed:
-                    found.counts[what] = changed
-            back, there = dict(connection.execute(USERS)), dict(old.execute(USERS))
-            found.deleted.extend(_shut_out_deleted(connection, old, back, there))
-            found.gone.extend(email for user_id, email in there.items() if user_id not in back)
-            found = found._replace(is_known=True)
-        connection.execute("COMMIT")
-        _write_back(connection)
+    with (
+        sole_transaction(restored) as connection,
+        suppress(sqlite3.Error),
+        closing(open_numbers(replaced)) as old,
+    ):
+        for name, seq in old.execute(SEQUENCES):
+            for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
+                connection.execute(statement, {"name": name, "value": seq})
+        for what, (who, shut_out) in SHUT_OUT.items():
+            rows: list[Any] = old.execute(who).fetchall()
+            changed = sum(connection.execute(shut_out, row).rowcount for row in rows)
+            if changed:
+                found.counts[what] = changed
+        back, there = dict(connection.execute(USERS)), dict(old.execute(USERS))
+        found.deleted.extend(_shut_out_deleted(connection, old, back, there))
+        found.gone.extend(email for user_id, email in there.items() if user_id not in back)
+        found = found._replace(is_known=True)
     return found
 
 
@@ -136,8 +133,3 @@ def _deleted_since(audited: list[tuple[str, str, str, str | None]]) -> dict[str,
         elif details is not None and (later := json.loads(details).get("email", {}).get("after")) in deleted:
             deleted[email] = deleted[later]
     return deleted
-
-
-def _write_back(connection: sqlite3.Connection) -> None:
-    """So that the file alone has everything, before it is put in its place."""
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

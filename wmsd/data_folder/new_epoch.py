@@ -8,14 +8,13 @@ by `updated_since`, reads all records once more.
 
 import secrets
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.data_folder.numbers import CHANGES, LAST_CHANGE, ORDERED, SEQUENCES, SERIES, SUBSCRIPTIONS, Numbers
-from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.sqlite import sole_transaction, sqlite3
 from wmsd.db.migrations import COMPANY, migrate
 from wmsd.db.sql.change_sequence import updated_at_sql
 from wmsd.db.sql.epochs import HISTORIES
@@ -107,7 +106,7 @@ def begin_epoch(
     """
     migrate(path, COMPANY)
     now = datetime.now(UTC)
-    with closing(connect(path)) as connection:
+    with sole_transaction(path) as connection:
         [(last_change,)] = connection.execute(LAST_CHANGE)
         kept_up_to = timestamps.from_microseconds(last_change)
         if as_of is not None:
@@ -115,7 +114,6 @@ def begin_epoch(
         last_event = dict(connection.execute(SEQUENCES)).get("events", 0)
         leap = None if known.is_complete else Leap(connection, kept_up_to, now, known.last_event)
         seams = list(_seams(connection, known, leap))
-        connection.execute("BEGIN IMMEDIATE")
         epoch = {
             "suffix": secrets.token_hex(4),
             "reason": reason,
@@ -128,8 +126,6 @@ def begin_epoch(
         if not is_copy:
             _move_records(connection, max(last_change, known.last_change, timestamps.microseconds(now)))
             connection.execute(NOTE_MOVE, {"numbers": CHANGES, "epoch": number, "last": last_change})
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the file alone has everything
     return _missing(known, last_event, last_change)
 
 

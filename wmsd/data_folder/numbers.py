@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from wmsd.db.engine.high_water_mark import HighWaterMark
+from wmsd.db.engine.replaced_files import newest_copy
 from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, sqlite3
-from wmsd.db.files.removed_files import newest_copy
 
 SEQUENCES: Final = "SELECT name, seq FROM sqlite_sequence"
 SERIES: Final = "SELECT name, last FROM series"

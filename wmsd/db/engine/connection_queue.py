@@ -105,10 +105,9 @@ class ConnectionQueue:
         connection: sqlite3.Connection,
         workers: WorkerThreads,
         run_group: GroupRunner,
-        owner: aiosqlite.Connection | None = None,
     ) -> None:
         self._connection = connection
-        self._owner = owner
+        self._owner: aiosqlite.Connection | None = None
         self._workers = workers
         self.run_group = run_group
         self.largest_group = LARGEST_GROUP
@@ -170,8 +169,8 @@ class ConnectionQueue:
         return self._is_running and time.monotonic() - self._group_began > LONG_SECONDS
 
     def submit(
-        self, action: Callable[[Any], Any], actor: Actor, until: float = math.inf, is_quiet: bool = False
-    ) -> "asyncio.Future[Any]":
+        self, action: Callable[[Any], Result], actor: Actor, until: float = math.inf, is_quiet: bool = False
+    ) -> "asyncio.Future[Result]":
         """The future of the action's result."""
         work = Work(action, actor, asyncio.get_running_loop().create_future(), until, is_quiet)
         self.take(work)
@@ -198,18 +197,15 @@ class ConnectionQueue:
                 raise
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Raises ValueError when the connection is closed, and RuntimeError when there can be no thread."""
         self._group_began = time.monotonic()
         if self.under_way is not None:
             self._look_later(loop, self.under_way)
-        self._post(partial(self._run_groups, loop))  # last of what may fail: then nothing is begun
-        self._is_running = True
-        self._idle.clear()
-
-    def _post(self, task: Callable[[], None]) -> None:
-        """Raises ValueError when the connection is closed, and RuntimeError when there can be no thread."""
         if self._is_closed:
             raise ValueError("no active connection")
-        self._workers.post(task)
+        self._workers.post(partial(self._run_groups, loop))  # last of what may fail: then nothing is begun
+        self._is_running = True
+        self._idle.clear()
 
     def _look_later(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
         if not self._is_looking:

@@ -87,10 +87,10 @@ def is_in_doubt(error: BaseException) -> bool:
 
     The driver does not tell a failed sync from other I/O errors.
     """
-    return isinstance(error, sqlite3.Error) and _name(error).startswith(IN_DOUBT)
+    return _name(error).startswith(IN_DOUBT)
 
 
-def is_delay(error: sqlite3.Error) -> bool:
+def is_delay(error: BaseException | None) -> bool:
     """Whether a retry may succeed: another connection was in the way, or the statement was interrupted."""
     return _name(error).startswith(BUSY + BROKEN_OFF)
 
@@ -100,5 +100,5 @@ def is_broken_off(error: sqlite3.Error) -> bool:
     return _name(error).startswith(BROKEN_OFF)
 
 
-def _name(error: Exception) -> str:
+def _name(error: BaseException | None) -> str:
     return getattr(error, "sqlite_errorname", "") or ""

@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from wmsd.db.engine.sqlite import log_of
 from wmsd.db.engine.wal_frames import pages_in
 from wmsd.db.engine.wal_identity import LogRow, row_in
 
@@ -34,7 +35,7 @@ class Found(NamedTuple):
 def find_file_and_log(path: Path) -> Found:
     """The file and its log as they are now. Raises OSError."""
     path = path.resolve()  # SQLite's own files stand beside it
-    file, log = os.stat(path), os.stat(_log_of(path))  # noqa: PTH116  # a Path takes twice as long
+    file, log = os.stat(path), os.stat(log_of(path))  # noqa: PTH116  # a Path takes twice as long
     return Found(file.st_ino & LARGEST, file.st_mtime_ns, file.st_ctime_ns, log.st_ino & LARGEST)
 
 
@@ -44,7 +45,7 @@ def rows_of_log(path: Path) -> list[LogRow]:
 
     SQLite would look for them by the schema of the file that stands there, which may be of another file.
     """
-    log = _log_of(path.resolve())
+    log = log_of(path.resolve())
     inode = log.stat().st_ino & LARGEST
     with log.open("rb") as file:
         rows = [row_in(page) for _, page in pages_in(file)]
@@ -62,13 +63,9 @@ def was_exchanged(path: Path, row: LogRow) -> bool:
 
 def _has_page_of_log(path: Path) -> bool:
     """Whether any page of the file is as the log has it: the last to write it back was killed half-way."""
-    with path.open("rb") as file, _log_of(path).open("rb") as log:
+    with path.open("rb") as file, log_of(path).open("rb") as log:
         for number, page in pages_in(log):
             file.seek((number - 1) * len(page))
             if file.read(len(page)) == page:
                 return True
     return False
-
-
-def _log_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")

@@ -8,19 +8,17 @@ the state, make it up (https://sqlite.org/wal.html, sections 2.1 and 2.2).
 
 import asyncio
 import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from wmsd.base.clock import OrderedClock, SystemClock
-from wmsd.base.ids import RandomIds
-from wmsd.contract.context import PROGRAM
-from wmsd.db.engine.failures import StorageError, is_delay
+from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.replaced_files import READ, Identity, identity
-from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, sqlite3
-from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.transaction import Transaction, lone_transaction
+from wmsd.db.engine.unit_of_work import begin_to_write
 from wmsd.db.engine.wal_frames import FRAME_HEADER_BYTES, LOG_HEADER_BYTES
 from wmsd.db.engine.worker_threads import WorkerThreads
 from wmsd.db.engine.write_ahead_log import LOOK, NAME_COPY
@@ -58,22 +56,16 @@ class HeldState:
         """What the action reads of the state. Raises StorageError when it is not held any more, and
         sqlite3.Error.
         """
-        with self._lock:
-            if self._connection is None:
-                raise StorageError(f"The state of {self.path} is not held any more.")
-            clock = OrderedClock(SystemClock())
-            return action(Transaction(self._connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {}))
+        with self._held() as connection:
+            return action(lone_transaction(connection))
 
     def copy_without(self, path: Path, statements: Iterable[str]) -> None:
         """Writes a copy to `path`, after the statements have deleted from it: no trace of that is in it. The file
         is made in memory first, and has a name of its own. Raises as `read` does.
         """
-        memory = sqlite3.connect(":memory:", isolation_level=None)
-        try:
-            with self._lock:
-                if self._connection is None:
-                    raise StorageError(f"The state of {self.path} is not held any more.")
-                self._connection.backup(memory)
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+            with self._held() as connection:
+                connection.backup(memory)
             for statement in (*statements, *([NAME_COPY] if self.extent.name_page else [])):
                 memory.execute(statement)
             path.touch(0o600, exist_ok=False)
@@ -81,8 +73,14 @@ class HeldState:
                 memory.execute("VACUUM INTO ?", (str(path),))
             except sqlite3.Error as error:
                 raise StorageError(f"{path} cannot be written: {error}.") from error
-        finally:
-            memory.close()
+
+    @contextmanager
+    def _held(self) -> Iterator[sqlite3.Connection]:
+        """Its connection, for this thread alone."""
+        with self._lock:
+            if self._connection is None:
+                raise StorageError(f"The state of {self.path} is not held any more.")
+            yield self._connection
 
     def close(self) -> None:
         """Breaks off what is being read."""
@@ -124,9 +122,11 @@ def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
     While nobody writes, the log does not become longer. When all of it is in the file already, the file alone has
     the state: SQLite then lets nothing be written into it as long as this reader is there.
     """
-    writer, looker = connect(path, alone=alone, busy_seconds=0), connect(path, alone=alone)
-    try:
-        _keep_writers_out(writer)
+    with (
+        closing(connect(path, alone=alone, busy_seconds=0)) as writer,
+        closing(connect(path, alone=alone)) as looker,
+    ):
+        begin_to_write(writer)  # which keeps others from writing
         connection.execute("BEGIN")
         connection.execute(READ).fetchone()
         _, frames, written = looker.execute(LOOK).fetchone()
@@ -134,22 +134,6 @@ def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
         if frames <= written:
             return 0
         return int(LOG_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + page_bytes))
-    finally:
-        looker.close()
-        writer.close()
-
-
-def _keep_writers_out(writer: sqlite3.Connection) -> None:
-    """Asks more often than SQLite would: another writer begins anew at once."""
-    until = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            writer.execute("BEGIN IMMEDIATE")
-            return
-        except sqlite3.Error as error:
-            if not is_delay(error) or time.monotonic() > until:
-                raise
-        time.sleep(AGAIN_SECONDS)
 
 
 class HeldStates:

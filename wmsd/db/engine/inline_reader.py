@@ -117,7 +117,9 @@ class InlineReader:
     def is_idle(self) -> bool:
         return not self._waiting and self._opening is None
 
-    def submit(self, action: Callable[[Any], Any], actor: Actor, until: float = math.inf) -> "asyncio.Future[Any]":
+    def submit(
+        self, action: Callable[[Any], Result], actor: Actor, until: float = math.inf
+    ) -> "asyncio.Future[Result]":
         """The future of the action's result."""
         loop = self._loop
         if loop is None:
@@ -198,7 +200,7 @@ class InlineReader:
             self._again += 1
             assert self._loop is not None
             self._schedule(self._loop)
-        elif isinstance(work.error, NextTurn | Stalled) or _is_broken_off(work.error):
+        elif isinstance(work.error, NextTurn | Stalled) or is_delay(work.error):
             work.error = None
             self._hand_over(work)
         else:
@@ -292,7 +294,3 @@ class InlineReader:
         if connection is not None:
             self._counted(-1)
             await self._threads.run(connection.close)
-
-
-def _is_broken_off(error: BaseException | None) -> bool:
-    return isinstance(error, sqlite3.Error) and is_delay(error)

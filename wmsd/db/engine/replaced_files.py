@@ -8,16 +8,17 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.db.engine.failures import FileMoved, FileOverwritten
-from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, sqlite3
+from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, log_of, sqlite3
 
 LOG = logging.getLogger("wmsd.data")
+REMOVED: Final = ".removed-"
 READ: Final = "SELECT count(*) FROM sqlite_schema"
 Identity = tuple[int, int]
 """Device and inode."""
@@ -39,7 +40,7 @@ def _content(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _state(path: str) -> tuple[int, ...]:
+def state_of(path: str) -> tuple[int, ...]:
     """A value that changes when the file is written, removed or replaced, or a log is left beside it."""
     found: list[int] = []
     for name in (path, f"{path}-wal"):
@@ -94,12 +95,12 @@ class Standing:
 
     def leave(self) -> None:
         """Notes the state of the file; call it after the last connection was closed."""
-        self._left = _state(self._file_name)
+        self._left = state_of(self._file_name)
 
     @property
     def was_changed(self) -> bool:
         """Whether the file was removed, replaced or written since it was left."""
-        return self._left is not None and _state(self._file_name) != self._left
+        return self._left is not None and state_of(self._file_name) != self._left
 
     def check(self) -> None:
         """Raises FileMoved when the file or its log was removed or replaced, or the file overwritten. It costs two
@@ -129,6 +130,12 @@ class Standing:
             self.moved = FileOverwritten(self.path)
             raise self.moved
 
+    def is_overwritten(self) -> bool:
+        """Whether another program has written into the file that is open."""
+        with suppress(FileMoved):
+            self.check_file()
+        return isinstance(self.moved, FileOverwritten)
+
     def is_nowhere(self) -> bool:
         """Whether the file was deleted and only this process still has it open: closing it would end it."""
         for opened in Path("/proc/self/fd").iterdir():
@@ -151,13 +158,20 @@ def keep_replaced_file(connection: sqlite3.Connection, standing: Standing, path:
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     if not standing.is_nowhere():
         return False
-    copy = connect(path, create=True)
-    try:
+    with closing(connect(path, create=True)) as copy:
         connection.backup(copy)
-    finally:
-        copy.close()
     path.chmod(0o600)
     return True
+
+
+def copy_at(path: Path, now: datetime) -> Path:
+    """Where a copy is kept of a file that somebody removes now, while it is served."""
+    return path.with_name(f"{path.name}{REMOVED}{timestamps.for_file_name(now)}")
+
+
+def newest_copy(path: Path) -> Path | None:
+    """The newest copy of a file that somebody removed while it was served; None where nothing was kept."""
+    return max(path.parent.glob(f"{path.name}{REMOVED}*"), default=None)
 
 
 def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
@@ -167,7 +181,7 @@ def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
     The last connection that is closed writes the log back, unless it can only read. Where what stands there is no
     database any more, the log is copied, and there is no connection. What cannot be kept is told in the log.
     """
-    log = path.with_name(f"{path.name}-wal")
+    log = log_of(path)
     kept = log.with_name(f"{log.name}.overwritten-{timestamps.for_file_name(now)}")
     connection = None
     try:

@@ -13,6 +13,8 @@ sys.modules["sqlite3"] = pysqlite3
 sys.modules["sqlite3.dbapi2"] = pysqlite3.dbapi2
 
 import sqlite3  # noqa: E402  (the line above decides which)
+from collections.abc import Iterator  # noqa: E402
+from contextlib import closing, contextmanager  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import aiosqlite  # noqa: E402
@@ -31,6 +33,14 @@ LOG_BYTES = 16 * 1024 * 1024
 """The size to which the log is cut when it starts again, so that the disk gets back what a long
 read made it grow.
 """
+TO_WRITE = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    "recursive_triggers = ON",
+    f"journal_size_limit = {LOG_BYTES}",
+    "wal_autocheckpoint = 0",  # the writer does it: see `write_ahead_log`
+)
 THREAD_CACHE_KIB = 4_096
 """The cache of a reader on a thread: a file may have four. Frequent reads use the cache of the inline reader."""
 
@@ -73,15 +83,8 @@ def connect(
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = _connected(path, f"mode={mode}{'&vfs=unix-excl' if alone else ''}", busy_seconds)
     try:
-        if not read_only:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA recursive_triggers = ON")
-            connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
-            connection.execute("PRAGMA wal_autocheckpoint = 0")  # the writer does it: see `write_ahead_log`
-        connection.execute(f"PRAGMA cache_size = -{cache_kib}")
-        connection.execute("PRAGMA trusted_schema = OFF")
+        for pragma in (*(() if read_only else TO_WRITE), f"cache_size = -{cache_kib}", "trusted_schema = OFF"):
+            connection.execute(f"PRAGMA {pragma}")
     except sqlite3.Error:
         connection.close()
         raise
@@ -95,13 +98,23 @@ def connect(
     return connection
 
 
-def connect_as_it_is(
-    path: Path, *, without_log: bool = False, busy_seconds: float = BUSY_SECONDS
-) -> sqlite3.Connection:
+@contextmanager
+def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
+    """A transaction in a file that nobody else has open. At its end the file alone has everything, without a log.
+    Raises sqlite3.Error.
+    """
+    with closing(connect(path)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def connect_as_it_is(path: Path, *, without_log: bool = False) -> sqlite3.Connection:
     """A connection that only reads, to a file in any state. `without_log`: what is in the file itself. Raises
     sqlite3.Error.
     """
-    return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", busy_seconds)
+    return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", BUSY_SECONDS)
 
 
 def _refuse_irregular(file: Path) -> None:
@@ -141,24 +154,27 @@ def bound_caches(size: int) -> None:
     """SQLite takes about so many bytes in this process at the most. Past them, its caches reuse their pages and do
     not grow.
     """
-    connection = sqlite3.connect(":memory:")
-    try:
+    with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"PRAGMA soft_heap_limit = {size}")
-    finally:
-        connection.close()
 
 
 def bytes_on_disk(path: Path) -> int:
     """The bytes of a file and of its log, which has the last writes; 0 when it is missing."""
-    return _bytes_of(path) + log_bytes(path)
+    return size_of(path) + log_bytes(path)
+
+
+def log_of(path: Path) -> Path:
+    """Where a file's log is, if there is one."""
+    return path.with_name(f"{path.name}-wal")
 
 
 def log_bytes(path: Path) -> int:
     """The bytes of a file's log; 0 when there is none."""
-    return _bytes_of(path.with_name(f"{path.name}-wal"))
+    return size_of(log_of(path))
 
 
-def _bytes_of(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """The bytes of a file by itself; 0 when it is missing."""
     try:
         return path.stat().st_size
     except OSError:

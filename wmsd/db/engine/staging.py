@@ -16,7 +16,7 @@ from wmsd.base.ids import Ids
 from wmsd.contract.context import PROGRAM, Actor
 from wmsd.db.engine.failures import StorageError, is_broken_off, is_of_disk
 from wmsd.db.engine.sqlite import CACHE_KIB, bytes_on_disk, connect, sqlite3
-from wmsd.db.engine.transaction import AtCommit, Provision, Transaction
+from wmsd.db.engine.transaction import Provision, Transaction
 from wmsd.db.engine.unit_of_work import commit, roll_back
 
 Result = TypeVar("Result")
@@ -30,6 +30,14 @@ PREFIX: Final = "wmsd-import-"
 LEAST_FREE: Final = 32 * 1024 * 1024
 STEPS: Final = 200_000
 """Of SQLite's machine between two looks whether a write may go on: some milliseconds."""
+OF_STAGED: Final = (
+    f"cache_size = -{CACHE_KIB}",
+    "journal_mode = OFF",
+    "synchronous = OFF",
+    "locking_mode = EXCLUSIVE",
+)
+"""Set while the file has its name. No journal: after a failure it is never read again."""
+OF_COPY: Final = ("journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE")
 WRITE_BACK: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 MADE_HERE: Final = f"SELECT name FROM {HERE}.sqlite_schema WHERE type = 'table'"
 
@@ -90,11 +98,8 @@ class Staging:
             with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=self.folder) as file:
                 self._connection.execute(f"ATTACH ? AS {STAGED}", (file.name,))
                 self._bound(STAGED, self._folder.most_bytes)
-                self._connection.execute(f"PRAGMA {STAGED}.cache_size = -{CACHE_KIB}")
-                # Set while the file has its name. No journal: after a failure it is never read again.
-                self._connection.execute(f"PRAGMA {STAGED}.journal_mode = OFF")
-                self._connection.execute(f"PRAGMA {STAGED}.synchronous = OFF")
-                self._connection.execute(f"PRAGMA {STAGED}.locking_mode = EXCLUSIVE")
+                for pragma in OF_STAGED:
+                    self._connection.execute(f"PRAGMA {STAGED}.{pragma}")
                 self._connection.execute(f"CREATE TABLE {STAGED}.begun (one)")
         except OSError as error:
             self._connection.close()
@@ -128,7 +133,7 @@ class Staging:
                     source.execute("BEGIN")  # one state, whoever writes meanwhile
                     source.backup(target)
                 connection = connect(Path(file.name))
-                for pragma in ("journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
+                for pragma in OF_COPY:
                     connection.execute(f"PRAGMA {pragma}")
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute("COMMIT")
@@ -184,7 +189,7 @@ class Staging:
             result = action(tx)
             tx.finish()
             for run_last in tx.at_commit.values():
-                run_last(self._transaction({}))
+                run_last(self._transaction())
             before_commit()
             return result
 
@@ -225,11 +230,10 @@ class Staging:
                 objections.append(KeyboardInterrupt())
             if not objections:
                 raise
-            self._connection.set_progress_handler(None, 0)
-            self._cut_log()
-            raise objections[0] from None
         finally:
             self._connection.set_progress_handler(None, 0)
+        self._cut_log()
+        raise objections[0]
 
     def _cut_log(self) -> None:
         """What was taken back stands in the log, and takes room until it begins anew. Where others read the file
@@ -241,16 +245,16 @@ class Staging:
     def _run(self, begin: str, action: Callable[[Transaction], Result]) -> Result:
         self._connection.execute(begin)
         try:
-            result = action(self._transaction({}))
+            result = action(self._transaction())
         except BaseException:
             roll_back(self._connection)
             raise
         commit(self._connection)
         return result
 
-    def _transaction(self, at_commit: AtCommit) -> Transaction:
+    def _transaction(self) -> Transaction:
         now, ordered_now = self._clock.now(), self._clock.ordering()
-        return Transaction(self._connection, now, ordered_now, self._ids, self._actor, self._provision, at_commit)
+        return Transaction(self._connection, now, ordered_now, self._ids, self._actor, self._provision)
 
     def _explained(self, error: sqlite3.Error) -> Exception:
         if not is_of_disk(error):

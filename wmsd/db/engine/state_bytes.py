@@ -15,6 +15,7 @@ from typing import Final
 from wmsd.base.machine.regular_files import check_regular, reason_of
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import Extent
+from wmsd.db.engine.sqlite import log_of
 from wmsd.db.engine.wal_frames import FRAME_HEADER, FRAME_HEADER_BYTES, LOG_HEADER, LOG_HEADER_BYTES
 from wmsd.db.engine.wal_identity import named_anew
 
@@ -48,34 +49,31 @@ class StateBytes:
         one.
         """
         with _as_sentences(self.path):
-            self._begin(extent)
-
-    def _begin(self, extent: Extent) -> None:
-        status = os.fstat(self._file.fileno())
-        if (status.st_dev, status.st_ino) != extent.file:
-            raise StorageError(f"{self.path} was replaced while it was copied.")
-        header = os.pread(self._file.fileno(), 100, 0)
-        if len(header) < 100:
-            raise StorageError(f"{self.path} is cut short.")
-        self._page_bytes, pages = FILE_HEADER.unpack(header[: FILE_HEADER.size])
-        self._page_bytes = 65_536 if self._page_bytes == 1 else self._page_bytes
-        if extent.log_bytes:
-            pages = self._find_pages(extent.log_bytes)
-        self.bytes, self._name_page = pages * self._page_bytes, extent.name_page
+            status = os.fstat(self._file.fileno())
+            if (status.st_dev, status.st_ino) != extent.file:
+                raise StorageError(f"{self.path} was replaced while it was copied.")
+            header = os.pread(self._file.fileno(), 100, 0)
+            if len(header) < 100:
+                raise StorageError(f"{self.path} is cut short.")
+            self._page_bytes, pages = FILE_HEADER.unpack(header[: FILE_HEADER.size])
+            self._page_bytes = 65_536 if self._page_bytes == 1 else self._page_bytes
+            if extent.log_bytes:
+                pages = self._find_pages(extent.log_bytes)
+            self.bytes, self._name_page = pages * self._page_bytes, extent.name_page
 
     def _find_pages(self, log_bytes: int) -> int:
         """Notes the last content of each page in the log. Returns the number of pages of the state."""
-        self._log_file = self._opened.enter_context(FileIO(_log(self.path)))
+        self._log_file = self._opened.enter_context(FileIO(log_of(self.path)))
         log, pages = self._log_file.fileno(), 0
         header = os.pread(log, LOG_HEADER_BYTES, 0)
         if len(header) < LOG_HEADER_BYTES:
-            raise StorageError(f"{_log(self.path)} was cut while it was copied.")
+            raise StorageError(f"{log_of(self.path)} was cut while it was copied.")
         page_bytes, salts = LOG_HEADER.unpack(header)
         for place in range(LOG_HEADER_BYTES, log_bytes, FRAME_HEADER_BYTES + page_bytes):
             head = os.pread(log, FRAME_HEADER_BYTES, place)
             number, pages, found = FRAME_HEADER.unpack(head) if len(head) == FRAME_HEADER_BYTES else (0, 0, b"")
             if found != salts:
-                raise StorageError(f"{_log(self.path)} changed while it was copied.")
+                raise StorageError(f"{log_of(self.path)} changed while it was copied.")
             self._pages[number] = place + FRAME_HEADER_BYTES
         return pages
 
@@ -101,7 +99,7 @@ class StateBytes:
             at = (number - first) * size
             page = os.pread(self._log_file.fileno(), size, self._pages[number])
             if len(page) < size:
-                raise StorageError(f"{_log(self.path)} was cut while it was copied.")
+                raise StorageError(f"{log_of(self.path)} was cut while it was copied.")
             piece[at : at + size] = page
         if first <= self._name_page <= last:
             at = (self._name_page - first) * size
@@ -110,10 +108,6 @@ class StateBytes:
 
     def close(self) -> None:
         self._opened.close()
-
-
-def _log(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
 
 
 @contextmanager

@@ -1,13 +1,15 @@
 """A unit of work, from the view of an action."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Protocol, TypeVar, cast
 
 from wmsd.base import timestamps
-from wmsd.base.ids import Ids
-from wmsd.contract.context import Actor
+from wmsd.base.clock import OrderedClock, SystemClock
+from wmsd.base.ids import Ids, RandomIds
+from wmsd.contract.context import PROGRAM, Actor
 from wmsd.db.engine.sqlite import sqlite3
 
 Parameters = Sequence[object] | Mapping[str, object]
@@ -104,6 +106,11 @@ class Transaction:
         found = self._connection.execute(sql, parameters).fetchone()
         return None if found is None else found[0]
 
+    def number(self, sql: str, parameters: Parameters = ()) -> int:
+        """The first column of the first row, of a statement that always has one with an integer there."""
+        row: tuple[int, ...] = self._connection.execute(sql, parameters).fetchone()
+        return row[0]
+
     def record(self, sql: str, parameters: Parameters = ()) -> dict[str, Any] | None:
         """The first row by column name."""
         cursor = self._connection.execute(sql, parameters)
@@ -123,14 +130,12 @@ class Transaction:
 
     def bytes_used(self) -> int:
         """The bytes that the file uses, without free pages."""
-        pages: int = self.value("PRAGMA page_count") - self.value("PRAGMA freelist_count")
-        size: int = self.value("PRAGMA page_size")
-        return pages * size
+        pages = self.number("PRAGMA page_count") - self.number("PRAGMA freelist_count")
+        return pages * self.number("PRAGMA page_size")
 
     def last_change(self) -> int:
         """The last value of the company's change sequence."""
-        last: int = self.value(LAST_CHANGE) if self._last_change is None else self._last_change
-        return last
+        return self.number(LAST_CHANGE) if self._last_change is None else self._last_change
 
     def next_change(self) -> int:
         """A new value of the company's change sequence."""
@@ -170,6 +175,21 @@ class Transaction:
         while self._at_end or self._at_last:
             _, (run, gathered) = (self._at_end or self._at_last).popitem()
             run(gathered)
+
+
+def lone_transaction(connection: sqlite3.Connection) -> Transaction:
+    """A transaction of a file that this command alone uses, by the clock of the machine."""
+    clock = OrderedClock(SystemClock())
+    return Transaction(connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {})
+
+
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[Transaction]:
+    """A transaction that reads one state. The connection is closed at its end. Raises sqlite3.Error."""
+    with closing(connection):
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("BEGIN")
+        yield lone_transaction(connection)
 
 
 def _gathered(ends: _Ends, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:

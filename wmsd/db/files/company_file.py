@@ -7,12 +7,11 @@ requests for this company wait for it.
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from concurrent.futures import Executor
-from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from wmsd.base.clock import Clock
 from wmsd.base.problems import unavailable
@@ -21,10 +20,9 @@ from wmsd.db.engine.database import Database, prepare_writer
 from wmsd.db.engine.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError, is_damage
 from wmsd.db.engine.file_owner import Owner
 from wmsd.db.engine.high_water_mark import HighWaterMark
-from wmsd.db.engine.replaced_files import Identity, Standing, identity
+from wmsd.db.engine.replaced_files import Identity, Standing, copy_at, identity
 from wmsd.db.engine.sqlite import BUSY_SECONDS, log_bytes, sqlite3
 from wmsd.db.files.open_files import OpenFiles
-from wmsd.db.files.removed_files import copy_at
 from wmsd.db.migrations import COMPANY, Before, CheckedFile, open_checked
 
 LOG = logging.getLogger("wmsd.companies")
@@ -47,13 +45,6 @@ OVERWRITTEN: Final = (
 )
 
 
-class Looked(NamedTuple):
-    """What a look at a file has found, and its connection if it is still open."""
-
-    is_usable: bool
-    connection: sqlite3.Connection | None = None
-
-
 class CompanyFile:
     """`failure` says why the file cannot be used; None while nothing is wrong. `damage` says what was found in
     use: a look at a file reads little of it, so it may be used again, and is as damaged as before.
@@ -72,7 +63,7 @@ class CompanyFile:
         written_elsewhere: Callable[[int], None],
         alone: bool,
         mark: Callable[[], HighWaterMark | None],
-        go_on: GoOn,
+        go_on: GoOn | None,
         before_migration: Before,
         open_files: OpenFiles,
     ) -> None:
@@ -161,19 +152,14 @@ class CompanyFile:
         """
         async with self._changing:
             await self._has_left()
-            async with self._without_visitors():
+            while not self.visiting.acquire(blocking=False):  # noqa: ASYNC110  (a thread has it for milliseconds)
+                await asyncio.sleep(VISIT_SECONDS)
+            try:
                 self._is_shared = self.is_lent
                 if self.database is not None:
                     await self.database.share(self._is_shared)
-
-    @asynccontextmanager
-    async def _without_visitors(self) -> AsyncIterator[None]:
-        while not self.visiting.acquire(blocking=False):  # noqa: ASYNC110  (a thread has it for milliseconds)
-            await asyncio.sleep(VISIT_SECONDS)
-        try:
-            yield
-        finally:
-            self.visiting.release()
+            finally:
+                self.visiting.release()
 
     async def can_be_used(self) -> bool:
         """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime."""
@@ -224,20 +210,20 @@ class CompanyFile:
             await database.share(self._is_shared)
             alone = database.begin()
         look = partial(self._look, database, alone)
-        found = await asyncio.get_running_loop().run_in_executor(self._executor, look)
-        if database is not None and found.connection is not None:
+        connection = await asyncio.get_running_loop().run_in_executor(self._executor, look)
+        if database is not None and connection is not None:
             self.database = database
-            database.take_writer(found.connection)
-        self._is_ready = found.is_usable  # last: whoever sees it opens the file if there is no database yet
+            database.take_writer(connection)
+        self._is_ready = self.failure is None  # last: whoever sees it opens the file if there is no database yet
 
-    def _look(self, database: Database | None, alone: bool) -> Looked:
+    def _look(self, database: Database | None, alone: bool) -> sqlite3.Connection | None:
         """Brings the file up to this program's schema, or notes what is wrong with it. Leaves it open when there
-        was nothing to do and the database is to have the connection. `alone`: whether no other process may open it
-        meanwhile. Runs on any thread.
+        was nothing to do and the database is to have the connection, which is returned then. `alone`: whether no
+        other process may open it meanwhile. Runs on any thread.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
-            return Looked(False)
+            return None
         has_log = log_bytes(self.path) > 0  # to be written back, which closing does
         try:
             if self._borrow is not None:
@@ -250,13 +236,13 @@ class CompanyFile:
                 prepare_writer(checked.connection)
             else:
                 checked.connection.close()
-            if checked.older is not None and mark is not None:
+            if checked.older is not None and mark is not None and self._go_on is not None:
                 self._go_on(self._owner.code, self.path, checked.older, mark)
         except StorageError as error:
             self._fail(error)
-            return Looked(False)
+            return None
         self.failure, self._missed, self._overwritten = None, None, None
-        return Looked(True, checked.connection if stays_open else None)
+        return checked.connection if stays_open else None
 
     def suspect(self, error: Exception) -> None:
         """Closes a file that failed in use; it is checked before it is used again."""

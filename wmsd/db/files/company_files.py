@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +20,8 @@ from wmsd.db.engine.failures import StorageError, is_damage
 from wmsd.db.engine.file_owner import Owner, WrongOwner, give_away
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.last_writes import Moments, Writes
-from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.replaced_files import state_of
+from wmsd.db.engine.sqlite import sole_transaction, sqlite3
 from wmsd.db.engine.transaction import Provision, Transaction
 from wmsd.db.engine.unit_of_work import read_once
 from wmsd.db.engine.worker_threads import Workers
@@ -35,10 +36,6 @@ LOOKERS: Final = 8
 """The most files that are checked at once. Each check may wait as long as another program has the file."""
 
 
-def _leave_as_it_is(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
-    """What is done about an older file where nobody cares."""
-
-
 class CompanyFiles:
     def __init__(
         self,
@@ -51,7 +48,7 @@ class CompanyFiles:
         installation: str = "",
         codes: Mapping[int, str] = MappingProxyType({}),
         marks: Mapping[int, HighWaterMark] = MappingProxyType({}),
-        go_on: GoOn = _leave_as_it_is,
+        go_on: GoOn | None = None,
         alone: bool = False,
         borrow: Borrow | None = None,
         before_migration: Before = only_by_a_server,
@@ -104,20 +101,18 @@ class CompanyFiles:
         """Creates the file of a new company. A file that is already there, after a restore for example, is moved
         aside.
         """
-        path = self._place_of_new(company_id)
-        self._codes[company_id] = code
+        path = self._place_of_new(company_id, code)
         create_file(path, COMPANY, self.owner(company_id))
 
     def adopt(self, company_id: int, code: str, prepared: Path) -> None:
         """As `create`, with a file that is there already and becomes the company's. No log may be beside it."""
-        path = self._place_of_new(company_id)
-        self._codes[company_id] = code
-        with closing(connect(prepared)) as connection:
+        path = self._place_of_new(company_id, code)
+        with sole_transaction(prepared) as connection:
             give_away(connection, self.owner(company_id))
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         put_in_place(prepared, path)
 
-    def _place_of_new(self, company_id: int) -> Path:
+    def _place_of_new(self, company_id: int, code: str) -> Path:
+        self._codes[company_id] = code
         path = self.path(company_id)
         if path.exists():
             moment = timestamps.for_file_name(self._clock.now())
@@ -292,16 +287,7 @@ class CompanyFiles:
 
     def signature(self, company_id: int) -> tuple[int, ...]:
         """A value that changes when something is written to the company's file, also by another process."""
-        path = self.path(company_id)
-        found: list[int] = []
-        for name in (path, path.with_name(f"{path.name}-wal")):
-            try:
-                status = name.stat()
-            except OSError:
-                found += (0, 0)
-            else:
-                found += (status.st_mtime_ns, status.st_size)
-        return tuple(found)
+        return state_of(str(self.path(company_id)))
 
     def suspect(self, company_id: int, error: Exception) -> None:
         """Notes that the file failed in use; the next request checks it before it uses it."""

@@ -8,15 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from wmsd.base.clock import OrderedClock, SystemClock
 from wmsd.base.dataclass import dataclass
-from wmsd.base.ids import RandomIds
-from wmsd.contract.context import PROGRAM
 from wmsd.db.engine.failures import StorageError, is_delay
 from wmsd.db.engine.file_owner import Owner
 from wmsd.db.engine.raw_files import first_bytes
 from wmsd.db.engine.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
-from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.transaction import Transaction, snapshot
 from wmsd.db.migrations import COMPANY, PLATFORM, Before, FileKind, at_once, foreign_parts, migrate
 
 UNREADABLE: Final = (sqlite3.Error, OSError, MemoryError, ValueError)
@@ -61,28 +58,18 @@ def opened_to_examine(
 
     Raises StorageError, also when the file is not its owner's, and sqlite3.Error.
     """
-    connection = _opened(path, kind, owner, before_migration)
-    try:
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("BEGIN")
-        clock = OrderedClock(SystemClock())
-        yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {})
-    finally:
-        connection.close()
+    with snapshot(_opened(path, kind, owner, before_migration)) as tx:
+        yield tx
 
 
 def _opened(path: Path, kind: FileKind, owner: Owner | None, before: Before) -> sqlite3.Connection:
     try:
         migrate(path, kind, owner=owner, before=before)
     except StorageError as error:
-        if not _has_readable_parts(error.__cause__):
-            raise
+        if not getattr(error.__cause__, "sqlite_errorname", "").startswith("SQLITE_CORRUPT"):
+            raise  # nothing of it can be read
         return as_far_as_possible(connect_as_it_is(path))
     return connect(path)
-
-
-def _has_readable_parts(error: BaseException | None) -> bool:
-    return getattr(error, "sqlite_errorname", "").startswith("SQLITE_CORRUPT")
 
 
 def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:

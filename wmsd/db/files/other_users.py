@@ -1,5 +1,6 @@
 """Whether any other process has a file."""
 
+from contextlib import closing
 from pathlib import Path
 
 from wmsd.db.engine.failures import StorageError
@@ -11,12 +12,9 @@ def check_unused(path: Path) -> None:
     if not path.exists():
         raise StorageError(f"{path} is missing. Restore it from a backup.")
     try:
-        connection = connect(path, busy_seconds=0.0, alone=True)
-        try:
+        with closing(connect(path, busy_seconds=0.0, alone=True)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
-        finally:
-            connection.close()
     except sqlite3.OperationalError as error:
         if error.sqlite_errorname.startswith("SQLITE_BUSY"):
             raise StorageError(f"Another program is at work in {path}. Wait for its end, and try again.") from None

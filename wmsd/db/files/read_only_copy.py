@@ -12,16 +12,13 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, Literal
 
-from wmsd.base.clock import OrderedClock, SystemClock
-from wmsd.base.ids import RandomIds
 from wmsd.base.machine.regular_files import reason_of
-from wmsd.contract.context import PROGRAM
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import FIND, Owner, check_owner
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.raw_files import first_bytes, is_in_use
-from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, sqlite3
-from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, size_of, sqlite3
+from wmsd.db.engine.transaction import Transaction, lone_transaction
 from wmsd.db.engine.write_ahead_log import check_log
 from wmsd.db.files.integrity import UNREADABLE, as_far_as_possible, opened_to_examine
 from wmsd.db.migrations import HEADER, MAGIC, FileKind, has_this_schema, only_by_a_server
@@ -57,7 +54,7 @@ def content_of(path: Path, kind: FileKind) -> Content:
 
 def has_log(path: Path) -> bool:
     file = path.resolve()
-    return any(_size(file.with_name(f"{file.name}{log}")) for log in LOGS)
+    return any(size_of(file.with_name(f"{file.name}{log}")) for log in LOGS)
 
 
 def owner_of(path: Path) -> Owner | None:
@@ -91,34 +88,31 @@ def opened_without_writing(path: Path, kind: FileKind, owner: Owner | None = Non
             yield tx
         return
     with ExitStack() as opened:
-        with _as_of(path) as copies:
-            copy = _copied(path, opened) if path.is_file() else path
-            copies.append(copy)
+        copy = _copied(path, opened) if path.is_file() else path
+        try:
             tx = opened.enter_context(opened_to_examine(copy, kind, owner))
+        except StorageError as error:  # it names the copy, which is gone when somebody reads that
+            raise StorageError(str(error).replace(str(copy), str(path))) from error.__cause__
         yield tx
 
 
 @contextmanager
 def _in_place(path: Path, owner: Owner | None) -> Iterator[Transaction]:
-    connection = connect_as_it_is(path, without_log=True)
-    try:
+    with closing(connect_as_it_is(path, without_log=True)) as connection:
         try:
             if owner is not None:
                 check_owner(connection, path, owner)
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         except (sqlite3.Error, UnicodeDecodeError):
             as_far_as_possible(connection)
-        clock = OrderedClock(SystemClock())
-        yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {})
-    finally:
-        connection.close()
+        yield lone_transaction(connection)
 
 
 def _copied(path: Path, opened: ExitStack) -> Path:
     """A copy with its log, in a folder that only this user may enter. Raises StorageError."""
     file = path.resolve()
     sources = [file, *(side for log in LOGS if (side := file.with_name(f"{file.name}{log}")).exists())]
-    needed, folder = sum(map(_size, sources)), Path(tempfile.gettempdir())
+    needed, folder = sum(map(size_of, sources)), Path(tempfile.gettempdir())
     free = shutil.disk_usage(folder).free
     if free < needed + SPARE_BYTES:
         raise StorageError(
@@ -135,28 +129,8 @@ def _copied(path: Path, opened: ExitStack) -> Path:
     return scratch / file.name
 
 
-@contextmanager
-def _as_of(path: Path) -> Iterator[list[Path]]:
-    """Errors name the file, and not its copy, which is gone when somebody reads them."""
-    copies: list[Path] = []
-    try:
-        yield copies
-    except StorageError as error:
-        text = str(error)
-        for copy in copies:
-            text = text.replace(str(copy), str(path))
-        raise StorageError(text) from error.__cause__
-
-
 def _is_used(path: Path) -> bool:
     try:
         return path.is_file() and is_in_use(path.resolve())
     except OSError:
         return False
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

@@ -49,12 +49,11 @@ class Tally:
     def total(self, tx: Transaction, values: Mapping[str, object]) -> int:
         statuses = dumps(values.get("status", self.statuses))
         partner = "partner_id = :partner_id AND" if "partner_id" in values else ""
-        total: int = tx.value(
+        return tx.number(
             f"SELECT coalesce(sum(rows), 0) FROM {self.table} "
             f"WHERE {partner} status IN (SELECT value FROM json_each(:statuses))",
             {**values, "statuses": statuses},
         )
-        return total
 
 
 class Joined(NamedTuple):
@@ -340,5 +339,4 @@ def _together(found: list[Joined], separator: str) -> Joined:
 
 
 def _count(tx: Transaction, rows: str, parameters: Mapping[str, object]) -> int:
-    found: int = tx.value(f"SELECT count(*) FROM ({rows})", parameters)
-    return found
+    return tx.number(f"SELECT count(*) FROM ({rows})", parameters)

@@ -26,5 +26,5 @@ def refresh_statistics(tx: Transaction) -> None:
 
 
 def _is_large(tx: Transaction, quoted_table: str) -> bool:
-    rows: int = tx.value(f"SELECT count(*) FROM (SELECT 1 FROM {quoted_table} LIMIT {LARGE_TABLE_ROWS})")
-    return rows == LARGE_TABLE_ROWS
+    counted = f"SELECT count(*) FROM (SELECT 1 FROM {quoted_table} LIMIT {LARGE_TABLE_ROWS})"
+    return tx.number(counted) == LARGE_TABLE_ROWS

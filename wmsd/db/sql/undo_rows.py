@@ -17,8 +17,7 @@ LAST_ID: Final = "SELECT seq FROM sqlite_sequence WHERE name = ?"
 
 def last_id(tx: Transaction, table: str) -> int:
     """The last id that the table has given, also to a row that is gone."""
-    found: int = tx.value(LAST_ID, (table,))
-    return found
+    return tx.number(LAST_ID, (table,))
 
 
 COLUMNS: Final = "SELECT name FROM pragma_table_info(?)"
@@ -136,7 +135,6 @@ def restore(tx: Transaction, of: Made, moment: str = ":now") -> int:
     before = 0
     if "change_seq" in names:
         values.append("change_seq = :before + place")
-        count: int = tx.value(IMAGES)
-        before = tx.next_changes(max(count, 1))[0] - 1
+        before = tx.next_changes(max(tx.number(IMAGES), 1))[0] - 1
     tx.execute(RESTORE.format(table=of.table, values=", ".join(values)), {"before": before, "now": tx.timestamp})
     return before

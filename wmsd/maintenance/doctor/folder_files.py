@@ -10,8 +10,8 @@ from wmsd.data_folder.names import is_own
 from wmsd.data_folder.platform_loss import restoring_platform
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner
+from wmsd.db.engine.replaced_files import newest_copy
 from wmsd.db.files.read_only_copy import Content, content_of, owner_of
-from wmsd.db.files.removed_files import newest_copy
 from wmsd.db.migrations import COMPANY, PLATFORM
 from wmsd.maintenance.backups.newest_backup import BackupsIn, newest_with
 from wmsd.maintenance.doctor.situation import Situation
