@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from wmsd.db.engine import database as module
+from wmsd.db.engine import file_connections
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
@@ -20,7 +20,7 @@ def no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> sqlite3.Connection:
         raise sqlite3.OperationalError("unable to open database file")
 
-    monkeypatch.setattr(module, "_opened", refuse)
+    monkeypatch.setattr(file_connections, "_opened", refuse)
 
 
 async def test_a_file_that_is_opened_keeps_a_connection_for_long_reads(

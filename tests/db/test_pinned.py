@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.db.test_unit_of_work import ADD, CODES
-from wmsd.db.engine import database as databases
+from wmsd.db.engine import file_connections
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import Extent, HeldState
@@ -103,7 +103,7 @@ async def test_a_file_that_is_opened_anew_waits_for_the_copy(database: Database)
 async def test_a_slow_copy_loses_its_state_to_whoever_needs_the_file(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(file_connections, "PATIENCE_SECONDS", 0.01)
     await write(database, "A")
     async with database.pinned() as held:
         await database.lend()

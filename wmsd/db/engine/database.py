@@ -1,48 +1,31 @@
-"""One SQLite file: a writer, an inline reader, and a few readers on threads. Each is opened when it is first
-needed.
-"""
+"""One SQLite file, for units of work that read it or write it."""
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
 from functools import partial
-from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.contract.context import PROGRAM, Actor
-from wmsd.db.engine.connection_queue import ConnectionQueue, GroupRunner, UnderWay, Work
-from wmsd.db.engine.failures import FileMoved, FileOverwritten, StorageError, is_of_disk
-from wmsd.db.engine.held_states import HeldState, HeldStates
-from wmsd.db.engine.inline_reader import InlineReader
-from wmsd.db.engine.last_writes import Writes
-from wmsd.db.engine.replaced_files import Standing, keep_log, keep_replaced_file
-from wmsd.db.engine.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
+from wmsd.db.engine.failures import FileMoved, StorageError, is_of_disk
+from wmsd.db.engine.file_connections import FileConnections
+from wmsd.db.engine.sqlite import LOG_BYTES, log_bytes, sqlite3
 from wmsd.db.engine.staging import Staging, StagingFolder
-from wmsd.db.engine.thread_readers import ThreadReaders
 from wmsd.db.engine.transaction import Provision, Transaction
-from wmsd.db.engine.unit_of_work import CommitGroup, read_group, read_unit_in_time
-from wmsd.db.engine.worker_threads import Workers, WorkerThreads
-from wmsd.db.engine.write_ahead_log import WriteAheadLog
+from wmsd.db.engine.worker_threads import Workers
 
 Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
-DESCRIPTORS_OF_A_CONNECTION = 2
-"""The file and its log; all connections share one more for the log's index."""
 MOST_LOG_BYTES = 256 * 1024 * 1024
 """How much the log may grow during one long read."""
 LOOK_AT_LOG_SECONDS = 1.0
-PATIENCE_SECONDS = 10.0
-"""How long a file that is to be opened anew waits for those who copy it."""
-STATES: Final = count()
-"""Of all files."""
 
 
-class Database:
+class Database(FileConnections):
     """The file must exist and be migrated (see `db/migrations/__init__.py`)."""
 
     def __init__(
@@ -57,62 +40,17 @@ class Database:
         moved: Callable[[FileMoved], None] | None = None,
         alone: bool = False,
         workers: Workers | None = None,
-        counted: "Callable[[Database, int], None] | None" = None,
+        counted: Callable[[FileConnections, int], None] | None = None,
         who: Actor = PROGRAM,
     ) -> None:
         """`make_room` is called on a full disk, for writes that may use the reserve, and answers whether there is
-        room now.
-
-        `uses_reserve`: whether all writes may use it. `moved` is called when the file was removed or replaced in
-        use. `alone`: whether no other process may open the file while it is not lent. `workers` are shared with
-        other files. A file without them has its own, its reads have a connection of their own from the first on,
-        and aiosqlite owns the others. `counted` is called with the number of connections that were opened or
-        closed. `who` makes the changes of which nothing else is said.
+        room now. `uses_reserve`: whether all writes may use it. `who` makes the changes of which nothing else is
+        said. The others are those of `FileConnections`.
         """
-        self.path = path
-        self._who = who
-        self.after_commit = after_commit
-        self._clock = clock
-        self._ids = ids
-        self._provision = provision
+        super().__init__(path, clock, ids, provision, after_commit, moved, alone, workers, counted)
         self._make_room = make_room
         self._uses_reserve = uses_reserve
-        self._moved = moved
-        self._alone = alone
-        self._counted_by = counted
-        self._own_workers = Workers() if workers is None else None
-        self._workers = workers or self._own_workers or Workers()
-        self._lent = 0
-        self._is_to_be_shared = False
-        self._is_shared = False
-        """Whether its connections are those of a file that other processes use too."""
-        self._openings = 0
-        self._keeps_reader = False
-        self._writer: ConnectionQueue | None = None
-        self._closing_writer: ConnectionQueue | None = None
-        self._log: WriteAheadLog | None = None
-        self.standing = Standing(path)
-        self._opening = asyncio.Lock()
-        self._readers = ThreadReaders(self._open_reader, self._opening, self._counted)
-        self._inline_reader = InlineReader(
-            path,
-            clock,
-            ids,
-            provision,
-            self.standing,
-            self._readers.hand_over,
-            self.begin,
-            writer=lambda: self._writer if self._own_workers is None else None,
-            threads=self._workers.readers,
-            turn=self._workers.turn,
-            counted=self._counted,
-        )
-        self._sharing = asyncio.Lock()
-        self._pins = HeldStates(self._workers.readers)
-        self._is_retired = False
-        self.last_used = 0.0
-        self.writes = Writes()
-        self._state = next(STATES)
+        self._who = who
 
     def write(
         self,
@@ -146,8 +84,7 @@ class Database:
         self, action: Callable[[Transaction], Result], actor: Actor, is_quiet: bool = False
     ) -> Result:
         writer = await self.open_writer()
-        result: Result = await writer.submit(action, actor, is_quiet=is_quiet)
-        return result
+        return await writer.submit(action, actor, is_quiet=is_quiet)
 
     def read(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, until: float = math.inf
@@ -168,8 +105,7 @@ class Database:
         All searches of a file use one connection of their own, so that they delay no other reads.
         """
         self.last_used = self._clock.monotonic()
-        result: Result = await (await self._readers.searcher()).submit(action, actor, until)
-        return result
+        return await (await self._readers.searcher()).submit(action, actor, until)
 
     async def read_long(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
         """As `read`, but on a thread at once: for reads that are long or have an effect, such as an export.
@@ -187,8 +123,7 @@ class Database:
                     f"This read was ended: {self.path.name} has taken over {MOST_LOG_BYTES // 1024**2} MB of "
                     "changes meanwhile, which wait for it in the log. Try again when less is written."
                 )
-        result: Result = await reading
-        return result
+        return await reading
 
     def staging(
         self, actor: Actor = PROGRAM, of_copy: bool = False, folder: StagingFolder | None = None
@@ -217,267 +152,3 @@ class Database:
     async def data_version(self) -> tuple[int, int, int]:
         """A value that changes when another process commits; it may change at other times too."""
         return self._openings, *await self.read(Transaction.data_version)
-
-    @property
-    def is_open(self) -> bool:
-        return self._writer is not None or self._inline_reader.is_open or bool(self._queues())
-
-    def is_standing(self) -> bool:
-        """Whether the open file is still there under its name. When it is not, `moved` is called."""
-        try:
-            self.standing.check()
-        except FileMoved as moved:
-            if self._moved is not None:
-                self._moved(moved)
-            return False
-        return True
-
-    @property
-    def was_changed_while_closed(self) -> bool:
-        """Whether somebody removed, replaced or wrote the file since it was closed here."""
-        return not self.is_open and self.standing.was_changed
-
-    @property
-    def is_writing(self) -> bool:
-        """Whether its writer has been at one group for longer than a quick one takes, also while it is being
-        closed. It may be asked on any thread.
-        """
-        return any(each is not None and each.is_held_up for each in (self._writer, self._closing_writer))
-
-    @property
-    def is_idle(self) -> bool:
-        return (
-            self._inline_reader.is_idle
-            and not self._readers.is_handing_over
-            and self._pins.are_none
-            and not self._opening.locked()
-            and not self._sharing.locked()
-            and all(queue.is_idle for queue in self._queues())
-        )
-
-    @property
-    def state(self) -> int | None:
-        """A number for the content of the file: as long as it stays, whatever is read stays the same. None while
-        something is written, or another process may write. That the file is still there is not looked at.
-        """
-        if self._writer is None or not self._writer.is_idle or not self._alone or self._is_shared:
-            return None
-        return self._state
-
-    def _committed(self, group: list[Work]) -> None:
-        self._state = next(STATES)  # before anybody is told of the commit
-        self.writes.note(group, self._clock.now())
-        if self._moved is not None and self.standing.moved is not None:
-            self._moved(self.standing.moved)
-        if self.after_commit is not None and not all(work.is_quiet for work in group):
-            self.after_commit()
-
-    async def keep(self, path: Path) -> bool:
-        """Writes everything in the log into the file; if that was deleted, writes a copy to `path` instead.
-
-        Answers whether there is a copy. Raises sqlite3.Error and OSError.
-        """
-        queues = self._queues()
-        run_last = queues[-1].run_last if queues else self._inline_reader.run_last
-        return await run_last(lambda connection: keep_replaced_file(connection, self.standing, path))
-
-    def _queues(self) -> list[ConnectionQueue]:
-        return [*self._readers.queues, *([] if self._writer is None else [self._writer])]
-
-    def _counted(self, change: int) -> None:
-        if self._counted_by is not None:
-            self._counted_by(self, change)
-
-    async def open(self) -> None:
-        """Opens the database, so that it counts as open from now on: one connection, which writes and reads.
-
-        A file with its own workers keeps one more open from now on, for reads that are not quick: everything needs
-        such a file, and it may be a time when no other connection can be opened. Raises what opening raises.
-        """
-        await self.open_writer()
-        if self._own_workers is not None:
-            self._keeps_reader = True
-            await self._readers.reader()
-
-    async def close(self) -> None:
-        """Waits for work in progress, then closes. The log of a file that was overwritten is moved aside."""
-        self._keeps_reader = False
-        async with self._sharing:  # a state may be about to be held
-            await self._close()
-
-    async def _close(self) -> None:
-        log_keeper = None
-        if self.is_open and self._is_overwritten():
-            log_keeper = await asyncio.to_thread(keep_log, self.path, self._clock.now())
-        await self._pins.end(0)
-        await self._inline_reader.close()
-        await self._readers.finish_handing_over()
-        async with self._opening:
-            await self._close_queues()
-            if log_keeper is not None:
-                await asyncio.to_thread(log_keeper.close)
-            if not self.is_open:
-                self.standing.leave()
-        if self._own_workers is not None:
-            self._own_workers.close()
-
-    async def retire(self) -> None:
-        """Closes for good: another file comes in place of this one. Whoever still asks gets FileMoved."""
-        self._is_retired = True
-        await self.close()
-
-    def _is_overwritten(self) -> bool:
-        with suppress(FileMoved):
-            self.standing.check_file()
-        return isinstance(self.standing.moved, FileOverwritten)
-
-    @property
-    def connections(self) -> int:
-        """How many are open."""
-        return len(self._queues()) + self._inline_reader.is_open
-
-    @property
-    def can_close_readers(self) -> bool:
-        """Whether there are connections beside the writer."""
-        return self._writer is not None and self.connections > 1
-
-    async def close_readers(self) -> None:
-        """Closes what reads beside the writer, which reads for it from then on."""
-        async with self._opening:
-            if self._writer is None:
-                return
-            await self._inline_reader.close()
-            await self._close_each(self._readers.take())
-
-    async def _close_queues(self) -> None:
-        queues = [*self._readers.take(), *([] if self._writer is None else [self._writer])]
-        self._closing_writer, self._writer = self._writer, None
-        await self._close_each(queues)
-        self._closing_writer = None
-
-    async def _close_each(self, queues: list[ConnectionQueue]) -> None:
-        self._counted(-len(queues))
-        for queue in queues:
-            await queue.close()
-
-    async def open_writer(self) -> ConnectionQueue:
-        """Opens the writer. From then on `write` hands work over at once, so that it runs in the order of the
-        calls.
-        """
-        if self._writer is not None:
-            return self._writer
-        async with self._opening:
-            if self._writer is None:
-                commits = self._commits()
-                writer = await self._open(self._workers.writers, commits, read_only=False)
-                return self._begin_to_write(writer, commits)
-            return self._writer
-
-    def take_writer(self, connection: sqlite3.Connection) -> None:
-        """Writes with this connection, which was opened after `begin`, while the database had none."""
-        self.last_used = self._clock.monotonic()
-        commits = self._commits()
-        self._begin_to_write(ConnectionQueue(connection, self._workers.writers, commits), commits)
-
-    def _commits(self) -> CommitGroup:
-        return CommitGroup(self._clock, self._ids, self._provision, self.standing)
-
-    def _begin_to_write(self, writer: ConnectionQueue, commits: CommitGroup) -> ConnectionQueue:
-        writer.gathers = True
-        writer.after_group = self._committed
-        writer.before_work = self._inline_reader.release
-        writer.when_idle = self._inline_reader.go_on
-        self._writer, self._log = writer, commits.log
-        self._counted(1)
-        return writer
-
-    async def _open_reader(self, largest_group: int) -> ConnectionQueue:
-        under_way = UnderWay()
-        run_group = read_group(
-            self._clock, self._ids, self._provision, self.standing, read_unit_in_time(under_way)
-        )
-        reader = await self._open(self._workers.readers, run_group, read_only=True)
-        reader.largest_group, reader.under_way = largest_group, under_way
-        return reader
-
-    def begin(self) -> bool:
-        """Call it before a connection is opened. Whether this process is to have the file alone. Raises
-        FileMoved.
-        """
-        if self._is_retired:
-            raise FileMoved(self.path)
-        alone = self._alone and not self._is_shared
-        if not self.is_open:
-            self._state = next(STATES)
-            self.standing.begin(alone)
-        return alone
-
-    async def lend(self) -> None:
-        """Shares the file with other processes, until `take_back` was called as often."""
-        self._lent += 1
-        await self.share(True)
-
-    async def take_back(self) -> None:
-        self._lent -= 1
-        await self.share(self._lent > 0)
-
-    async def share(self, is_shared: bool) -> None:
-        """Has the file open so that other processes may use it too, or so that none may, from the return on."""
-        self._is_to_be_shared = is_shared
-        async with self._sharing:
-            if self._is_shared != self._is_to_be_shared:
-                await self._pins.end(PATIENCE_SECONDS)
-                await self._open_anew()
-        if self._keeps_reader:
-            with suppress(Exception):  # whoever needs it next is told
-                await self._readers.reader()
-
-    async def _open_anew(self) -> None:
-        """Closes all connections together. Work that comes in the meantime waits until that is done."""
-        async with self._opening:
-            self._openings += 1
-            self._inline_reader.is_paused = True
-            try:
-                await self._inline_reader.close()
-                await self._close_queues()
-                self._is_shared = self._is_to_be_shared
-            finally:
-                self._inline_reader.is_paused = False
-
-    @asynccontextmanager
-    async def pinned(self) -> AsyncIterator[HeldState]:
-        """Holds the state after the last commit while it lasts, or until the file must be closed. Raises
-        sqlite3.Error and StorageError.
-        """
-        self.last_used = self._clock.monotonic()
-        async with self._sharing:
-            await self.open_writer()
-            self.standing.check()
-            held = await self._pins.begin(self.path, self.begin())
-        try:
-            yield held
-        finally:
-            await self._pins.release(held)
-
-    async def read_pinned(self, held: HeldState, action: Callable[[Transaction], Result]) -> Result:
-        """What the action reads of a state that `pinned` holds, on a thread."""
-        return await self._workers.readers.run(partial(held.read, action))
-
-    async def _open(self, workers: WorkerThreads, run_group: GroupRunner, read_only: bool) -> ConnectionQueue:
-        connect = partial(_opened, self.path, read_only, self.begin())
-        open_queue = ConnectionQueue.open if self._own_workers is None else ConnectionQueue.open_owned
-        return await open_queue(workers, connect, run_group)
-
-
-def _opened(path: Path, read_only: bool, alone: bool) -> sqlite3.Connection:
-    # A reader of a WAL database may have to create the -shm file, so it opens for writing and is restricted then.
-    connection = connect(path, cache_kib=THREAD_CACHE_KIB if read_only else CACHE_KIB, alone=alone)
-    if read_only:
-        connection.execute("PRAGMA query_only = ON")
-    else:
-        prepare_writer(connection)
-    return connection
-
-
-def prepare_writer(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA busy_timeout = 0")  # the event loop reads with it; see `begin_to_write`

@@ -16,8 +16,9 @@ from typing import Any, Final, TypeVar
 from wmsd.base.clock import Clock
 from wmsd.base.problems import unavailable
 from wmsd.base.repeated_failures import RepeatedFailures
-from wmsd.db.engine.database import Database, prepare_writer
+from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError, is_damage
+from wmsd.db.engine.file_connections import prepare_writer
 from wmsd.db.engine.file_owner import Owner
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.replaced_files import Identity, Standing, copy_at, identity

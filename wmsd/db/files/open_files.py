@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.db.engine.database import DESCRIPTORS_OF_A_CONNECTION, Database
+from wmsd.db.engine.file_connections import DESCRIPTORS_OF_A_CONNECTION, FileConnections
 
 LOG = logging.getLogger("wmsd.companies")
 CONNECTION_BYTES: Final = 500_000
@@ -65,29 +65,29 @@ class OpenFiles:
     def __init__(self) -> None:
         self.bounds = FileBounds()
         self.connections = 0
-        self._by_use: OrderedDict[Database, None] = OrderedDict()
+        self._by_use: OrderedDict[FileConnections, None] = OrderedDict()
         """The open databases, the one that was not used for longest first."""
-        self._reserved: set[Database] = set()
+        self._reserved: set[FileConnections] = set()
         """Those for which there is room, and which are not open yet."""
-        self._asked: Counter[Database] = Counter()
+        self._asked: Counter[FileConnections] = Counter()
         """How many wait for each that is opened."""
-        self._openings: dict[Database, asyncio.Task[None]] = {}
-        self._closings: dict[Database, asyncio.Task[None]] = {}
+        self._openings: dict[FileConnections, asyncio.Task[None]] = {}
+        self._closings: dict[FileConnections, asyncio.Task[None]] = {}
 
     def __len__(self) -> int:
         return len(self._by_use)
 
-    def __iter__(self) -> Iterator[Database]:
+    def __iter__(self) -> Iterator[FileConnections]:
         return iter(list(self._by_use))
 
-    async def use(self, database: Database) -> None:
+    async def use(self, database: FileConnections) -> None:
         """Has the database open for whoever asks for it next. Raises what opening raises."""
         if database in self._by_use:
             self._by_use.move_to_end(database)
         else:
             await self._open_for_all(database)
 
-    def counted(self, database: Database, change: int) -> None:
+    def counted(self, database: FileConnections, change: int) -> None:
         """The database has opened or closed so many connections."""
         self.connections += change
         self._reserved.discard(database)
@@ -98,7 +98,7 @@ class OpenFiles:
         if change > 0:
             self._close_until(self.bounds.slack)
 
-    async def _open_for_all(self, database: Database) -> None:
+    async def _open_for_all(self, database: FileConnections) -> None:
         """Opens it when there is room for it. It stays open at least until everybody who waits for it goes on."""
         opening = self._openings.get(database)
         if opening is None:
@@ -112,7 +112,7 @@ class OpenFiles:
             if not self._asked[database]:
                 del self._asked[database]
 
-    async def _open(self, database: Database) -> None:
+    async def _open(self, database: FileConnections) -> None:
         if database in self._closings:
             await asyncio.wait([self._closings[database]])
         await self._await_room()
@@ -120,7 +120,7 @@ class OpenFiles:
             await database.open()
 
     @contextmanager
-    def room_for(self, database: Database) -> Iterator[bool]:
+    def room_for(self, database: FileConnections) -> Iterator[bool]:
         """Keeps room for its first connection meanwhile. Whether there is any."""
         has_room = self._has_room(1)
         self._reserved.add(database)
@@ -129,7 +129,7 @@ class OpenFiles:
         finally:
             self._reserved.discard(database)
 
-    def _has_opened(self, database: Database, opening: "asyncio.Task[None]") -> None:
+    def _has_opened(self, database: FileConnections, opening: "asyncio.Task[None]") -> None:
         del self._openings[database]
         if not opening.cancelled():
             opening.exception()  # so that asyncio does not log it when nobody waits any more
@@ -169,7 +169,9 @@ class OpenFiles:
             elif database in self._by_use:
                 self._by_use.move_to_end(database)
 
-    def _begin_to_close(self, database: Database, only_readers: bool = False) -> "asyncio.Task[None] | None":
+    def _begin_to_close(
+        self, database: FileConnections, only_readers: bool = False
+    ) -> "asyncio.Task[None] | None":
         """None when it is in use. When its file was moved it is stopped instead, and its content is kept."""
         is_free = database.is_idle and database not in self._asked and database not in self._closings
         if not is_free or not database.is_standing():
@@ -180,7 +182,7 @@ class OpenFiles:
         closing = self._closings[database] = asyncio.ensure_future(self._close(database, work))
         return closing
 
-    async def _close(self, database: Database, close: Callable[[], Awaitable[None]]) -> None:
+    async def _close(self, database: FileConnections, close: Callable[[], Awaitable[None]]) -> None:
         try:
             await close()
         except Exception as error:
@@ -192,7 +194,7 @@ class OpenFiles:
                 self._by_use[database] = None
             self._close_until(self.bounds.slack)
 
-    async def close_if_idle(self, database: Database) -> None:
+    async def close_if_idle(self, database: FileConnections) -> None:
         """Closes the database, unless it is in use."""
         if (closing := self._begin_to_close(database)) is not None:
             await asyncio.wait([closing])
