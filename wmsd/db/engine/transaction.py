@@ -111,6 +111,16 @@ class Transaction:
         row: tuple[int, ...] = self._connection.execute(sql, parameters).fetchone()
         return row[0]
 
+    def text(self, sql: str, parameters: Parameters = ()) -> str:
+        """As `number`, with a text there."""
+        row: tuple[str, ...] = self._connection.execute(sql, parameters).fetchone()
+        return row[0]
+
+    def find_number(self, sql: str, parameters: Parameters = ()) -> int | None:
+        """As `value`, of a column of integers."""
+        row: tuple[int | None, ...] | None = self._connection.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
     def record(self, sql: str, parameters: Parameters = ()) -> dict[str, Any] | None:
         """The first row by column name."""
         cursor = self._connection.execute(sql, parameters)

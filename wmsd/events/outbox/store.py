@@ -87,8 +87,7 @@ SEQUENCE_OF: Final = "SELECT sequence FROM events WHERE id = ?"
 
 
 def sequence_of(tx: Transaction, event_id: str) -> int | None:
-    found: int | None = tx.value(SEQUENCE_OF, (event_id,))
-    return found
+    return tx.find_number(SEQUENCE_OF, (event_id,))
 
 
 def cut_of(tx: Transaction, event_id: str) -> Cut | None:

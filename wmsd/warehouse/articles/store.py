@@ -105,16 +105,14 @@ ID_OF_CODE: Final = "SELECT id FROM articles WHERE code = ?"
 
 
 def id_of_code(tx: Transaction, code: str) -> int | None:
-    found: int | None = tx.value(ID_OF_CODE, (code,))
-    return found
+    return tx.find_number(ID_OF_CODE, (code,))
 
 
 ID_OF_EXTERNAL_REF: Final = "SELECT id FROM articles WHERE external_ref = ?"
 
 
 def id_of_external_ref(tx: Transaction, external_ref: str) -> int | None:
-    found: int | None = tx.value(ID_OF_EXTERNAL_REF, (external_ref,))
-    return found
+    return tx.find_number(ID_OF_EXTERNAL_REF, (external_ref,))
 
 
 REFERENCES: Final = """

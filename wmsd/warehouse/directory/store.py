@@ -89,8 +89,7 @@ def columns(tx: Transaction, kind: DirectoryKind, record_id: int) -> dict[str, A
 
 
 def id_of_code(tx: Transaction, kind: DirectoryKind, code: str) -> int | None:
-    found: int | None = tx.value(f"SELECT id FROM {kind.table} WHERE code = ?", (code,))
-    return found
+    return tx.find_number(f"SELECT id FROM {kind.table} WHERE code = ?", (code,))
 
 
 def ids_by_code(tx: Transaction, kind: DirectoryKind) -> dict[str, int]:

@@ -214,16 +214,14 @@ class DocumentTable:
         return f"SELECT id FROM {self.name} WHERE code = ?"
 
     def id_of_code(self, tx: Transaction, code: str) -> int | None:
-        found: int | None = tx.value(self._id_of_code, (code,))
-        return found
+        return tx.find_number(self._id_of_code, (code,))
 
     @cached_property
     def _id_of_external_ref(self) -> str:
         return f"SELECT id FROM {self.name} WHERE external_ref = ?"
 
     def id_of_external_ref(self, tx: Transaction, external_ref: str) -> int | None:
-        found: int | None = tx.value(self._id_of_external_ref, (external_ref,))
-        return found
+        return tx.find_number(self._id_of_external_ref, (external_ref,))
 
     @cached_property
     def _insert(self) -> str:

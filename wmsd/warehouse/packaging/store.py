@@ -113,8 +113,7 @@ def type_of_code(tx: Transaction, code: str) -> dict[str, Any] | None:
 
 
 def type_id_of_code(tx: Transaction, code: str) -> int | None:
-    found: int | None = tx.value(TYPE_OF_CODE, (code,))
-    return found
+    return tx.find_number(TYPE_OF_CODE, (code,))
 
 
 def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> dict[int, str]:
@@ -205,8 +204,7 @@ RECORDED: Final = f"""
 
 def recorded_data(tx: Transaction, movement_id: int) -> str:
     """The data of the event: the movement with its current balance."""
-    text: str = tx.value(RECORDED, (movement_id,))
-    return text
+    return tx.text(RECORDED, (movement_id,))
 
 
 OWED: Final = "iif(direction = 'OUT', quantity, -quantity)"

@@ -82,8 +82,7 @@ OVER_RECEIPT_BUILT_IN: Final = 0
 
 def own_over_receipt_pct(tx: Transaction) -> int | None:
     """The tolerance that the company has set, in millionths of a percent."""
-    found: int | None = tx.value(OVER_RECEIPT)
-    return found
+    return tx.find_number(OVER_RECEIPT)
 
 
 def over_receipt_pct(tx: Transaction) -> int:

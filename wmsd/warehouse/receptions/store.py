@@ -61,8 +61,7 @@ SUPPLIER: Final = """
 
 def supplier_of(tx: Transaction, reception_id: int) -> int:
     """The partner of the reception's order."""
-    partner_id: int = tx.value(SUPPLIER, (reception_id,))
-    return partner_id
+    return tx.number(SUPPLIER, (reception_id,))
 
 
 POSTED: Final = "UPDATE reception_items SET quantity = ? WHERE id = ?"
@@ -95,5 +94,4 @@ PARTIAL_OF_ONE: Final = f"SELECT {PARTIAL} FROM receptions WHERE id = ?"
 
 
 def partial_data(tx: Transaction, reception_id: int) -> str:
-    text: str = tx.value(PARTIAL_OF_ONE, (reception_id,))
-    return text
+    return tx.text(PARTIAL_OF_ONE, (reception_id,))

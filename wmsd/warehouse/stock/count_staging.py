@@ -69,14 +69,12 @@ def put(
     in the warehouse: if it is another one, nothing is put down.
     """
     amounts = (None, None) if counted is None else (counted.quantity, counted.quarantined)
-    first: int = tx.value(PUT, (line, *place, *goods, *amounts, reason))
-    return first
+    return tx.number(PUT, (line, *place, *goods, *amounts, reason))
 
 
 def put_serial(tx: Transaction, article_code: str, serial: str, line: int) -> int:
     """Notes that the row counts the serial in some warehouse. Answers the first row that does."""
-    first: int = tx.value(PUT_SERIAL, (article_code, serial, line))
-    return first
+    return tx.number(PUT_SERIAL, (article_code, serial, line))
 
 
 class PlaceOfRow(NamedTuple):
@@ -221,5 +219,4 @@ COUNT: Final = "SELECT count(*) FROM staged_counts"
 
 def count(tx: Transaction) -> int:
     """How many counts the file has."""
-    found: int = tx.value(COUNT)
-    return found
+    return tx.number(COUNT)

@@ -190,8 +190,7 @@ def _levels(tx: Transaction, stretch: Stretch, begins_at: str, quantity: int) ->
     given = stretch._asdict()
     length = stretch.until - stretch.after
     width = 1 if tx.value(ARE_FEW, given) else -(-length // MOST_LEVELS)
-    found: str = tx.value(LEVELS, {**given, "begins_at": begins_at, "quantity": quantity, "width": width})
-    return found
+    return tx.text(LEVELS, {**given, "begins_at": begins_at, "quantity": quantity, "width": width})
 
 
 def _now(column: str) -> str:

@@ -124,8 +124,7 @@ def free(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
     lot.
     """
     if lot_number is None:
-        millionths: int = tx.value(FREE_WITHOUT_LOT, (stock_id,))
-        return millionths
+        return tx.number(FREE_WITHOUT_LOT, (stock_id,))
     found = lot(tx, stock_id, lot_number)
     return 0 if found is None else found[1]
 

@@ -208,8 +208,7 @@ ARTICLE_OF: Final = "SELECT article_id FROM stock WHERE id = ?"
 
 
 def article_of(tx: Transaction, stock_id: int) -> int:
-    article_id: int = tx.value(ARTICLE_OF, (stock_id,))
-    return article_id
+    return tx.number(ARTICLE_OF, (stock_id,))
 
 
 AVAILABLE: Final = """
@@ -285,8 +284,7 @@ FORGET_MIN_STOCK: Final = "DELETE FROM stock_rules WHERE name = 'min_stock'"
 
 def min_stock(tx: Transaction) -> int | None:
     """What is little stock of an article without a min_stock of its own; None: nothing is."""
-    found: int | None = tx.value(OWN_MIN_STOCK)
-    return found
+    return tx.find_number(OWN_MIN_STOCK)
 
 
 def set_min_stock(tx: Transaction, amount: int | None) -> None:
