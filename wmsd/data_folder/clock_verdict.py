@@ -12,8 +12,8 @@ from wmsd.db.engine.transaction import Transaction
 
 LARGE_STEP: Final = timedelta(days=1)
 """A smaller step makes few tokens look expired; the server waits by itself until it is sure."""
-TOKENS: Final = """
-    SELECT coalesce(sum(expires_at > :seen), 0), coalesce(sum(expires_at > :now), 0)
+EXPIRED_TOKENS: Final = """
+    SELECT iif(max(expires_at) > :now, 0, coalesce(sum(expires_at > :seen), 0))
     FROM tokens WHERE revoked_at IS NULL
 """
 REMEDY: Final = (
@@ -39,32 +39,22 @@ class WrongClock(NamedTuple):
         return SAYS.format_map(self._asdict())
 
 
-class Tokens(NamedTuple):
-    """How many API tokens nobody has revoked, and have not expired at the moment that is named."""
-
-    when_seen: int
-    now: int
-
-    @property
-    def are_all_expired(self) -> bool:
-        return self.when_seen > 0 and not self.now
-
-
-def tokens_of(tx: Transaction, known: Known, now: datetime) -> Tokens:
-    """As of the last moment of a clock that could be trusted, and of now."""
+def expired_tokens(tx: Transaction, known: Known, now: datetime) -> int:
+    """How many API tokens that nobody has revoked were valid at the last moment of a clock that could be trusted,
+    if all have expired by now; 0 if one is still valid.
+    """
     moments = {"seen": timestamps.to_text(known.steady_at), "now": timestamps.to_text(now)}
-    [row] = tx.rows(TOKENS, moments)
-    return Tokens(*row)
+    return tx.number(EXPIRED_TOKENS, moments)
 
 
 def stored(tx: Transaction, now: datetime) -> WrongClock | None:
     """By what the last server has stored. None also where no server has run yet."""
     known = clock_watch.known(tx)
-    return None if known is None else wrong_clock(known, tokens_of(tx, known, now), now)
+    return None if known is None else wrong_clock(known, expired_tokens(tx, known, now), now)
 
 
-def wrong_clock(known: Known, tokens: Tokens, now: datetime) -> WrongClock | None:
-    """None while nothing shows that the clock is wrong."""
+def wrong_clock(known: Known, expired: int, now: datetime) -> WrongClock | None:
+    """None while nothing shows that the clock is wrong. `expired` is what `expired_tokens` gives."""
     shown = timestamps.to_text(now)
     if known.doubted_since is not None and known.step is not None and abs(known.step) >= LARGE_STEP:
         direction = FORWARD if known.step > timedelta() else BACK
@@ -72,6 +62,6 @@ def wrong_clock(known: Known, tokens: Tokens, now: datetime) -> WrongClock | Non
     seen = timestamps.to_text(known.steady_at)  # what was seen while the clock was doubted shows nothing
     if known.steady_at > now + FAR_AHEAD:
         return WrongClock(shown, BEHIND.format(seen=seen))
-    if now - known.steady_at > LONGEST_STOP and tokens.are_all_expired:
-        return WrongClock(shown, EXPIRED.format(seen=seen, tokens=tokens.when_seen))
+    if now - known.steady_at > LONGEST_STOP and expired:
+        return WrongClock(shown, EXPIRED.format(seen=seen, tokens=expired))
     return None

@@ -138,8 +138,8 @@ def _webhooks(jobs: Jobs) -> dict[str, Any]:
 async def wrong_clock(installation: Installation, jobs: Jobs) -> clock_verdict.WrongClock | None:
     """None too where `platform.db` cannot be read, which another check tells."""
     known, now = jobs.clock_watch.known, installation.clock.now()
-    tokens = await read_platform(installation, lambda tx: clock_verdict.tokens_of(tx, known, now))
-    return None if tokens is None else clock_verdict.wrong_clock(known, tokens, now)
+    expired = await read_platform(installation, lambda tx: clock_verdict.expired_tokens(tx, known, now))
+    return None if expired is None else clock_verdict.wrong_clock(known, expired, now)
 
 
 async def _clock(installation: Installation, jobs: Jobs) -> dict[str, Any]:
