@@ -7,7 +7,6 @@ by `updated_since`, reads all records once more.
 """
 
 import secrets
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -82,19 +81,6 @@ class Missing(NamedTuple):
     """When the replaced file was last changed; None when the restored one has that change too."""
 
 
-class Seam(NamedTuple):
-    """Numbers of one kind, such as the ids of a table."""
-
-    numbers: str
-    """As `seams` names them."""
-    name: str | int
-    last: int
-    """The last one in the file."""
-    next: int
-    statement: str
-    """Makes the numbers go on there."""
-
-
 def begin_epoch(
     path: Path, reason: str, known: Numbers, as_of: datetime | None = None, is_copy: bool = False
 ) -> Missing | None:
@@ -113,7 +99,6 @@ def begin_epoch(
             kept_up_to = max(kept_up_to, timestamps.to_text(as_of))
         last_event = dict(connection.execute(SEQUENCES)).get("events", 0)
         leap = None if known.is_complete else Leap(connection, kept_up_to, now, known.last_event)
-        seams = list(_seams(connection, known, leap))
         epoch = {
             "suffix": secrets.token_hex(4),
             "reason": reason,
@@ -121,8 +106,7 @@ def begin_epoch(
             "kept_up_to": kept_up_to,
         }
         [(number,)] = connection.execute(BEGIN_EPOCH, epoch).fetchall()
-        for seam in seams:
-            _record(connection, number, seam)
+        _pass_over(connection, number, known, leap)
         if not is_copy:
             _move_records(connection, max(last_change, known.last_change, timestamps.microseconds(now)))
             connection.execute(NOTE_MOVE, {"numbers": CHANGES, "epoch": number, "last": last_change})
@@ -163,37 +147,36 @@ class Leap:
         return max(LEAST_LEAP, int(self._least * for_each_event))
 
 
-def _seams(connection: sqlite3.Connection, known: Numbers, leap: Leap | None) -> Iterator[Seam]:
-    """Where all numbers go on."""
+def _pass_over(connection: sqlite3.Connection, epoch: int, known: Numbers, leap: Leap | None) -> None:
+    """Lets all numbers go on after those that may have been given. Notes where an epoch begins in the histories,
+    and where else numbers are passed over.
+    """
     from wmsd.warehouse.document_kinds import (
         SERIES_NAMES,  # imported here: few commands need all kinds of documents
     )
 
-    def seam(numbers: str, name: str | int, last: int, known_last: int, statement: str) -> Seam:
-        passed_over = 0 if leap is None else leap.of(max(last, known_last))
-        return Seam(numbers, name, last, max(last, known_last) + passed_over + 1, statement)
+    def go_on(numbers: str, name: str | int, last: int, known_last: int, statement: str) -> None:
+        """`numbers`: as `seams` names them. `last`: the last one in the file. `statement` makes them go on."""
+        given = max(last, known_last)
+        following = given + (0 if leap is None else leap.of(given)) + 1
+        is_passed_over = following > last + 1
+        if is_passed_over or numbers in HISTORIES:
+            values = {"numbers": numbers, "epoch": epoch, "last": last, "next": following}
+            connection.execute(NOTE_SEAM, values)
+        if is_passed_over:
+            connection.execute(statement, {"name": name, "value": following - 1})
 
     sequences: dict[str, int] = dict(connection.execute(SEQUENCES))
     for (table,) in connection.execute(NUMBERED).fetchall():
         statement = SET_SEQUENCE if table in sequences else ADD_SEQUENCE
-        yield seam(table, table, sequences.get(table, 0), known.sequences.get(table, 0), statement)
+        go_on(table, table, sequences.get(table, 0), known.sequences.get(table, 0), statement)
     series: dict[str, int] = dict(connection.execute(SERIES))
     for name in dict.fromkeys((*SERIES_NAMES, *series)):
-        yield seam(f"series {name}", name, series.get(name, 0), known.series.get(name, 0), SET_SERIES)
-    given = {(identity, created_at): last for identity, created_at, last in known.subscriptions}
+        go_on(f"series {name}", name, series.get(name, 0), known.series.get(name, 0), SET_SERIES)
+    known_last = {(identity, created_at): last for identity, created_at, last in known.subscriptions}
     for identity, created_at, last in connection.execute(SUBSCRIPTIONS).fetchall():
         numbers = f"webhook_subscriptions/{identity}"
-        yield seam(numbers, identity, last, given.get((identity, created_at), 0), SET_SUBSCRIPTION)
-
-
-def _record(connection: sqlite3.Connection, epoch: int, seam: Seam) -> None:
-    """Notes where an epoch begins in the histories, and where else numbers are passed over."""
-    is_passed_over = seam.next > seam.last + 1
-    if is_passed_over or seam.numbers in HISTORIES:
-        values = {"numbers": seam.numbers, "epoch": epoch, "last": seam.last, "next": seam.next}
-        connection.execute(NOTE_SEAM, values)
-    if is_passed_over:
-        connection.execute(seam.statement, {"name": seam.name, "value": seam.next - 1})
+        go_on(numbers, identity, last, known_last.get((identity, created_at), 0), SET_SUBSCRIPTION)
 
 
 def _move_records(connection: sqlite3.Connection, last: int) -> None:
