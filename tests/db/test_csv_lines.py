@@ -89,5 +89,6 @@ def test_a_line_is_what_python_writes_of_the_record(values: dict[str, Any], is_u
 def test_a_column_of_its_own_stands_in_the_place_of_the_records() -> None:
     tx = transaction({"code": "A", "note": None, "amount": 0, "pieces": 1, "active": True, "tags": None})
     own = {"note": "(SELECT '=' || code)", "amount": "(SELECT 1500000)"}
-    lines = CsvLines(["note", "code", "amount"], own, dict(Shown.model_fields))
+    columns = {name: (sql, Shown.model_fields[name]) for name, sql in own.items()}
+    lines = CsvLines(["note", "code", "amount"], columns)
     assert by_sqlite(tx, lines) == "'=A,A,1.5"

@@ -67,10 +67,10 @@ def as_export(walking: Operation, kind_name: str) -> Operation:
 
 def _lines_of_records(walking: Operation, kind: Kind) -> Any:
     assert kind.own is not None
-    own = kind.own
+    own = {name: (sql, kind.columns[name]) for name, sql in kind.own.items()}
 
     def lines(tx: Transaction, **asked: Any) -> CursorPage:
-        csv = CsvLines(list(kind.columns), own, kind.columns, is_unambiguous=True)
+        csv = CsvLines(list(kind.columns), own, is_unambiguous=True)
         page, began = _walked(tx, walking, csv, asked)
         assert csv.has_rendered
         return _with_lines(page, page.records, began)

@@ -20,7 +20,7 @@ from wmsd.db.sql.records import RecordSql, decimal_sql
 END: Final = "\r\n"
 COLUMN: Final = re.compile(r"[a-z0-9_.]+")
 NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
-NO_OWN: Final[Mapping[str, str]] = MappingProxyType({})
+NO_OWN: Final[Mapping[str, tuple[str, FieldInfo]]] = MappingProxyType({})
 TEXT: Final = """CASE
     WHEN {0} IS NULL OR {0} = '' THEN ''
     WHEN {0} NOT GLOB '[0-9A-Za-z\u00c0-\u167f]*' OR instr({0}, ';') OR instr({0}, '\t') THEN csv_cell({0})
@@ -31,21 +31,19 @@ LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) EN
 
 
 class CsvLines:
-    """Lines with these columns. `own` is the SQL of those that the record does not have, or has otherwise.
-    `is_unambiguous`: a number is written so that nobody takes its fraction for a group of three digits.
+    """Lines with these columns. `own` is the SQL of those that the record does not have, or has otherwise, with
+    what the model says of them. `is_unambiguous`: a number is written so that nobody takes its fraction for a
+    group of three digits.
     """
 
     def __init__(
         self,
         columns: Sequence[str],
-        own: Mapping[str, str] = NO_OWN,
-        fields: Mapping[str, FieldInfo] | None = None,
+        own: Mapping[str, tuple[str, FieldInfo]] = NO_OWN,
         is_unambiguous: bool = False,
     ) -> None:
-        """`fields`: of the columns in `own`."""
         self._columns = columns
         self._own = own
-        self._fields = fields or {}
         self._number = "csv_number" if is_unambiguous else ""
         self.has_rendered = False
         """Whether a list has given lines, and not records."""
@@ -55,12 +53,9 @@ class CsvLines:
         self.has_rendered = True
         for name, function in FUNCTIONS.items():
             tx.define(name, function)
-        return f"concat_ws(',', {', '.join(self._cell(name, record) for name in self._columns)})"
-
-    def _cell(self, name: str, record: RecordSql) -> str:
-        if name in self._own:
-            return _cell_sql(self._own[name], self._fields[name], self._number)
-        return _cell_sql(*record.columns[name], self._number)
+        columns = {**record.columns, **self._own}
+        cells = (_cell_sql(*columns[name], self._number) for name in self._columns)
+        return f"concat_ws(',', {', '.join(cells)})"
 
 
 def _cell_sql(sql: str, field: FieldInfo, number: str) -> str:
