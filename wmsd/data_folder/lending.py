@@ -21,7 +21,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, closing, contextmanager, suppress
 from dataclasses import field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from wmsd import __version__
@@ -36,13 +35,14 @@ from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
 from wmsd.db.files.company_file import Borrow
 from wmsd.db.files.company_files import CompanyFiles
 
-NONE_MORE: Final[Mapping[str, Any]] = MappingProxyType({})
 LOG = logging.getLogger("wmsd.data")
 SOCKET: Final = "server.socket"
 LEND: Final = "lend"
 LONGEST_LINE: Final = 5000
 ANSWER_SECONDS: Final = 60.0
 """The time to wait for a file: the server first finishes its work in it."""
+QUESTION_SECONDS: Final = 5.0
+"""The time to wait for what the server knows."""
 START_SECONDS: Final = 15.0
 """The time to wait for a server that starts or stops."""
 AGAIN_SECONDS: Final = 0.05
@@ -82,7 +82,7 @@ class Lending:
     """The server's side. The end of a connection gives back what was lent over it."""
 
     def __init__(
-        self, folder: DataFolder, platform: Database, files: CompanyFiles, verbs: Mapping[str, Verb] = NONE_MORE
+        self, folder: DataFolder, platform: Database, files: CompanyFiles, verbs: Mapping[str, Verb]
     ) -> None:
         self._folder = folder
         self._platform = platform
@@ -245,17 +245,15 @@ def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
         yield None if loan is None else loan.borrow
 
 
-@contextmanager
-def loan_to_ask(folder: DataFolder, seconds: float) -> Iterator[Loan | None]:
-    """For a question to the server that has the folder. None when none can be asked. Nothing is borrowed, waited
-    for or kept away, unlike in `beside_a_server`.
+def ask_server(folder: DataFolder, verb: str) -> Any:
+    """The answer of the server that has the folder; None when none can be asked. Nothing is borrowed, awaited or
+    kept away, unlike in `beside_a_server`. Raises StorageError when the server refuses, or does not answer soon.
     """
-    connection = _connected(folder, seconds)
+    connection = _connected(folder, QUESTION_SECONDS)
     if connection is None:
-        yield None
-        return
+        return None
     with closing(Loan(folder, connection)) as loan:
-        yield loan
+        return loan.ask(verb, seconds=QUESTION_SECONDS)
 
 
 def _check_version(server: Serving | None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from wmsd.data_folder import clock_verdict
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.lending import Session, Verb, loan_to_ask
+from wmsd.data_folder.lending import Session, Verb, ask_server
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.sqlite import QUICK_CHECK, sqlite3
@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # the command needs nothing of it
     from wmsd.db.engine.database import Database
 
 INSTALLATION: Final = "installation"
-SECONDS: Final = 5.0
 Result = TypeVar("Result")
 
 
@@ -35,12 +34,10 @@ def installation_verbs(platform: "Database") -> dict[str, Verb]:
 def installation_of(folder: DataFolder) -> str | None:
     """The id, of the file or of the server that has it. None where neither tells. Nothing is borrowed for it."""
     try:
-        with loan_to_ask(folder, SECONDS) as loan:
-            if loan is not None:
-                return str(loan.ask(INSTALLATION, seconds=SECONDS))
+        found = ask_server(folder, INSTALLATION)
     except StorageError:
         return None
-    return read_platform(folder, companies.installation)
+    return read_platform(folder, companies.installation) if found is None else str(found)
 
 
 def companies_of(folder: DataFolder) -> dict[int, str]:

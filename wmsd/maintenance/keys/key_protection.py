@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.lending import Session, Verb, loan_to_ask
+from wmsd.data_folder.lending import Session, Verb, ask_server
 from wmsd.data_folder.platform_facts import read_platform
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
@@ -14,7 +14,6 @@ from wmsd.tenants.keys import key_store, recovery_phrases
 from wmsd.tenants.keys.recovery_phrases import KnownPhrase
 
 VERB: Final = "key_protection"
-SECONDS: Final = 5.0
 TOKENS: Final = """
     SELECT count(*) FROM tokens CROSS JOIN users ON users.id = tokens.user_id
     WHERE tokens.revoked_at IS NULL AND tokens.expires_at > ? AND users.disabled_at IS NULL
@@ -134,10 +133,9 @@ def key_protection_verb(platform: Database) -> Verb:
 def known_keys(folder: DataFolder) -> KnownKeys | None:
     """Of the file, or of the server that has it. None where neither tells. Nothing is borrowed for it."""
     try:
-        with loan_to_ask(folder, SECONDS) as loan:
-            if loan is not None:
-                said = loan.ask(VERB, seconds=SECONDS)
-                return KnownKeys(**{**said, "phrases": [KnownPhrase(*each) for each in said["phrases"]]})
+        said = ask_server(folder, VERB)
+        if said is not None:
+            return KnownKeys(**{**said, "phrases": [KnownPhrase(*each) for each in said["phrases"]]})
     except (StorageError, TypeError, KeyError):  # a server of another version says something else
         return None
     return read_platform(folder, read_known_keys)

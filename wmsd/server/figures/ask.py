@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.lending import Session, Verb, loan_to_ask
+from wmsd.data_folder.lending import Session, Verb, ask_server
 from wmsd.db.engine.failures import StorageError
 
 if TYPE_CHECKING:  # the command needs nothing of the first, and the server nothing of the second
@@ -12,7 +12,6 @@ if TYPE_CHECKING:  # the command needs nothing of the first, and the server noth
 
 FIGURES: Final = "server_figures"
 """Not "figures": those are of a company, for its backup."""
-SECONDS: Final = 5.0
 
 
 def figures_verb(figures: "LiveFigures") -> Verb:
@@ -30,10 +29,8 @@ def figures_of(folder: DataFolder) -> "ServerFigures | None":
 
     from wmsd.server.figures.schema import ServerFigures
 
-    with loan_to_ask(folder, SECONDS) as loan:
-        if loan is None:
-            return None
-        try:
-            return ServerFigures.model_validate(loan.ask(FIGURES, seconds=SECONDS))
-        except (StorageError, ValidationError):
-            return None
+    try:
+        said = ask_server(folder, FIGURES)
+        return None if said is None else ServerFigures.model_validate(said)
+    except (StorageError, ValidationError):
+        return None
