@@ -10,15 +10,12 @@ class Clock(Protocol):
         """The wall clock, timezone-aware, in UTC. It may jump: code that must not skip a moment must not rely on
         it.
         """
-        ...
 
     def monotonic(self) -> float:
         """Seconds that never go back, for windows and waits."""
-        ...
 
     def passed(self) -> float:
         """As `monotonic`, but it also counts the time in which the machine sleeps."""
-        ...
 
 
 class SystemClock:

@@ -8,11 +8,9 @@ from typing import Protocol
 class Ids(Protocol):
     def unique(self) -> str:
         """A unique id: for events, tokens and requests."""
-        ...
 
     def secret(self) -> str:
         """A text that nobody can guess (256 bits, URL-safe)."""
-        ...
 
 
 class RandomIds:

@@ -176,7 +176,9 @@ class InlineReader:
         try:
             if connection not in (self._connection, self._bounded):
                 self._touched = connection
-                self._bound(connection)
+                # With `PRAGMA query_only` SQLite would prepare all of the connection's statements again, which
+                # takes longer than most reads.
+                connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
                 self._bounded = connection
             self._run_group(connection, group)
         except Exception as error:  # whatever it is, who waits must hear
@@ -213,12 +215,6 @@ class InlineReader:
             connection.set_progress_handler(None, 0)
             self._touched = None  # last: when memory runs out before it, the next work tries again
 
-    def _bound(self, connection: sqlite3.Connection) -> None:
-        """Has what takes more than a moment broken off. `PRAGMA query_only` would have SQLite prepare all of the
-        connection's statements again, which takes longer than most reads.
-        """
-        connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
-
     def _wait(self, patience: float) -> None:
         """For the writer, or for a connection of its own when that is busy for long or often."""
         assert self._loop is not None
@@ -240,7 +236,7 @@ class InlineReader:
                 connection.close()
             else:
                 connection.execute("PRAGMA query_only = ON")
-                self._bound(connection)
+                connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
                 self._connection = connection
                 self._counted(1)
         except Exception:

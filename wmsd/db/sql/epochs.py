@@ -57,8 +57,7 @@ IS_SEAM: Final = "SELECT EXISTS (SELECT 1 FROM seams WHERE numbers = ? AND last 
 
 
 def current(tx: Transaction) -> Epoch:
-    row = tx.row(CURRENT)
-    assert row is not None
+    [row] = tx.rows(CURRENT)
     return Epoch(*row)
 
 
