@@ -27,6 +27,7 @@ SLICE: Final = "LIMIT :limit + 0 OFFSET :offset + 0"
 """With a bare parameter as LIMIT, SQLite plans the statement again for every value, which costs as much as running
 it. The `+ 0` hides the parameter from the planner.
 """
+COUNT: Final = "SELECT count(*) FROM ({rows})"
 STATEMENTS: Final = 256
 """So many are kept: putting thousands of characters together takes as long as reading a few rows."""
 NEAR: Final = 20
@@ -219,13 +220,13 @@ class Listing:
         condition = self.filters[recent]
         sorted_afterwards = replace(self, sort=f"+{self._key}")
         met = f"SELECT 1 FROM {self.source} WHERE {condition} LIMIT {FEW}"
-        if _count(tx, met, {recent: given[recent]}) < FEW:
+        if tx.number(COUNT.format(rows=met), {recent: given[recent]}) < FEW:
             others = {name: f"+{other}" for name, other in self.filters.items() if name != recent}
             return replace(sorted_afterwards, filters={**others, recent: condition})
         ((where, _),) = replace(self, filters={**self.filters, recent: "TRUE"})._branches(values, self._beyond())
         ahead = f"SELECT +{condition} AS is_recent FROM {self.source}{where} ORDER BY {self._key}{self.direction}"
         near = f"SELECT 1 FROM ({ahead} LIMIT {NEAR * per_page}) WHERE is_recent LIMIT {per_page}"
-        if _count(tx, near, {**given, "position": position}) == per_page:
+        if tx.number(COUNT.format(rows=near), {**given, "position": position}) == per_page:
             return replace(self, filters={**self.filters, recent: f"+{condition}"})
         return sorted_afterwards
 
@@ -336,7 +337,3 @@ def _together(found: list[Joined], separator: str) -> Joined:
     records = separator.join(each.records for each in found)
     positions = ",".join(each.positions for each in found)
     return Joined(records, found[-1].last, sum(each.number for each in found), positions)
-
-
-def _count(tx: Transaction, rows: str, parameters: Mapping[str, object]) -> int:
-    return tx.number(f"SELECT count(*) FROM ({rows})", parameters)
