@@ -139,11 +139,6 @@ class FileConnections:
             return False
         return True
 
-    @property
-    def was_changed_while_closed(self) -> bool:
-        """Whether somebody removed, replaced or wrote the file since it was closed here."""
-        return not self.is_open and self.standing.was_changed
-
     def begin(self) -> bool:
         """Call it before a connection is opened. Whether this process is to have the file alone. Raises
         FileMoved.

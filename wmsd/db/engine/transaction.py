@@ -147,10 +147,6 @@ class Transaction:
         """The last value of the company's change sequence."""
         return self.number(LAST_CHANGE) if self._last_change is None else self._last_change
 
-    def next_change(self) -> int:
-        """A new value of the company's change sequence."""
-        return self.next_changes(1)[0]
-
     def next_changes(self, count: int) -> range:
         """So many new values of the company's change sequence.
 

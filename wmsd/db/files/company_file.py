@@ -109,11 +109,12 @@ class CompanyFile:
 
     async def use(self) -> Database:
         """The company's database. Raises Problem (503) when the file cannot be used."""
-        if self.database is not None and self.database.was_changed_while_closed:
+        database = self.database
+        if database is not None and not database.is_open and database.standing.was_changed:
             self.database = None
             self._is_ready = False
             self._written_elsewhere(self._company_id)
-        if not await self._is_usable(stays_open=True):
+        if not await self.can_be_used(stays_open=True):
             raise unavailable(CANNOT_BE_READ, 60)
         self._told.over(self._unavailable)
         if self.database is None:
@@ -162,10 +163,6 @@ class CompanyFile:
             finally:
                 self.visiting.release()
 
-    async def can_be_used(self) -> bool:
-        """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime."""
-        return await self._is_usable(stays_open=False)
-
     async def end(self) -> None:
         """Closes the file. From now on nobody can use it. Raises StorageError while a command uses it."""
         self._has_ended = True
@@ -179,7 +176,10 @@ class CompanyFile:
         """It can be used again, if it is still there."""
         self._has_ended = False
 
-    async def _is_usable(self, stays_open: bool) -> bool:
+    async def can_be_used(self, stays_open: bool = False) -> bool:
+        """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime.
+        `stays_open`: whether it is to be used at once.
+        """
         if self._has_ended:
             return False
         if not self._is_ready:

@@ -2,8 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -50,26 +49,20 @@ class Damage:
     messages: tuple[str, ...]
 
 
-@contextmanager
 def opened_to_examine(
     path: Path, kind: FileKind, owner: Owner | None = None, before_migration: Before = at_once
-) -> Iterator[Transaction]:
+) -> AbstractContextManager[Transaction]:
     """Opens a snapshot of the file, after migrating it; of a damaged file, everything that can still be read.
 
     Raises StorageError, also when the file is not its owner's, and sqlite3.Error.
     """
-    with snapshot(_opened(path, kind, owner, before_migration)) as tx:
-        yield tx
-
-
-def _opened(path: Path, kind: FileKind, owner: Owner | None, before: Before) -> sqlite3.Connection:
     try:
-        migrate(path, kind, owner=owner, before=before)
+        migrate(path, kind, owner=owner, before=before_migration)
     except StorageError as error:
         if not getattr(error.__cause__, "sqlite_errorname", "").startswith("SQLITE_CORRUPT"):
             raise  # nothing of it can be read
-        return as_far_as_possible(connect_as_it_is(path))
-    return connect(path)
+        return snapshot(as_far_as_possible(connect_as_it_is(path)))
+    return snapshot(connect(path))
 
 
 def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:

@@ -27,7 +27,7 @@ def last_moment(tx: Transaction) -> str:
 
 def change_columns(tx: Transaction) -> dict[str, object]:
     """The columns of a record that changes now."""
-    change = tx.next_change()
+    [change] = tx.next_changes(1)
     return {"change_seq": change, "updated_at": updated_at(change)}
 
 
