@@ -35,7 +35,7 @@ from wmsd.interfaces.cli.files.errors_file import begin_errors_file, refuse_the_
 from wmsd.interfaces.cli.files.import_progress import ShownProgress, progress_of
 from wmsd.interfaces.cli.kit.audit_notes import audit_import
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.company_data import company_database, database_to_change
+from wmsd.interfaces.cli.kit.company_data import company_database, company_option, database_to_change, read_company
 from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 from wmsd.interfaces.cli.records import stock_changes
 from wmsd.tenants.companies import actions as companies
@@ -57,7 +57,7 @@ Options = dict[str, Any]
 @click.command("import", cls=WithOthers, others=OTHERS, epilog=KINDS_NAMED)
 @click.argument("kind", type=click.Choice([*KINDS, *OTHERS]), metavar="KIND")
 @click.argument("file", type=click.File("rb"), metavar="FILE.csv")
-@click.option("--company", "code", required=True, metavar="CODE", help="The company.")
+@company_option
 @click.option("--decimal", type=click.Choice(MARKS), help=f"The decimal mark of the file.{AS_GUESSED}")
 @click.option("--delimiter", type=click.Choice(list(DELIMITERS)), help=f"What separates cells.{AS_GUESSED}")
 @click.option("--encoding", type=click.Choice(list(ENCODINGS)), help=f"How text is written.{AS_GUESSED}")
@@ -316,7 +316,7 @@ def _refuse_file(_: click.Context, __: click.Parameter, files: tuple[str, ...]) 
 @click.command("export", epilog=KINDS_NAMED)
 @click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
 @click.argument("files", nargs=-1, metavar="> FILE.csv", is_eager=True, expose_value=False, callback=_refuse_file)
-@click.option("--company", "code", required=True, metavar="CODE", help="The company.")
+@company_option
 @with_installation
 def export_command(command_line: CommandLine, kind: str, code: str) -> None:
     """Write all records of one KIND as CSV on standard output.
@@ -325,12 +325,7 @@ def export_command(command_line: CommandLine, kind: str, code: str) -> None:
     """
 
     with SpooledTemporaryFile(SPOOLED_BYTES, "w+", encoding="utf-8", newline="") as spool:
-
-        async def work(installation: Installation) -> int:
-            database = await company_database(installation, code)
-            return await database.read_long(lambda tx: export_csv(tx, KINDS[kind], spool))
-
-        count = command_line.run(work)
+        count = read_company(command_line, code, lambda tx: export_csv(tx, KINDS[kind], spool))
         spool.seek(0)
         shutil.copyfileobj(spool, sys.stdout)
     sys.stdout.flush()

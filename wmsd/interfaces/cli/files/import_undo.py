@@ -2,7 +2,7 @@
 
 import json
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -15,7 +15,7 @@ from wmsd.imports.undo import CannotBeUndone, undo_last
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.audit_notes import audit_import
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, say, with_installation
-from wmsd.interfaces.cli.kit.company_data import company_database, database_to_change
+from wmsd.interfaces.cli.kit.company_data import company_option, database_to_change, read_company
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.tenants.companies import actions as companies
 from wmsd.tenants.sites import store as sites
@@ -27,9 +27,6 @@ class Place(NamedTuple):
     staging: Staging
     used: list[int]
     """The warehouses that are sites."""
-
-
-company_option = click.option("--company", "code", required=True, metavar="CODE", help="The company.")
 
 
 @click.command("undo")
@@ -82,10 +79,7 @@ def undo(
 def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int | None:
     """The number of the import that is to be taken back. One that cannot be is refused later, with its reason."""
 
-    async def find(installation: Installation) -> dict[str, Any] | None:
-        return await (await company_database(installation, code)).read(record.last_to_take_back)
-
-    last = command_line.run(find)
+    last = read_company(command_line, code, record.last_to_take_back)
     if last is None or number not in (None, last["id"]):
         return number
     confirm(
@@ -103,10 +97,5 @@ def show_list(command_line: CommandLine, code: str, as_json: bool) -> None:
     """List the last imports, the newest first."""
     query = ImportQuery(sort="-id", per_page=MOST_LISTED)
 
-    async def read(installation: Installation) -> list[dict[str, Any]]:
-        database = await company_database(installation, code)
-        found = await database.read(lambda tx: record.page(tx, query))
-        rows: list[dict[str, Any]] = json.loads(f"[{found.records}]")
-        return rows
-
-    say(command_line.run(read), as_json, "Nothing was imported yet.")
+    found = read_company(command_line, code, lambda tx: record.page(tx, query))
+    say(json.loads(f"[{found.records}]"), as_json, "Nothing was imported yet.")

@@ -24,6 +24,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import beside_a_server
 from wmsd.data_folder.messages import as_storage_error, check_folder, refuse_others, where_instead
 from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
+from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_file import Borrow
 from wmsd.installation.open_installation import Installation, open_installation
 from wmsd.interfaces.cli.kit.command_hints import complete_commands
@@ -77,6 +78,14 @@ class CommandLine:
         """Opens the data folder, which must exist, and does the work in it."""
         with self.beside() as borrow:
             return self.run_with(borrow, work)
+
+    def read(self, unit: Callable[[Transaction], Result]) -> Result:
+        """What the unit of work reads from `platform.db`."""
+        return self.run(lambda installation: installation.platform.read(unit))
+
+    def write(self, unit: Callable[[Transaction], Result]) -> Result:
+        """Runs the unit of work in `platform.db`, and returns its result."""
+        return self.run(lambda installation: installation.platform.write(unit))
 
     def run_again(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """The same, without saying again which folder it is."""

@@ -14,7 +14,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.freezes import check_not_frozen
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.tenants.companies import actions as companies
 
 Result = TypeVar("Result")
@@ -74,25 +74,34 @@ class Undone(Exception):
     """Ends a dry run, so that nothing that it did is kept."""
 
 
-async def write_company(
-    installation: Installation,
-    code: str,
-    action: Callable[[Transaction], Result],
-    dry_run: bool = False,
+def read_company(command_line: CommandLine, code: str, unit: Callable[[Transaction], Result]) -> Result:
+    """What the unit of work reads from the company's file, for as long as it takes."""
+
+    async def work(installation: Installation) -> Result:
+        return await (await company_database(installation, code)).read_long(unit)
+
+    return command_line.run(work)
+
+
+def write_company(
+    command_line: CommandLine, code: str, unit: Callable[[Transaction], Result], dry_run: bool = False
 ) -> Result:
-    """Runs the action and returns its result. After a dry run nothing is changed. Raises StorageError where the
-    disk has no room for a request either.
+    """Runs the unit of work in the company's file, and returns its result. After a dry run nothing is changed.
+    Raises StorageError where the disk has no room for a request either.
     """
-    if not dry_run:
-        installation.folder.check_room()
-    database = await (company_database if dry_run else database_to_change)(installation, code)
     results: list[Result] = []
 
     def run(tx: Transaction) -> None:
-        results.append(action(tx))
+        results.append(unit(tx))
         if dry_run:
             raise Undone
 
-    with suppress(Undone):
-        await database.write(run)
+    async def work(installation: Installation) -> None:
+        if not dry_run:
+            installation.folder.check_room()
+        database = await (company_database if dry_run else database_to_change)(installation, code)
+        with suppress(Undone):
+            await database.write(run)
+
+    command_line.run(work)
     return results[-1]

@@ -20,11 +20,11 @@ from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import (
     Options,
-    company_database,
     company_option,
     database_to_change,
     options_of,
     paging_options,
+    read_company,
     say_page,
 )
 from wmsd.interfaces.cli.kit.field_options import FieldOption, options_of_query, values_of_options
@@ -196,10 +196,7 @@ def _list(
         records = _with_codes(tx, kind, json.loads(f"[{found.records}]"))
         return [{name: _cell(record[name]) for name in kind.listed} for record in records], found.total
 
-    async def work(installation: Installation) -> tuple[list[Row], int]:
-        return await (await company_database(installation, code)).read(read)
-
-    rows, total = command_line.run(work)
+    rows, total = read_company(command_line, code, read)
     is_filtered = bool(statuses or any(filters.values()))
     say_page(
         rows, total, page, as_json, f"No such {kind.table.noun}." if is_filtered else f"No {kind.table.noun} yet."
@@ -219,10 +216,7 @@ def _show(command_line: CommandLine, /, *, kind: DocumentKind, document: str, co
         lines, history = record.pop(kind.transitions.lines), record.pop("status_history")
         return [record, _with_codes(tx, kind, lines), history]
 
-    async def work(installation: Installation) -> list[Any]:
-        return await (await company_database(installation, code)).read(read)
-
-    first, *others = command_line.run(work)
+    first, *others = read_company(command_line, code, read)
     say(first, as_json)
     for part in others:
         click.echo()

@@ -12,15 +12,14 @@ from wmsd.contract.list_queries import PageQuery
 from wmsd.contract.results import Page
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import (
-    company_database,
     company_option,
-    database_to_change,
     options_of,
     paging_options,
+    read_company,
     say_page,
+    write_company,
 )
 from wmsd.interfaces.cli.kit.moments import moment_option
 from wmsd.warehouse.directory import store as directory
@@ -70,11 +69,8 @@ def list_packaging_types(command_line: CommandLine, code: str, as_json: bool) ->
     def read(tx: Transaction) -> list[Row]:
         return [_fields(json.loads(text), "code", "name") for text in store.every_type(tx)]
 
-    async def work(installation: Installation) -> list[Row]:
-        return await (await company_database(installation, code)).read_long(read)
-
     empty = f"No packaging type yet: wmsd import packaging-types FILE.csv --company {code}"
-    say(command_line.run(work), as_json, empty)
+    say(read_company(command_line, code, read), as_json, empty)
 
 
 @packaging_command.command("balances")
@@ -145,12 +141,8 @@ def record_packaging(
         recorded: Row = json.loads(store.recorded_data(tx, record_by_hand(tx, fields)))
         return recorded
 
-    async def work(installation: Installation) -> Row:
-        installation.folder.check_room()
-        return await (await database_to_change(installation, code)).write(write)
-
     try:
-        recorded = command_line.run(work)
+        recorded = write_company(command_line, code, write)
     except Problem as problem:
         if not problem.errors:
             raise
@@ -197,10 +189,7 @@ def _list(
         partners = directory.codes_by_id(tx, directory.PARTNERS)
         return [row_of(record, partners) for record in json.loads(f"[{found.records}]")], found.total
 
-    async def work(installation: Installation) -> tuple[list[Row], int]:
-        return await (await company_database(installation, code)).read(read)
-
-    rows, total = command_line.run(work)
+    rows, total = read_company(command_line, code, read)
     say_page(rows, total, given["page"], as_json, empty)
 
 

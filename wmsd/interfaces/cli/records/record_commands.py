@@ -13,13 +13,12 @@ import click
 
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, cell_text, json_option, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import (
-    company_database,
     company_option,
     options_of,
     paging_options,
+    read_company,
     say_page,
 )
 from wmsd.interfaces.cli.kit.field_options import values_of_options
@@ -119,11 +118,7 @@ def _list(
         records: list[Row] = json.loads(f"[{found.records}]")
         return (records if as_json else [_row(tx, kind, each) for each in records]), found.total
 
-    async def work(installation: Installation) -> tuple[list[Row], int]:
-        database = await company_database(installation, code)
-        return await (database.search(read) if query.is_search else database.read(read))
-
-    rows, total = command_line.run(work)
+    rows, total = read_company(command_line, code, read)
     is_filtered = not filters.keys() <= {SORT}
     empty = f"No such {kind.noun}." if is_filtered else f"No {kind.noun} yet."
     say_page(rows if as_json else fitted(rows), total, page, as_json, empty)
@@ -139,7 +134,4 @@ def _show(command_line: CommandLine, /, *, kind: RecordCommands, named: str, cod
         found: Row = json.loads(kind.get.action(tx, kind.find(tx, named, code)).json)
         return found if as_json else with_codes(tx, found)
 
-    async def work(installation: Installation) -> Row:
-        return await (await company_database(installation, code)).read(read)
-
-    say(command_line.run(work), as_json)
+    say(read_company(command_line, code, read), as_json)

@@ -7,9 +7,8 @@ import click
 from wmsd.base.problems import Problem
 from wmsd.base.quantity import to_text
 from wmsd.db.engine.transaction import Transaction
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.company_data import company_database, company_option
+from wmsd.interfaces.cli.kit.company_data import company_option, read_company
 from wmsd.interfaces.cli.records.stock_changes import json_number
 from wmsd.interfaces.cli.records.stock_list import place_ids, stock_command
 from wmsd.warehouse.document_kinds import DOCUMENTS
@@ -68,10 +67,7 @@ def show_ledger(
         found = found[-limit:] if after is None else found[:limit]
         return [_row(tx, movement, as_json) for movement in found]
 
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        return await (await company_database(installation, code)).read(read)
-
-    rows = command_line.run(work)
+    rows = read_company(command_line, code, read)
     say(rows, as_json, "No such movement.")
     if len(rows) == limit and not as_json:
         more = (

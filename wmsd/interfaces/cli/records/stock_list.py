@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from functools import partial
 from typing import Any, Final, TypeVar
 
 import click
@@ -13,9 +12,8 @@ from wmsd.base.problems import Problem, invalid
 from wmsd.base.quantity import to_text
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.company_data import company_database, company_option, write_company
+from wmsd.interfaces.cli.kit.company_data import company_option, read_company, write_company
 from wmsd.interfaces.cli.records import stock_changes
 from wmsd.interfaces.cli.records.stock_changes import json_number
 from wmsd.warehouse.articles import store as articles
@@ -96,10 +94,7 @@ def list_stock(
         rows = [*_parts(tx, records, as_json)] if lots else [_row(record) for record in records]
         return rows, len(records), found.total
 
-    async def work(installation: Installation) -> tuple[list[dict[str, Any]], int, int]:
-        return await (await company_database(installation, code)).read(read)
-
-    rows, count, total = command_line.run(work)
+    rows, count, total = read_company(command_line, code, read)
     say(rows, as_json, "No such stock." if warehouse or article else "No stock yet.")
     if rows and count < total and not as_json:
         note(f"{count} of {total}; page {page}. See --page.")
@@ -238,7 +233,7 @@ def _change(
             raise _as_options(problem) from None
         return [Changed(article, warehouse, each) for each in made]
 
-    made = command_line.run(partial(write_company, code=code, action=change, dry_run=dry_run))
+    made = write_company(command_line, code, change, dry_run)
     if as_json:
         say({"dry_run": dry_run, **stock_changes.as_json(made, "after")}, as_json)
     elif made:

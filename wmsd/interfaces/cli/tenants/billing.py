@@ -6,9 +6,8 @@ from typing import Any, Final
 import click
 
 from wmsd.events.outbox import store
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, say, with_installation
-from wmsd.interfaces.cli.kit.company_data import company_database
+from wmsd.interfaces.cli.kit.company_data import read_company
 
 MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 Counts = dict[str, dict[str, int]]
@@ -31,11 +30,7 @@ def billing_command(command_line: CommandLine, company: str, month: str | None, 
     Each event counts once, in the month in which it happened (UTC), whether webhooks carried it or not, and
     however many receivers and attempts there were. Counts are kept for good.
     """
-
-    async def work(installation: Installation) -> Counts:
-        return await (await company_database(installation, company)).read(lambda tx: store.event_counts(tx, month))
-
-    counts = command_line.run(work)
+    counts = read_company(command_line, company, lambda tx: store.event_counts(tx, month))
     if as_json:
         say(_as_json(company, counts), as_json)
     else:

@@ -81,11 +81,7 @@ def abilities_in_words(abilities: Sequence[str]) -> list[str]:
 @with_installation
 def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
     """Show the user EMAIL: what it may do and where, who made it, how it signs in, its sessions and tokens."""
-
-    async def work(installation: Installation) -> dict[str, Any]:
-        return await installation.platform.read(lambda tx: user_overview.of_user(tx, user_of(tx, email).id))
-
-    shown = command_line.run(work)
+    shown = command_line.read(lambda tx: user_overview.of_user(tx, user_of(tx, email).id))
     if as_json:
         say(shown, True)
         return
@@ -182,11 +178,8 @@ def change_user(
             )
         return held, dict(after), ways_in.of_user(tx, user_id)
 
-    async def work(installation: Installation) -> tuple[Holdings, dict[str, Any], Holdings]:
-        return await installation.platform.write(write)
-
     with errors_by_options(OPTIONS, {"abilities": abilities}):
-        before, user, after = command_line.run(work)
+        before, user, after = command_line.write(write)
     link_ends = before.link and not after.link
     why = ""
     if link_ends:
@@ -256,7 +249,7 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
         last_admin.check_not_last(tx, user_of(tx, email))
 
     if not yes:
-        command_line.run(lambda installation: installation.platform.read(look))
+        command_line.read(look)
         confirm(f"Delete {email}? Its tokens stop working for good. To keep it for later, disable it instead.")
 
     def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:

@@ -196,11 +196,8 @@ def delete_company(
 @with_installation
 def list_companies(command_line: CommandLine, as_json: bool) -> None:
     """List the companies."""
-
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        return [_row(company) for company in await installation.platform.read(store.companies)]
-
-    say(command_line.run(work), as_json, "No company yet: wmsd company create CODE --name NAME --all-modules")
+    rows = [_row(company) for company in command_line.read(store.companies)]
+    say(rows, as_json, "No company yet: wmsd company create CODE --name NAME --all-modules")
 
 
 @company_command.command("show")
@@ -379,9 +376,7 @@ def suspend_company(command_line: CommandLine, code: str, reason: str | None) ->
     Within two seconds its tokens, pages and sites are refused with 403, its imports end, and its webhooks wait.
     Its data stay, and backups go on. A change that is under way is finished.
     """
-    is_new = command_line.run(
-        lambda installation: installation.platform.write(lambda tx: actions.suspend_company(tx, code, reason))
-    )
+    is_new = command_line.write(lambda tx: actions.suspend_company(tx, code, reason))
     note(f"{code} is suspended." if is_new else f"{code} is suspended already. Nothing was changed.")
     note(f"To end that: wmsd company resume {shlex.quote(code)}")
 
@@ -391,7 +386,5 @@ def suspend_company(command_line: CommandLine, code: str, reason: str | None) ->
 @with_installation
 def resume_company(command_line: CommandLine, code: str) -> None:
     """End the suspension of the company CODE: it is used again, and what its webhooks have waiting is sent."""
-    was_suspended = command_line.run(
-        lambda installation: installation.platform.write(lambda tx: actions.resume_company(tx, code))
-    )
+    was_suspended = command_line.write(lambda tx: actions.resume_company(tx, code))
     note(f"{code} is used again." if was_suspended else f"{code} is not suspended. Nothing was changed.")

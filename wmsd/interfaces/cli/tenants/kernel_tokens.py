@@ -1,11 +1,8 @@
 """`wmsd kernel-token`."""
 
-from typing import Any
-
 import click
 
 from wmsd.contract.fields import MAX_ID
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.tenants.accounts import kernel_tokens
 from wmsd.tenants.accounts.kernel_tokens import Made
@@ -25,11 +22,7 @@ def kernel_token_command() -> None:
 @with_installation
 def create_token(command_line: CommandLine, as_json: bool) -> None:
     """Make the platform token. It is printed on standard output, only this once: keep it safe."""
-
-    async def work(installation: Installation) -> Made:
-        return await installation.platform.write(kernel_tokens.create)
-
-    _show(command_line.run(work), "The platform token. It is shown this once.", as_json)
+    _show(command_line.write(kernel_tokens.create), "The platform token. It is shown this once.", as_json)
 
 
 @kernel_token_command.command("rotate")
@@ -41,12 +34,9 @@ def rotate_token(command_line: CommandLine, at_once: bool, as_json: bool) -> Non
 
     The new one is printed on standard output, only this once: keep it safe.
     """
-
-    async def work(installation: Installation) -> Made:
-        return await installation.platform.write(lambda tx: kernel_tokens.rotate(tx, at_once))
-
+    made = command_line.write(lambda tx: kernel_tokens.rotate(tx, at_once))
     until = "No other is accepted any more" if at_once else "The one before it is accepted for another 24 hours"
-    _show(command_line.run(work), f"The new platform token. It is shown this once. {until}.", as_json)
+    _show(made, f"The new platform token. It is shown this once. {until}.", as_json)
 
 
 def _show(made: Made, sentence: str, as_json: bool) -> None:
@@ -62,11 +52,7 @@ def _show(made: Made, sentence: str, as_json: bool) -> None:
 @with_installation
 def list_tokens(command_line: CommandLine, as_json: bool) -> None:
     """List all platform tokens, also revoked ones, without their text."""
-
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        return await installation.platform.read(kernel_tokens.every)
-
-    say(command_line.run(work), as_json, "No platform token yet: wmsd kernel-token create")
+    say(command_line.read(kernel_tokens.every), as_json, "No platform token yet: wmsd kernel-token create")
 
 
 @kernel_token_command.command("revoke")
@@ -74,8 +60,5 @@ def list_tokens(command_line: CommandLine, as_json: bool) -> None:
 @with_installation
 def revoke_token(command_line: CommandLine, token_id: int) -> None:
     """Revoke the platform token with this ID (see `wmsd kernel-token list`)."""
-
-    async def work(installation: Installation) -> bool:
-        return await installation.platform.write(lambda tx: kernel_tokens.revoke(tx, token_id))
-
-    note(f"Platform token {token_id} {'is revoked' if command_line.run(work) else 'was revoked before'}.")
+    is_new = command_line.write(lambda tx: kernel_tokens.revoke(tx, token_id))
+    note(f"Platform token {token_id} {'is revoked' if is_new else 'was revoked before'}.")

@@ -1,11 +1,8 @@
 """`wmsd module`."""
 
-from typing import Any
-
 import click
 
 from wmsd.contract.access import MODULES
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, say, with_installation
 from wmsd.tenants.companies import actions
 
@@ -21,14 +18,11 @@ def module_command() -> None:
 @with_installation
 def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None:
     """List all modules, and which of them are on for COMPANY."""
-
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        found = await installation.platform.read(lambda tx: actions.company_of_code(tx, company))
-        return [
-            {"module": module, "enabled": module in found.modules, "for": what} for module, what in MODULES.items()
-        ]
-
-    say(command_line.run(work), as_json)
+    found = command_line.read(lambda tx: actions.company_of_code(tx, company))
+    rows = [
+        {"module": module, "enabled": module in found.modules, "for": what} for module, what in MODULES.items()
+    ]
+    say(rows, as_json)
 
 
 @module_command.command("enable")
@@ -59,12 +53,9 @@ def disable_modules(command_line: CommandLine, company: str, modules: tuple[str,
 def _switch(
     command_line: CommandLine, company: str, modules: tuple[str, ...], enabled: bool, as_json: bool
 ) -> None:
-    async def work(installation: Installation) -> list[bool]:
-        return await installation.platform.write(
-            lambda tx: [actions.set_module(tx, company, module, enabled) for module in modules]
-        )
-
-    changed = command_line.run(work)
+    changed = command_line.write(
+        lambda tx: [actions.set_module(tx, company, module, enabled) for module in modules]
+    )
     rows = [
         {"module": module, "enabled": enabled, "changed": did}
         for module, did in zip(modules, changed, strict=True)

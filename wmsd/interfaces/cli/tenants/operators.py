@@ -38,11 +38,8 @@ def operator_command() -> None:
 def create_operator(command_line: CommandLine, /, as_json: bool, **given: str | bool) -> None:
     """Make the operator CODE."""
     new = validate_model(NewOperator, given)
-
-    async def work(installation: Installation) -> int:
-        return await installation.platform.write(lambda tx: actions.create_operator(tx, new))
-
-    say({"id": command_line.run(work), **new.model_dump()}, as_json)
+    operator_id = command_line.write(lambda tx: actions.create_operator(tx, new))
+    say({"id": operator_id, **new.model_dump()}, as_json)
 
 
 @operator_command.command("change")
@@ -75,11 +72,8 @@ def change_operator(command_line: CommandLine, /, code: str, **given: str | bool
 @with_installation
 def list_operators(command_line: CommandLine, as_json: bool) -> None:
     """List the operators."""
-
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        return [_operator_row(operator) for operator in await installation.platform.read(store.operators)]
-
-    say(command_line.run(work), as_json, "No operator yet: wmsd operator create CODE --name NAME")
+    rows = [_operator_row(operator) for operator in command_line.read(store.operators)]
+    say(rows, as_json, "No operator yet: wmsd operator create CODE --name NAME")
 
 
 def _operator_row(operator: Operator) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """`wmsd site`."""
 
 from datetime import timedelta
-from typing import Any
 
 import click
 
@@ -60,11 +59,7 @@ def create_site(command_line: CommandLine, company: str, warehouse: str, name: s
 @with_installation
 def list_sites(command_line: CommandLine, as_json: bool) -> None:
     """List the sites of all companies, without their tokens."""
-
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        return await installation.platform.read(store.sites)
-
-    say(command_line.run(work), as_json, "No site yet: wmsd site create COMPANY WAREHOUSE --name NAME")
+    say(command_line.read(store.sites), as_json, "No site yet: wmsd site create COMPANY WAREHOUSE --name NAME")
 
 
 @site_command.command("rotate")
@@ -92,12 +87,8 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
 @with_installation
 def revoke_site(command_line: CommandLine, company: str, warehouse: str) -> None:
     """End all tokens of a site. `wmsd site rotate` opens it again."""
-
-    async def work(installation: Installation) -> bool:
-        return await installation.platform.write(lambda tx: actions.revoke_site(tx, company, warehouse))
-
-    revoked = command_line.run(work)
-    note(f"The site {warehouse} of {company} {'is revoked' if revoked else 'was revoked before'}.")
+    is_new = command_line.write(lambda tx: actions.revoke_site(tx, company, warehouse))
+    note(f"The site {warehouse} of {company} {'is revoked' if is_new else 'was revoked before'}.")
 
 
 def _say_token(site_id: int, company: str, warehouse: str, token: str, as_json: bool) -> None:

@@ -125,10 +125,7 @@ def _told_what_it_has(user: User, asked: Sequence[str]) -> Iterator[None]:
 def list_tokens(command_line: CommandLine, as_json: bool) -> None:
     """List the tokens, without their text."""
 
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        return await installation.platform.read(actions.list_tokens)
-
-    say(command_line.run(work), as_json)
+    say(command_line.read(actions.list_tokens), as_json)
 
 
 @token_command.command("revoke")
@@ -137,10 +134,8 @@ def list_tokens(command_line: CommandLine, as_json: bool) -> None:
 def revoke_token(command_line: CommandLine, token_id: int) -> None:
     """Revoke the token with this ID (see `wmsd token list`). A running server follows within a second."""
 
-    async def work(installation: Installation) -> bool:
-        return await installation.platform.write(lambda tx: actions.revoke_token_by_id(tx, token_id))
-
-    note(f"Token {token_id} {'is revoked' if command_line.run(work) else 'was revoked before'}.")
+    is_new = command_line.write(lambda tx: actions.revoke_token_by_id(tx, token_id))
+    note(f"Token {token_id} {'is revoked' if is_new else 'was revoked before'}.")
 
 
 @token_command.command("rotate-key")
@@ -154,9 +149,5 @@ def rotate_key(command_line: CommandLine, yes: bool) -> None:
     """
     if not yes:
         confirm(ROTATE)
-
-    async def work(installation: Installation) -> None:
-        await installation.platform.write(actions.rotate_signing_key)
-
-    command_line.run(work)
+    command_line.write(actions.rotate_signing_key)
     note("New tokens are signed with a new key; tokens signed with the key before it are still accepted.")

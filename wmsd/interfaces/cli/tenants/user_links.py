@@ -64,11 +64,7 @@ def first_admin_link(command_line: CommandLine) -> None:
     Standard output gets only the link. It works once, for a day, and ends the one before. There is none when there
     is an admin already.
     """
-
-    async def work(installation: Installation) -> str | None:
-        return await installation.platform.write(first_admin.offer)
-
-    code = command_line.run(work)
+    code = command_line.write(first_admin.offer)
     if code is None:
         raise Problem(
             "INVALID_STATUS",

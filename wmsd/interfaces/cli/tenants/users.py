@@ -119,8 +119,8 @@ def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict
 def list_users(command_line: CommandLine, as_json: bool) -> None:
     """List the users."""
 
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        codes = {company.id: company.code for company in await installation.platform.read(companies.companies)}
+    def read(tx: Transaction) -> list[dict[str, Any]]:
+        codes = {company.id: company.code for company in companies.companies(tx)}
         return [
             {
                 "id": user.id,
@@ -131,10 +131,10 @@ def list_users(command_line: CommandLine, as_json: bool) -> None:
                 "abilities": list(user.abilities),
                 "disabled": user.disabled,
             }
-            for user in await installation.platform.read(store.users)
+            for user in store.users(tx)
         ]
 
-    users = command_line.run(work)
+    users = command_line.read(read)
     for user in () if as_json else users:
         user["abilities"] = abilities_in_words(user["abilities"])
         if user["role"] == "platform-admin":
@@ -160,10 +160,7 @@ def disable_user(command_line: CommandLine, email: str) -> None:
             f"`wmsd user enable` lets the user in again{', with these tokens' if refused else ''}."
         )
 
-    async def work(installation: Installation) -> str:
-        return await installation.platform.write(disable)
-
-    note(command_line.run(work))
+    note(command_line.write(disable))
 
 
 @user_command.command("unlink")
@@ -182,10 +179,7 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
         ended = ways_in_sentence(held, ways_in.of_user(tx, user.id))
         return f"Accounts that {user.email} is parted from: {links}. {ended}"
 
-    async def work(installation: Installation) -> str:
-        return await installation.platform.write(unlink)
-
-    note(command_line.run(work))
+    note(command_line.write(unlink))
 
 
 @user_command.command("remove-second-factor")
@@ -193,11 +187,7 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
 @with_installation
 def remove_second_factor(command_line: CommandLine, email: str) -> None:
     """Take the second factor from the user EMAIL, who has lost it. The password alone signs in then."""
-
-    async def work(installation: Installation) -> bool:
-        return await installation.platform.write(lambda tx: second_factor_actions.remove_second_factor(tx, email))
-
-    was_on = command_line.run(work)
+    was_on = command_line.write(lambda tx: second_factor_actions.remove_second_factor(tx, email))
     note(f"{email} has no second factor any more." if was_on else f"{email} had no second factor.")
 
 

@@ -20,7 +20,7 @@ from wmsd.events.webhooks.deliveries.schema import DeliveryQuery
 from wmsd.events.webhooks.schema import DELIVERY_STATUSES
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.company_data import company_database
+from wmsd.interfaces.cli.kit.company_data import read_company
 from wmsd.interfaces.cli.kit.moments import moment_option
 from wmsd.interfaces.cli.webhooks.subscriptions import (
     check_is_on,
@@ -78,10 +78,7 @@ def list_deliveries(
         found = log.before(tx, webhook, query, before or 0)
         return json.loads(f"[{found.records}]"), found.has_more
 
-    async def work(installation: Installation) -> tuple[list[Row], bool]:
-        return await (await company_database(installation, code)).read_long(read)
-
-    records, has_more = command_line.run(work)
+    records, has_more = read_company(command_line, code, read)
     if as_json:
         say(records, as_json)
     elif attempts:
