@@ -50,7 +50,7 @@ def _round(site: Installation, file: Path, number: int) -> tuple[float, float, f
 async def _import(data: Path, company_id: int, file: Path) -> float:
     """The command's own way: the file's lines, put down, checked, and written in one unit of work."""
     from wmsd.data_folder.folder import DataFolder
-    from wmsd.imports.csv_rows import decode_lines
+    from wmsd.imports.file_form import lines_of
     from wmsd.imports.file_kinds import KINDS, import_beside
     from wmsd.installation.open_installation import open_installation
     from wmsd.settings.all_settings import Settings
@@ -59,7 +59,7 @@ async def _import(data: Path, company_id: int, file: Path) -> float:
         staging = (await site.files.get(company_id)).staging()
     with file.open("rb") as lines:
         started = time.perf_counter()
-        outcome = import_beside(staging, KINDS["articles"], decode_lines(lines))
+        outcome = import_beside(staging, KINDS["articles"], lines_of(lines, "utf-8"))
         seconds = time.perf_counter() - started
     staging.close()
     if outcome.created != ROWS:

@@ -235,7 +235,7 @@ def exported(connection: sqlite3.Connection, content: str) -> str:
     try:
         given: Provision = {Obstacles: OBSTACLES}
         tx = Transaction(connection, clock.now(), clock.now(), CountedIds(), PROGRAM, given)
-        file_kinds.import_csv(tx, file_kinds.KINDS["articles"], io.BytesIO(content.encode()))
+        file_kinds.import_csv(tx, file_kinds.KINDS["articles"], io.StringIO(content, newline=""))
         file = io.StringIO()
         file_kinds.export_csv(tx, file_kinds.KINDS["articles"], file)
         return file.getvalue()

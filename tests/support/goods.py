@@ -32,7 +32,7 @@ class Store:
 
     async def count(self, rows: str, header: str = HEADER, **options: Any) -> CountOutcome:
         database = await self.world.database()
-        lines = (header + rows).encode().splitlines(keepends=True)
+        lines = io.StringIO(header + rows, newline="")
         outcome = await database.write(partial(import_csv, kind=KINDS["stock-count"], lines=lines, **options))
         assert isinstance(outcome, CountOutcome)
         return outcome

@@ -219,7 +219,7 @@ class World:
 
     async def import_csv(self, kind: str, text: str) -> Outcome:
         database = await self.database()
-        lines = text.encode().splitlines(keepends=True)
+        lines = io.StringIO(text, newline="")
         return await database.write(partial(import_csv, kind=KINDS[kind], lines=lines))
 
     async def rows(self, sql: str, parameters: Parameters = ()) -> list[Any]:

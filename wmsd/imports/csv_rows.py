@@ -217,16 +217,6 @@ def delimiter_of(header: str) -> str:
     return max(DELIMITERS, key=header.count)
 
 
-def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
-    """The texts of lines in UTF-8. Raises Unreadable."""
-    for number, line in enumerate(lines, start=1):
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError:
-            raise Unreadable(f"line {number} is not UTF-8 text. Save the file as CSV UTF-8.") from None
-        yield text.removeprefix("\ufeff") if number == 1 else text
-
-
 def _named(columns: Columns, required: Iterable[str], cells_of_it: list[str]) -> tuple[str, ...]:
     header = read_header(columns, required, cells_of_it)
     if not any(header.names):

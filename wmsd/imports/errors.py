@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Any, Final, NamedTuple, TextIO
 
@@ -10,8 +11,8 @@ from wmsd.base.decimal_marks import NO_NUMBER
 from wmsd.base.plurals import count_of
 from wmsd.contract import csv_cells
 from wmsd.contract.bulk_imports import CellError, Errors
-from wmsd.imports.csv_rows import Columns, Form, Unreadable, WrongHeader, column_name, split
-from wmsd.imports.file_form import Guess, lines_of
+from wmsd.imports.csv_rows import Columns, Form, Unreadable, WrongHeader, column_name
+from wmsd.imports.file_form import Guess, rows_of
 
 LONGEST_CELL: Final = 200
 NUMBER: Final = "must be a number"
@@ -70,19 +71,14 @@ def with_cells(file: IO[bytes], columns: Columns, form: Form, errors: Iterable[C
     last = max(wanted, default=0)
     lines: dict[int, list[str]] = {}
     names: list[str] = []
-    texts = lines_of(file, form.encoding)
-    try:
-        for row in split(texts, form.delimiter):
+    with suppress(Unreadable), rows_of(file, form) as rows:  # which is said already
+        for row in rows:
             if not names:
                 names = [column_name(heading, columns) for heading in row.cells]
             elif row.number in wanted:
                 lines[row.number] = [cell[: LONGEST_CELL + 1] for cell in row.cells]
             if row.number >= last:
                 break
-    except Unreadable:
-        pass  # said already
-    finally:
-        texts.close()
     return [
         Wrong(each.line, each.column, _cell(names, lines.get(each.line), each), each.sentence) for each in errors
     ]

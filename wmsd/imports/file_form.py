@@ -4,7 +4,8 @@ What can only be guessed at a risk is asked: `1.000` is a thousand in one countr
 """
 
 import re
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import field
 from decimal import Decimal
 from io import TextIOWrapper
@@ -13,7 +14,7 @@ from typing import IO, Final, NamedTuple
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, number_readings
 from wmsd.contract import csv_cells
-from wmsd.imports.csv_rows import Columns, Form, Unreadable, column_name, delimiter_of, ends_in, split
+from wmsd.imports.csv_rows import Columns, Form, Line, Unreadable, column_name, delimiter_of, ends_in, split
 from wmsd.imports.encoding_samples import Sample, sample_of
 from wmsd.imports.encodings import ENCODINGS, SAVE_AS, encoding_of, not_readable
 
@@ -26,7 +27,7 @@ LINES: Final = re.compile(r"[^\r\n]*[\r\n]+")
 MOST_QUESTIONS: Final = 5
 NAMES_DELIMITER: Final = re.compile(r"sep=.(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
 """A first line that spreadsheets read and do not show. The header shows the delimiter anyway."""
-__all__ = ["ENCODINGS", "Chosen", "Guess", "guess", "lines_of"]
+__all__ = ["ENCODINGS", "Chosen", "Guess", "guess", "lines_of", "rows_of"]
 
 
 class Cell(NamedTuple):
@@ -92,26 +93,23 @@ def _plain(number: Decimal) -> str:
 def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
     """How the file is written. It is read whole, and is at its beginning again. Raises Unreadable."""
     encoding, others, is_doubtful = encoding_of(file, chosen.encoding)
-    texts = lines_of(file, encoding)
-    header = next(texts, "")
-    delimiter = chosen.delimiter or delimiter_of(header)
-    texts.close()
+    with closing(lines_of(file, encoding)) as texts:
+        delimiter = chosen.delimiter or delimiter_of(next(texts, ""))
     form = Form(encoding, delimiter, chosen.decimal or "point")
     found = Guess(form) if chosen.decimal else _with_decimal(form, Numbers.of(file, columns, form))
     if others or is_doubtful:
-        found.sample = _sample(file, form, others)
+        with rows_of(file, form) as rows:
+            next(rows, None)
+            found.sample = sample_of(rows, encoding, others)
     file.seek(0)
     return found
 
 
-def _sample(file: IO[bytes], form: Form, others: Collection[str]) -> Sample | None:
-    texts = lines_of(file, form.encoding)
-    try:
-        rows = split(texts, form.delimiter)
-        next(rows, None)
-        return sample_of(rows, form.encoding, others)
-    finally:
-        texts.close()
+@contextmanager
+def rows_of(file: IO[bytes], form: Form) -> Iterator[Iterator[Line]]:
+    """The rows of the file as they stand in it, from its header on. Raises Unreadable."""
+    with closing(lines_of(file, form.encoding)) as texts:
+        yield split(texts, form.delimiter)
 
 
 def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
@@ -172,9 +170,7 @@ class Numbers:
     @classmethod
     def of(cls, file: IO[bytes], columns: Columns, form: Form) -> "Numbers":
         found = cls()
-        texts = lines_of(file, form.encoding)
-        try:
-            rows = split(texts, form.delimiter)
+        with rows_of(file, form) as rows:
             header = next(rows, None)
             names = [column_name(heading, columns) for heading in header.cells] if header else []
             places = [
@@ -184,8 +180,6 @@ class Numbers:
                 for place, name in places:
                     if place < len(row.cells):
                         found._add(Cell(row.number, name, row.cells[place]))
-        finally:
-            texts.close()
         return found
 
     def _add(self, cell: Cell) -> None:

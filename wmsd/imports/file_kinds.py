@@ -20,7 +20,7 @@ from wmsd.contract.bulk_imports import Import, ImportRefused, Outcome, Progress,
 from wmsd.db.engine.staging import HERE, STAGED, Staging, forget_staged_rows
 from wmsd.db.engine.transaction import Transaction
 from wmsd.imports import similar_codes
-from wmsd.imports.csv_rows import PLAIN, Form, decode_lines, read_rows
+from wmsd.imports.csv_rows import PLAIN, Form, read_rows
 from wmsd.imports.disk_room import Room
 from wmsd.imports.run import row_by_row
 from wmsd.imports.store import Recording
@@ -194,14 +194,14 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 
 def import_csv(
-    tx: Transaction, kind: Kind, lines: Iterable[bytes], dry_run: bool = False, **options: object
+    tx: Transaction, kind: Kind, lines: Iterable[str], dry_run: bool = False, **options: object
 ) -> Outcome:
     """Imports a few rows, all of them or none, in one transaction.
 
     Raises ImportRefused with all errors, Unreadable when the file is no CSV.
     """
     outcome, importing = kind.outcome(), kind.importing(**options)
-    importing.gather(tx, HERE, read_rows(kind.columns, kind.required, decode_lines(lines), outcome), outcome)
+    importing.gather(tx, HERE, read_rows(kind.columns, kind.required, lines, outcome), outcome)
     importing.check(tx, outcome)
     _write(tx, importing, outcome, dry_run, Watch().rows)
     forget_staged_rows(tx)

@@ -1,6 +1,7 @@
 """What an import would do: what was understood of the file, what would change, and everything that is wrong."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import field, replace
 from itertools import islice
 from typing import IO, Any, Final
@@ -10,12 +11,12 @@ from wmsd.base.decimal_marks import OTHER
 from wmsd.contract.bulk_imports import Alike, CellError, Errors, ImportRefused, Outcome, Row, Watch
 from wmsd.db.engine.staging import Staging
 from wmsd.db.engine.transaction import Transaction
-from wmsd.imports.csv_rows import Form, Header, Unreadable, read_header, read_rows, split
+from wmsd.imports.csv_rows import Form, Header, Unreadable, read_header, read_rows
 from wmsd.imports.current_values import CURRENT, as_cell
 from wmsd.imports.encoding_samples import Sample
 from wmsd.imports.encodings import WrongEncoding
 from wmsd.imports.errors import Told, Wrong, cells_to_ask, in_both, of_file, short_cell, with_cells
-from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
+from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of, rows_of
 from wmsd.imports.file_kinds import KINDS, DryRun, Kind, import_beside
 from wmsd.imports.unknown_codes import with_similar_codes
 
@@ -144,11 +145,8 @@ def evidence_of(guessed: Guess) -> str | None:
 
 
 def _header(kind: Kind, file: IO[bytes], form: Form) -> Header:
-    texts = lines_of(file, form.encoding)
-    try:
-        first = next(split(texts, form.delimiter), None)
-    finally:
-        texts.close()
+    with rows_of(file, form) as rows:
+        first = next(rows, None)
     return read_header(kind.columns, kind.required, first.cells if first else [])
 
 
@@ -169,26 +167,14 @@ def _tried(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
 ) -> Outcome:
     """What an import of the file would do, and its errors. Changes nothing."""
-    texts = lines_of(file, form.encoding)
+    looking = None if watch is None else Looking(watch)
     try:
-        return import_beside(
-            staging,
-            kind,
-            texts,
-            True,
-            None if watch is None else Looking(watch),
-            form,
-            None,
-            None,
-            Outcome(),
-            **options,
-        )
+        with closing(lines_of(file, form.encoding)) as texts:
+            return import_beside(staging, kind, texts, True, looking, form, outcome=Outcome(), **options)
     except DryRun as dry:
         return dry.outcome
     except ImportRefused as refused:
         return refused.outcome
-    finally:
-        texts.close()
 
 
 def errors_anyway(
@@ -223,11 +209,8 @@ def counts_of(outcome: Outcome) -> dict[str, int]:
 
 
 def _first_rows(kind: Kind, file: IO[bytes], form: Form) -> list[Row]:
-    texts = lines_of(file, form.encoding)
-    try:
+    with closing(lines_of(file, form.encoding)) as texts:
         return list(islice(read_rows(kind.columns, kind.required, texts, Outcome(), form), MOST_ROWS))
-    finally:
-        texts.close()
 
 
 def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:

@@ -47,7 +47,7 @@ async def load(installation: Installation) -> Loaded:
     for kind in ORDER:
         if await database.read(partial(_has_any, kind)):
             continue
-        lines = (DATA / f"{kind}.csv").read_bytes().splitlines(keepends=True)
+        lines = (DATA / f"{kind}.csv").read_text(encoding="utf-8").splitlines(keepends=True)
         await database.write(partial(import_csv, kind=KINDS[kind], lines=lines))
     token = await _token(installation)
     return Loaded(company.id, company.name, token, await installation.platform.write(demo_link.LINK.offer))
