@@ -63,7 +63,7 @@ def test_every_field_of_a_model_has_an_option() -> None:
         for name in ("create", "change"):
             parameters = {each.name for each in command.commands[name].params}
             found = {each[6:].partition("__")[0] for each in map(str, parameters) if each.startswith("field_")}
-            assert set(model.model_fields) - found == ({"code"} if name == "create" else set())
+            assert set(model.model_fields) == found
 
 
 def test_fields_of_every_form(stocked: Tenant) -> None:

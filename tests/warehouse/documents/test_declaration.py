@@ -99,7 +99,7 @@ def test_a_filter_is_an_option_of_the_command() -> None:
     def options(kind: DocumentKind) -> set[str]:
         return {parameter.name or "" for parameter in document_command(kind).commands["list"].params}
 
-    assert options(URGENT_ORDERS) - options(SALES_ORDERS) == {"client", "field_urgency"}
+    assert options(URGENT_ORDERS) - options(SALES_ORDERS) == {"field_client_id", "field_urgency"}
 
 
 def test_a_field_that_is_not_shown_is_named() -> None:

@@ -51,6 +51,8 @@ MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
 RESET_PASSWORD: Final = "wmsd user reset-password"
 OF_VALUE: Final = ("is taken", "is not a")
 """Begins what is said of a value, such as a code that something else has, or that nothing has: it is named."""
+FIELD: Final = "field_"
+"""Begins the name of a parameter that follows from a field, which may have the name of any other option."""
 OF_CODES: Final = re.compile("_codes?$")
 """What a field is called after, and its option is not."""
 
@@ -277,16 +279,20 @@ def _as_typed(path: str, text: str) -> str:
     """
     field, _, number = path.partition(".")
     context = click.get_current_context(silent=True)
-    for given in () if context is None else context.command.params:
-        name = _name(given)
-        names = (given.name, name, *given.opts)
-        if not any(each in names for each in (field, _option(field), _option(OF_CODES.sub("", field)))):
-            continue
-        value = context.params.get(given.name or "") if context else None
-        if isinstance(value, tuple) and number.isdecimal() and int(number) < len(value):
-            return name if _begins_with_one(text, value) else f"{name} {value[int(number)]}"
-        return f"{name} {value}" if isinstance(value, str) and text.startswith(OF_VALUE) else name
-    return path
+    if context is None:
+        return path
+    parameters = context.command.params
+    own = (FIELD + path.replace(".", "__"), FIELD + field)
+    by_name = (field, _option(field), _option(OF_CODES.sub("", field)))
+    of_field = [each for each in parameters if each.name in own]
+    named = [each for each in parameters if not {each.name, _name(each), *each.opts}.isdisjoint(by_name)]
+    if not of_field and not named:
+        return path
+    given = [*of_field, *named][0]
+    name, value = _name(given), context.params.get(given.name or "")
+    if isinstance(value, tuple) and not of_field and number.isdecimal() and int(number) < len(value):
+        return name if _begins_with_one(text, value) else f"{name} {value[int(number)]}"
+    return f"{name} {value}" if isinstance(value, str) and text.startswith(OF_VALUE) else name
 
 
 def _begins_with_one(text: str, values: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """Options of commands that follow from the declared fields of a model: a new field appears by itself."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import click
@@ -12,14 +12,9 @@ from wmsd.base.problems import FieldErrors
 from wmsd.contract import csv_cells
 from wmsd.contract.field_schemas import declared_name, properties_of
 from wmsd.contract.fields import Input
-from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
+from wmsd.interfaces.cli.kit.command_line import FIELD
+from wmsd.interfaces.cli.kit.references import DIRECTORY, Reference, References
 
-NAMED_BY_CODE: Final[Mapping[str, DirectoryKind]] = {
-    f"{kind.noun}_id": kind for kind in (CLIENTS, PARTNERS, WAREHOUSES)
-}
-"""The fields that hold an id: people name the record by its code."""
-PREFIX: Final = "field_"
-"""Of the parameters of a command, so that a field may have the name of any other option."""
 METAVARS: Final = {"number": "N", "integer": "N"}
 Schema = Mapping[str, Any]
 
@@ -31,16 +26,18 @@ class FieldOption:
     declared: FieldInfo | None
     """None for a parameter of a list."""
     schema: Schema
-    is_required: bool
+    is_required: bool = False
+    reference: Reference | None = None
+    """What a field refers to that holds an id: people name the record by its code."""
 
     @property
     def option(self) -> str:
-        name = self.path.removesuffix("_id") if self.path in NAMED_BY_CODE else self.path
+        name = self.path if self.reference is None else self.path.removesuffix("_id")
         return f"--{name.replace('.', '-').replace('_', '-')}"
 
     @property
     def parameter(self) -> str:
-        return PREFIX + self.path.replace(".", "__")
+        return FIELD + self.path.replace(".", "__")
 
     @property
     def says(self) -> str:
@@ -63,10 +60,13 @@ class FieldOption:
                 return click.option(f"{self.option}/--no-{self.option[2:]}", self.parameter, default=None, **given)
             case {"enum": choices}:
                 given["type"] = click.Choice(choices)
+            case {"type": "array", "items": {"enum": choices}}:
+                given |= {"multiple": True, "type": click.Choice(choices)}
             case {"type": "array"}:
                 given |= {"multiple": True, "metavar": "TEXT", "help": f"{self.says} Repeat it for several."}
-            case _ if self.path in NAMED_BY_CODE:
-                given |= {"metavar": "CODE", "help": f"The code of the {NAMED_BY_CODE[self.path].noun}."}
+            case _ if self.reference is not None:
+                says = "Only of this" if self.declared is None else "The code of the"
+                given |= {"metavar": "CODE", "help": f"{says} {self.reference.noun}."}
             case _:
                 given["metavar"] = METAVARS.get(self.schema.get("type", ""), "TEXT")
         return click.option(self.option, self.parameter, **{**given, "help": given["help"] + self.default})
@@ -94,7 +94,8 @@ def _options(
     for name, field in fields.items():
         inner = _model_in(field)
         if inner is None:
-            yield FieldOption(f"{above}{name}", field, schemas[name], name in required)
+            path = f"{above}{name}"
+            yield FieldOption(path, field, schemas[name], name in required, DIRECTORY.get(path))
         else:
             yield from _options(inner.model_fields, properties_of(inner), set(), f"{name}.")
 
@@ -105,10 +106,15 @@ def _model_in(field: FieldInfo) -> type[BaseModel] | None:
     return plain if isinstance(plain, type) and issubclass(plain, BaseModel) else None
 
 
-def options_of_query(model: type[BaseModel], names: list[str]) -> tuple[FieldOption, ...]:
+def options_of_query(
+    model: type[BaseModel], names: Iterable[str], references: References = DIRECTORY
+) -> tuple[FieldOption, ...]:
     """Those of these parameters of a list."""
     schemas = properties_of(model)
-    return tuple(FieldOption(name, None, {**schemas[name], "default": None}, False) for name in names)
+    return tuple(
+        FieldOption(name, None, {**schemas[name], "default": None}, reference=references.get(name))
+        for name in names
+    )
 
 
 def values_of_options(

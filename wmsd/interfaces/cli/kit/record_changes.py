@@ -18,10 +18,10 @@ from wmsd.dispatch.record_audit import write_audit_entry as write_audit
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.interfaces.cli.kit.company_data import database_to_change
-from wmsd.interfaces.cli.kit.field_options import NAMED_BY_CODE, values_of_options
-from wmsd.interfaces.cli.kit.record_kind import RecordCommands, Row, named_by_options, with_codes
+from wmsd.interfaces.cli.kit.field_options import values_of_options
+from wmsd.interfaces.cli.kit.record_kind import RecordCommands
+from wmsd.interfaces.cli.kit.references import DIRECTORY, Row, with_codes
 from wmsd.tenants.companies.store import field_differences
-from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.directory.imports import laid_over, nest_address
 from wmsd.warehouse.similar_codes import similar_code
 
@@ -29,18 +29,15 @@ Values = Mapping[str, object]
 
 
 def create_record(
-    command_line: CommandLine, /, *, kind: RecordCommands, record_code: str, code: str, as_json: bool, **given: Any
+    command_line: CommandLine, /, *, kind: RecordCommands, code: str, as_json: bool, **given: Any
 ) -> None:
     values, errors = values_of_options(kind.fields, given)
-    values["code"] = record_code
 
     def write(tx: Transaction) -> tuple[Record, Entry | None]:
         body = _body(tx, kind.create, values, errors, {})
         return act_and_audit(tx, kind.create, code, {"body": body})
 
-    with named_by_options(kind.fields, {"code": "CODE"}):
-        record = _written(command_line, code, write)
-    made = json.loads(record.json)
+    made = json.loads(_written(command_line, code, write).json)
     say(made if as_json else {"id": made["id"], "code": made["code"], "name": made["name"]}, as_json)
 
 
@@ -58,11 +55,10 @@ def change_record(
         body = _body(tx, kind.change, values, errors, {"id": record_id}, before)
         record, entry = act_and_audit(tx, kind.change, code, {"id": record_id, "body": body})
         after = json.loads(record.json)
-        shown[:] = [before, after] if as_json else [with_codes(tx, before), with_codes(tx, after)]
+        shown[:] = [before, after] if as_json else with_codes(tx, kind.references, [before, after])
         return record, entry
 
-    with named_by_options(kind.changes):
-        _written(command_line, code, write)
+    _written(command_line, code, write)
     before, after = shown
     changed: dict[str, Any] = {
         name: each for name, each in field_differences(before, after).items() if name not in Recorded.READ_ONLY
@@ -114,12 +110,12 @@ def _body(
 def _with_ids(tx: Transaction, given: Values, unread: FieldErrors) -> tuple[Values, FieldErrors]:
     """The values with the ids of the records that are named by their codes."""
     values, errors = dict(given), dict(unread)
-    for name in values.keys() & NAMED_BY_CODE.keys():
-        kind, named = NAMED_BY_CODE[name], values[name]
+    for name in values.keys() & DIRECTORY.keys():
+        reference, named = DIRECTORY[name], values[name]
         if named is not None:
-            values[name] = directory.id_of_code(tx, kind, str(named))
+            values[name] = reference.find(tx, str(named))
             if values[name] is None:
-                meant = similar_code(tx, kind.table, str(named))
+                meant = similar_code(tx, reference.table, str(named))
                 nearest = [] if meant is None else [f"{meant} is the nearest code"]
-                errors[name] = [f"is not a {kind.noun} of this company", *nearest]
+                errors[name] = [f"is not a {reference.noun} of this company", *nearest]
     return values, errors

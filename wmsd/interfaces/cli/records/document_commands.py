@@ -3,9 +3,8 @@
 `--packaging EUR=4` names the returnable packaging that moves with a document.
 """
 
-import json
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any, Final
 
 import click
@@ -17,74 +16,47 @@ from wmsd.contract.results import Record
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.company_data import (
-    Options,
-    company_option,
-    database_to_change,
-    options_of,
-    paging_options,
-    read_company,
-    say_page,
-)
-from wmsd.interfaces.cli.kit.field_options import FieldOption, options_of_query, values_of_options
-from wmsd.interfaces.cli.kit.operations import not_there
-from wmsd.interfaces.cli.kit.record_kind import named_by_options
-from wmsd.warehouse.directory import store as directory
-from wmsd.warehouse.directory.store import DirectoryKind
+from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
+from wmsd.interfaces.cli.kit.company_data import Options, company_option, database_to_change
+from wmsd.interfaces.cli.kit.field_options import FieldOption, options_of_query
+from wmsd.interfaces.cli.kit.record_kind import RecordKind
+from wmsd.interfaces.cli.kit.references import References, reference_to
+from wmsd.interfaces.cli.records.record_commands import add_command, group_of_kind
 from wmsd.warehouse.documents.document_packaging import WithPackaging
-from wmsd.warehouse.documents.file_codes import Referred
 from wmsd.warehouse.documents.kind import DocumentKind
-from wmsd.warehouse.documents.table import DocumentTable
 from wmsd.warehouse.packaging.schema import PackagingLine
 
-Row = dict[str, Any]
+OF_STATUS: Final = "Only with this status; repeat it for several."
 OPTION: Final = "--packaging"
 READ_NUMBER: Final = csv_cells.typed_reader(PackagingLine.model_fields["quantity"])
 FORM: Final = "must be a packaging type and how many, such as EUR=4"
 
 
 @dataclass(frozen=True)
-class Reference:
-    """Records that documents refer to by id and people by code. `listed_by` is the command that lists them."""
+class Documents(RecordKind):
+    """The documents of a kind: records with lines, a status and its history."""
 
-    noun: str
-    table: str
-    listed_by: str
-    find: Callable[[Transaction, str], int | None]
-    codes: Callable[[Transaction, Collection[int]], Mapping[int, str]]
+    kind: DocumentKind
 
-    def id_of(self, tx: Transaction, code: str, company: str) -> int:
-        """The id of the record with this code. Raises Problem (404) that names the command to list the records."""
-        found = self.find(tx, code)
-        if found is None:
-            lists = f"{self.listed_by} --company {company}"
-            raise Problem("NOT_FOUND", not_there(tx, self.noun, self.table, code, lists))
-        return found
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return self.kind.transitions.lines, "status_history"
 
+    @cached_property
+    def references(self) -> References:
+        return {f"{name}_id": reference_to(referred) for name, referred in self.kind.table.references.items()}
 
-def _reference(kind: Referred) -> Reference:
-    return _document(kind) if isinstance(kind, DocumentTable) else _record(kind)
-
-
-def _record(kind: DirectoryKind) -> Reference:
-    return Reference(
-        noun=kind.noun,
-        table=kind.table,
-        listed_by=f"export {kind.table}",
-        find=lambda tx, code: directory.id_of_code(tx, kind, code),
-        codes=lambda tx, _: directory.codes_by_id(tx, kind),
-    )
-
-
-def _document(table: DocumentTable) -> Reference:
-    return Reference(
-        noun=table.noun,
-        table=table.name,
-        listed_by=f"{_option(table.noun)} list",
-        find=table.id_of_code,
-        codes=lambda tx, ids: {record_id: table.columns(tx, record_id)["code"] for record_id in ids},
-    )
+    @cached_property
+    def filters(self) -> tuple[FieldOption, ...]:
+        """That of the status, those by a reference, and then the others: a new one appears by itself."""
+        status = {"type": "array", "items": {"enum": self.kind.table.statuses}, "description": OF_STATUS}
+        by_reference = [f"{name}_id" for name in self.kind.filters]
+        query: Any = self.list.query
+        others = [name for name in query.filter_names() if name not in {"status", *by_reference}]
+        return (
+            FieldOption("status", None, status),
+            *options_of_query(query, [*by_reference, *others], self.references),
+        )
 
 
 @dataclass(frozen=True)
@@ -95,52 +67,26 @@ class Move:
     options: Options = ()
 
 
-def moved_by(change: Callable[..., Record]) -> Callable[..., Record]:
-    """The move of a document by `change`, which changes nothing but the status here."""
-    return lambda tx, document_id, status: change(tx, document_id, {}, None, status)
-
-
 def document_command(kind: DocumentKind, move: Move | None = None) -> click.Group:
-    noun, argument = kind.table.noun, kind.table.noun.split()[-1].upper()
-    move = move or Move(moved_by(kind.change))
-    group = click.Group(help=f"List, show and move {noun}s.")
-
-    def add(name: str, does: str, action: Callable[..., None], *options: Callable[[Any], Any]) -> None:
-        command = options_of(*options, json_option)(with_installation(partial(action, kind=kind)))
-        group.command(name, help=does)(command)
-
-    document = click.argument("document", metavar=argument)
-    status = click.Choice(kind.table.statuses)
-    add(
-        "list",
-        f"List a company's {noun}s.",
-        _list,
-        company_option,
-        click.option(
-            "--status",
-            "statuses",
-            multiple=True,
-            type=status,
-            help="Only with this status; repeat it for several.",
-        ),
-        *(_filter(name, _reference(kind.table.references[name])) for name in kind.filters),
-        *(each.decorator() for each in _plain_filters(kind)),
-        *paging_options,
+    table, reading = kind.table, kind.reading
+    documents = Documents(
+        table.noun, table.name, table.id_of_code, reading.by_page, reading.one, kind.listed, kind
     )
-    add(
-        "show",
+    noun, argument = documents.noun, documents.argument
+    move = move or Move(lambda tx, document_id, status: kind.change(tx, document_id, {}, None, status))
+    group = group_of_kind(
+        documents,
+        f"List, show and move {noun}s.",
         f"Show the {noun} with the code {argument}: its fields, its lines, and when it reached each status.",
-        _show,
-        document,
-        company_option,
     )
-    add(
+    add_command(
+        group,
         "status",
         f"Move the {noun} with the code {argument} to STATUS. These moves are allowed, as in the API:\n\n"
         f"\b\n{_moves_in_words(kind)}",
-        partial(_move, move=move.call),
-        document,
-        click.argument("status", type=status),
+        partial(_move, documents=documents, move=move.call),
+        click.argument("named", metavar=argument),
+        click.argument("status", type=click.Choice(table.statuses)),
         company_option,
         *move.options,
     )
@@ -155,105 +101,20 @@ def _moves_in_words(kind: DocumentKind) -> str:
     return "\n".join(rows)
 
 
-def _option(name: str) -> str:
-    return name.replace(" ", "-").replace("_", "-")
-
-
-def _filter(name: str, reference: Reference) -> Callable[[Any], Any]:
-    return click.option(f"--{_option(name)}", name, metavar="CODE", help=f"Only of this {reference.noun}.")
-
-
-def _plain_filters(kind: DocumentKind) -> tuple[FieldOption, ...]:
-    """The filters of the operation that are no references and no status: a new one appears by itself."""
-    others = {"status", *(f"{name}_id" for name in kind.filters)}
-    query: Any = kind.reading.page_query
-    return options_of_query(query, [name for name in query.filter_names() if name not in others])
-
-
-def _list(
-    command_line: CommandLine,
-    /,
-    *,
-    kind: DocumentKind,
-    code: str,
-    statuses: tuple[str, ...],
-    page: int,
-    per_page: int,
-    as_json: bool,
-    **filters: Any,
-) -> None:
-    plain, _ = values_of_options(_plain_filters(kind), filters)
-
-    def read(tx: Transaction) -> tuple[list[Row], int]:
-        query: dict[str, object] = {**plain, "page": page, "per_page": per_page}
-        if statuses:
-            query["status"] = ",".join(statuses)
-        for name in kind.filters:
-            if (given := filters[name]) is not None:
-                query[f"{name}_id"] = _reference(kind.table.references[name]).id_of(tx, given, code)
-        with named_by_options(_plain_filters(kind)):
-            found = kind.table.page(tx, validate_model(kind.reading.page_query, query))
-        records = _with_codes(tx, kind, json.loads(f"[{found.records}]"))
-        return [{name: _cell(record[name]) for name in kind.listed} for record in records], found.total
-
-    rows, total = read_company(command_line, code, read)
-    is_filtered = bool(statuses or any(filters.values()))
-    say_page(
-        rows, total, page, as_json, f"No such {kind.table.noun}." if is_filtered else f"No {kind.table.noun} yet."
-    )
-
-
-def _cell(value: Any) -> Any:
-    return len(value) if isinstance(value, list) else value
-
-
-def _show(command_line: CommandLine, /, *, kind: DocumentKind, document: str, code: str, as_json: bool) -> None:
-    def read(tx: Transaction) -> list[Any]:
-        found = json.loads(_find(tx, kind, document, code).json)
-        if as_json:
-            return [found]
-        (record,) = _with_codes(tx, kind, [found])
-        lines, history = record.pop(kind.transitions.lines), record.pop("status_history")
-        return [record, _with_codes(tx, kind, lines), history]
-
-    first, *others = read_company(command_line, code, read)
-    say(first, as_json)
-    for part in others:
-        click.echo()
-        say(part, as_json)
-
-
-def _with_codes(tx: Transaction, kind: DocumentKind, records: list[Row]) -> list[Row]:
-    """The records for people: each reference by its code, and articles without their ids."""
-    for name, referred in kind.table.references.items():
-        reference = _reference(referred)
-        field = f"{name}_id"
-        ids = {record[field] for record in records if record.get(field) is not None}
-        codes = reference.codes(tx, ids) if ids else {}
-        records = [
-            {
-                name if own == field else own: codes.get(value) if own == field else value
-                for own, value in each.items()
-            }
-            for each in records
-        ]
-    return [{own: value for own, value in each.items() if own != "article_id"} for each in records]
-
-
 def _move(
     command_line: CommandLine,
     /,
     *,
-    kind: DocumentKind,
+    documents: Documents,
     move: Callable[..., Record],
-    document: str,
+    named: str,
     status: str,
     code: str,
     as_json: bool,
     **given: Any,
 ) -> None:
     def write(tx: Transaction) -> tuple[Record, Record]:
-        before = _find(tx, kind, document, code)
+        before = documents.get.action(tx, documents.find(tx, named, code))
         return before, move(tx, before.id, status, **given)
 
     async def work(installation: Installation) -> tuple[Record, Record]:
@@ -261,12 +122,8 @@ def _move(
 
     before, after = command_line.run(work)
     if before == after:
-        note(f"{document} was {status} already: nothing was changed.")
-    say({"code": document, "status": status, "next": kind.transitions.allowed_from(status)}, as_json)
-
-
-def _find(tx: Transaction, kind: DocumentKind, document: str, company: str) -> Record:
-    return kind.table.one(tx, _document(kind.table).id_of(tx, document, company))
+        note(f"{named} was {status} already: nothing was changed.")
+    say({"code": named, "status": status, "next": documents.kind.transitions.allowed_from(status)}, as_json)
 
 
 def packaging_option(where: str) -> Callable[[Any], Any]:

@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 
 import click
 
-from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.base.problems import FieldErrors
 from wmsd.contract import csv_cells
 from wmsd.contract.list_queries import PageQuery
 from wmsd.contract.results import Page
@@ -33,16 +33,8 @@ from wmsd.warehouse.packaging.schema import (
 )
 from wmsd.warehouse.similar_codes import no_such
 
-OPTIONS: Final = {
-    "packaging_type_code": "--type",
-    "partner_code": "--partner",
-    "quantity": "--quantity",
-    "occurred_at": "--occurred-at",
-    "notes": "--notes",
-}
-"""The options by the fields of a movement."""
-
 Row = dict[str, Any]
+READ_QUANTITY: Final = csv_cells.typed_reader(PackagingMovementFields.model_fields["quantity"])
 
 
 listing_options = options_of(
@@ -98,7 +90,7 @@ def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> No
 
 @packaging_command.command("record")
 @company_option
-@click.option("--type", "type_code", required=True, metavar="CODE", help="The packaging type.")
+@click.option("--type", "packaging_type_code", required=True, metavar="CODE", help="The packaging type.")
 @click.option(
     "--partner", "partner_code", required=True, metavar="CODE", help="The partner that it goes to or comes from."
 )
@@ -113,49 +105,26 @@ def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> No
 @click.option("--notes", metavar="TEXT", help="A remark to keep with it.")
 @json_option
 @with_installation
-def record_packaging(
-    command_line: CommandLine,
-    code: str,
-    type_code: str,
-    partner_code: str,
-    direction: Direction,
-    quantity: str,
-    occurred_at: str | None,
-    notes: str | None,
-    as_json: bool,
-) -> None:
+def record_packaging(command_line: CommandLine, /, code: str, quantity: str, as_json: bool, **fields: Any) -> None:
     """Record that packaging went OUT to a partner, or came IN from one.
 
     It cannot be changed afterwards. To correct it, record a movement in the other direction.
     """
-    values: Row = {
-        "packaging_type_code": type_code,
-        "partner_code": partner_code,
-        "direction": direction,
-        "occurred_at": occurred_at,
-        "notes": notes,
-    }
 
     def write(tx: Transaction) -> Row:
-        fields = check_movement(tx, *_with_number(values, quantity))
-        recorded: Row = json.loads(store.recorded_data(tx, record_by_hand(tx, fields)))
+        movement = check_movement(tx, *_with_number(fields, quantity))
+        recorded: Row = json.loads(store.recorded_data(tx, record_by_hand(tx, movement)))
         return recorded
 
-    try:
-        recorded = write_company(command_line, code, write)
-    except Problem as problem:
-        if not problem.errors:
-            raise
-        raise invalid({OPTIONS.get(path, path): found for path, found in problem.errors.items()}) from None
-    shown = {"code": recorded["code"], "type": type_code, "partner": partner_code, "balance": recorded["balance"]}
-    say(shown, as_json)
+    recorded = write_company(command_line, code, write)
+    named = {"type": fields["packaging_type_code"], "partner": fields["partner_code"]}
+    say({"code": recorded["code"], **named, "balance": recorded["balance"]}, as_json)
 
 
 def _with_number(values: Row, quantity: str) -> tuple[Row, FieldErrors]:
     """The values with the quantity as a number, and the errors in its text."""
-    read = csv_cells.typed_reader(PackagingMovementFields.model_fields["quantity"])
     try:
-        return {**values, "quantity": read(quantity)}, {}
+        return {**values, "quantity": READ_QUANTITY(quantity)}, {}
     except ValueError as error:
         return values, {"quantity": [str(error)]}
 

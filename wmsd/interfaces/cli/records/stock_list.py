@@ -8,12 +8,12 @@ from typing import Any, Final, TypeVar
 import click
 
 from wmsd.base.decimal_marks import read_typed
-from wmsd.base.problems import Problem, invalid
 from wmsd.base.quantity import to_text
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_option, read_company, write_company
+from wmsd.interfaces.cli.kit.operations import errors_by_options
 from wmsd.interfaces.cli.records import stock_changes
 from wmsd.interfaces.cli.records.stock_changes import json_number
 from wmsd.warehouse.articles import store as articles
@@ -26,18 +26,10 @@ from wmsd.warehouse.stock.rules import Change
 from wmsd.warehouse.stock.schema import Adjustment, Quarantining, StockChange, StockQuery
 
 MOST_SHOWN: Final = 200
+NOT_NAMED: Final = {"serials": "--serial"}
+"""An error of one serial does not name it: a blank could not be seen."""
 Action = Callable[..., list[Change]]
 Command = TypeVar("Command", bound=Callable[..., Any])
-OPTIONS: Final = {
-    "by": "--by",
-    "to": "--to",
-    "quantity": "--quantity",
-    "everything": "--all",
-    "lot_number": "--lot",
-    "serials": "--serial",
-    "reason": "--reason",
-}
-"""The options by the fields of a change."""
 
 
 class Number(click.ParamType[Decimal]):
@@ -227,13 +219,11 @@ def _change(
     def change(tx: Transaction) -> list[Changed]:
         ids = place_ids(tx, article, warehouse)
         given = {**values, **others, "serials": list(others["serials"])}
-        try:
-            made = action(tx, ids["article_id"], ids["warehouse_id"], validate_model(model, given))
-        except Problem as problem:
-            raise _as_options(problem) from None
+        made = action(tx, ids["article_id"], ids["warehouse_id"], validate_model(model, given))
         return [Changed(article, warehouse, each) for each in made]
 
-    made = write_company(command_line, code, change, dry_run)
+    with errors_by_options(NOT_NAMED):
+        made = write_company(command_line, code, change, dry_run)
     if as_json:
         say({"dry_run": dry_run, **stock_changes.as_json(made, "after")}, as_json)
     elif made:
@@ -242,8 +232,3 @@ def _change(
         note("Nothing differs: it is so already.")
     if dry_run:
         note("Nothing was changed: this was a dry run.")
-
-
-def _as_options(problem: Problem) -> Problem:
-    errors = {OPTIONS.get(path.partition(".")[0], path): texts for path, texts in problem.errors.items()}
-    return invalid(errors) if errors else problem

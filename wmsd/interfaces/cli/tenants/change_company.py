@@ -10,14 +10,13 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.company_data import database_to_change
-from wmsd.interfaces.cli.kit.operations import act, errors_by_options
+from wmsd.interfaces.cli.kit.operations import act
 from wmsd.interfaces.cli.tenants import policy_options
 from wmsd.platform import company_policies
 from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import CompanyChanges, CompanySettingsPatch
 
 LIMITS: Final = ("requests_per_minute", "graphql_per_minute", "quota_megabytes")
-OPTIONS: Final = {"operator_code": "--operator"}
 
 
 def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> None:
@@ -43,8 +42,7 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
         if body is not None:
             await act(installation, company_administration.change_company_record, id=company.id, body=body)
 
-    with errors_by_options(OPTIONS):
-        command_line.run(work)
+    command_line.run(work)
     note(f"{code} is changed.")
 
 

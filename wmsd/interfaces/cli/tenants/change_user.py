@@ -33,13 +33,7 @@ ABILITIES_HELP: Final = (
     f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
     "returns:write too where the settings require it."
 )
-OPTIONS: Final = {
-    "email": "--email",
-    "name": "--name",
-    "role": "--role",
-    "company_codes": "--add-company",
-    "abilities": "--ability",
-}
+OPTIONS: Final = {"email": "--email", "company_codes": "--add-company"}
 
 WAITS: Final = (
     "Waiting: {waiting}. {email} must sign in by single sign-on, or choose a password at a new link, because "
@@ -178,7 +172,7 @@ def change_user(
             )
         return held, dict(after), ways_in.of_user(tx, user_id)
 
-    with errors_by_options(OPTIONS, {"abilities": abilities}):
+    with errors_by_options(OPTIONS):
         before, user, after = command_line.write(write)
     link_ends = before.link and not after.link
     why = ""

@@ -1,0 +1,78 @@
+"""What records refer to by id, and people name by its code."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem
+from wmsd.db.engine.transaction import Transaction
+from wmsd.interfaces.cli.kit.operations import not_there
+from wmsd.warehouse.directory import store as directory
+from wmsd.warehouse.documents.file_codes import Referred
+from wmsd.warehouse.documents.table import DocumentTable
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Records that others refer to by id and people by code. `listed_by` is the command that lists them."""
+
+    noun: str
+    table: str
+    listed_by: str
+    find: Callable[[Transaction, str], int | None]
+    codes: Callable[[Transaction, Collection[int]], Mapping[int, str]]
+
+    def id_of(self, tx: Transaction, code: str, company: str) -> int:
+        """The id of the record with this code. Raises Problem (404) that names the command to list the records."""
+        found = self.find(tx, code)
+        if found is None:
+            lists = f"{self.listed_by} --company {company}"
+            raise Problem("NOT_FOUND", not_there(tx, self.noun, self.table, code, lists))
+        return found
+
+
+References = Mapping[str, Reference]
+"""By the field that has the id, such as `partner_id`."""
+
+
+def reference_to(kind: Referred) -> Reference:
+    if isinstance(kind, DocumentTable):
+        return Reference(
+            noun=kind.noun,
+            table=kind.name,
+            listed_by=f"{kind.noun.replace(' ', '-')} list",
+            find=kind.id_of_code,
+            codes=lambda tx, ids: {record_id: kind.columns(tx, record_id)["code"] for record_id in ids},
+        )
+    return Reference(
+        noun=kind.noun,
+        table=kind.table,
+        listed_by=f"export {kind.table}",
+        find=lambda tx, code: directory.id_of_code(tx, kind, code),
+        codes=lambda tx, _: directory.codes_by_id(tx, kind),
+    )
+
+
+DIRECTORY: Final[References] = {
+    f"{kind.noun}_id": reference_to(kind) for kind in (directory.CLIENTS, directory.PARTNERS, directory.WAREHOUSES)
+}
+
+
+def with_codes(tx: Transaction, references: References, records: Sequence[Row]) -> list[Row]:
+    """The records for people: each reference by its code, and articles without their ids."""
+    codes: dict[str, Mapping[int, str]] = {}
+    for field, reference in references.items():
+        ids = {record[field] for record in records if record.get(field) is not None}
+        codes[field] = reference.codes(tx, ids) if ids else {}
+    return [
+        {
+            field.removesuffix("_id") if field in codes else field: codes[field].get(value)
+            if field in codes
+            else value
+            for field, value in record.items()
+            if field != "article_id"
+        }
+        for record in records
+    ]
