@@ -16,7 +16,7 @@ from tests.support.newer_wmsd import VERSION, newer_wmsd
 from wmsd import docs
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.names import NAMES, OF_SQLITE, is_own, pattern, strangers
-from wmsd.imports.uploads import Uploads
+from wmsd.imports.uploads import About, Uploads
 from wmsd.maintenance.upgrades.journal import Upgrade, write_upgrade
 from wmsd.platform.admin_view.findings_file import Examination, write_examination
 from wmsd.server.alerts.alerts_file import Kept, write_alerts
@@ -102,7 +102,7 @@ def test_every_name_that_is_made_is_one_of_them_and_each_of_them_is_made(home: W
 
 def _serve_over_tls(home: Watched) -> None:
     with home.serving("--tls", "lan", env={"WMSD_BACKUP_EVERY": "never"}) as server:
-        upload = Uploads(home.data / "imports").make(1)
+        upload = Uploads(home.data / "imports").make(1, About())
         upload.file.touch()
         write_examination(home.data, Examination(began_at=BEGAN))
         write_alerts(home.data, Kept())

@@ -4,6 +4,7 @@ import csv
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests.support.command import Tenant, at_a_terminal
 from wmsd.imports.csv_rows import Unreadable
 from wmsd.imports.errors import Wrong
 from wmsd.imports.file_form import lines_of
-from wmsd.interfaces.cli.files.errors_file import write_whole
+from wmsd.interfaces.cli.files.import_export import write_whole
 from wmsd.interfaces.cli.files.import_progress import ShownProgress
 
 TWICE = "code,name\nA,Apple\nA,Again\n"
@@ -159,7 +160,11 @@ def test_a_file_that_grows_is_refused(
     path = tmp_path / "list.csv"
     path.write_text("code,name\nA,Apple\nB,Bo")
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_at_a_terminal)
-    with path.open("rb") as file, ShownProgress("articles", file) as progress, progress.source() as source:
+    with (
+        path.open("rb") as file,
+        closing(ShownProgress("articles", file)) as progress,
+        progress.source() as source,
+    ):
         texts = progress.reading(lines_of(source, "utf-8"), source)
         assert next(texts) == "code,name\n"
         with path.open("a") as more:
@@ -173,7 +178,11 @@ def test_a_file_that_grows_is_refused(
 def test_a_file_that_stays_is_read(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_text("code,name\nA,Apple\n")
-    with path.open("rb") as file, ShownProgress("articles", file) as progress, progress.source() as source:
+    with (
+        path.open("rb") as file,
+        closing(ShownProgress("articles", file)) as progress,
+        progress.source() as source,
+    ):
         assert list(progress.reading(lines_of(source, "utf-8"), source)) == ["code,name\n", "A,Apple\n"]
 
 

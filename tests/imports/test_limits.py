@@ -36,7 +36,7 @@ async def company_of(world: World) -> Company:
 async def looked_at(world: World, desk: ImportDesk, kind: str, text: str) -> tuple[Upload, About]:
     """As the page does it, with a process of its own."""
     company = await company_of(world)
-    made = await asyncio.to_thread(desk.uploads.make, company.id)
+    made = await asyncio.to_thread(desk.uploads.make, company.id, About())
     made.file.write_text(text, encoding="utf-8")
     found, about = await desk.find(company, made.id)
     about.kind, about.file_name, about.bytes = kind, "list.csv", len(text)

@@ -1,11 +1,14 @@
-"""How the text of a file is encoded: what its bytes show, and which encodings can read it."""
+"""How the text of a file is encoded: what its bytes show, which encodings can read it, and a cell that shows how
+its letters were read, where that was guessed.
+"""
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from typing import IO, Final, NamedTuple
 
-from wmsd.imports.csv_rows import Unreadable
-from wmsd.imports.one_byte_encodings import Letters
+from wmsd.imports.csv_rows import Line, Unreadable
+from wmsd.imports.one_byte_encodings import Letters, other_readings, telling_letters
 
 ENCODINGS: Final[Mapping[str, str]] = {
     "utf-8": "UTF-8",
@@ -125,3 +128,35 @@ def _first_wrong_line(file: IO[bytes], encoding: str) -> int | None:
             return line + error.object[: error.start].decode(encoding, "replace").count("\n")
         if not block:
             return None
+
+
+MOST_CHARACTERS: Final = 60
+MOST_ROWS: Final = 10_000
+"""In which a sample is looked for."""
+
+
+class Sample(NamedTuple):
+    """A cell, and by encoding how it would be read in others that read the whole file."""
+
+    line: int
+    cell: str
+    others: Mapping[str, str]
+
+
+def sample_of(rows: Iterable[Line], encoding: str, others: Collection[str]) -> Sample | None:
+    """The first cell that one of the others reads otherwise; without others, the first beyond ASCII."""
+    letters = telling_letters(encoding, others)
+    for row in islice(rows, MOST_ROWS):
+        for cell in row.cells:
+            if not cell.isascii() and (found := letters.search(cell)):
+                text = _around(cell, found.start())
+                return Sample(row.number, text, other_readings(text, encoding, others))
+    return None
+
+
+def _around(cell: str, place: int) -> str:
+    """The part of a long cell that has this place."""
+    if len(cell) <= MOST_CHARACTERS:
+        return cell
+    begin = max(0, place - MOST_CHARACTERS // 2)
+    return cell[begin : begin + MOST_CHARACTERS]

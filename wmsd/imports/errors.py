@@ -1,7 +1,10 @@
-"""What is wrong with a file, as people are told: each error with its cell."""
+"""What is wrong with a file, as people are told: each error with its cell, and the code that was meant by one that
+no record has.
+"""
 
 import csv
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Any, Final, NamedTuple, TextIO
@@ -11,8 +14,12 @@ from wmsd.base.decimal_marks import NO_NUMBER
 from wmsd.base.plurals import count_of
 from wmsd.contract import csv_cells
 from wmsd.contract.bulk_imports import CellError, Errors
+from wmsd.db.engine.transaction import Transaction
 from wmsd.imports.csv_rows import Columns, Form, Unreadable, WrongHeader, column_name
 from wmsd.imports.file_form import Guess, rows_of
+from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.similar_codes import Key, codes_by_key, keys_of, nearest
 
 LONGEST_CELL: Final = 200
 NUMBER: Final = "must be a number"
@@ -129,8 +136,38 @@ def write_errors(errors: Iterable[Wrong], file: TextIO, more: int = 0) -> None:
         row = [each.line or "", short_cell(each.column), short_cell(each.cell or ""), each.sentence]
         writer.writerow([csv_cells.write_cell(value) for value in row])
     if more:
-        writer.writerow(["", "", "", and_more(more)])
+        kept = f"and {count_of(more, 'more error')}, of which only the number is kept"
+        writer.writerow(["", "", "", kept])
 
 
-def and_more(number: int) -> str:
-    return f"and {count_of(number, 'more error')}, of which only the number is kept"
+UNKNOWN: Final = re.compile("^is not an? (.+) of this company$")
+TABLES: Final[Mapping[str, str]] = {
+    "article": "articles",
+    "packaging type": "packaging_types",
+    **{kind.noun: kind.table for kind in (CLIENTS, PARTNERS, WAREHOUSES)},
+    **{kind.table.noun: kind.table.name for kind in DOCUMENTS},
+}
+"""Those that the sentence may name, and their tables."""
+
+
+def with_similar_codes(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:
+    """The errors, and where a code is unknown, the one that differs from it in capitals and blanks only, or else
+    in signs too. Where there are several, none is named. Each table that is concerned is read once.
+    """
+    errors = list(errors)
+    wanted: dict[str, set[Key]] = {}
+    for each in errors:
+        if (table := _table(each)) is not None and each.cell:
+            wanted.setdefault(table, set()).update(keys_of(each.cell))
+    found = {table: codes_by_key(tx, table, keys) for table, keys in wanted.items()}
+    return [_with_meant(each, found.get(_table(each) or "", {})) for each in errors]
+
+
+def _table(error: Wrong) -> str | None:
+    named = UNKNOWN.match(error.sentence)
+    return None if named is None else TABLES.get(named[1])
+
+
+def _with_meant(error: Wrong, codes: Mapping[Key, str | None]) -> Wrong:
+    code = nearest(keys_of(error.cell or ""), codes)
+    return error if code is None else replace(error, sentence=f"{error.sentence}; {code} is the nearest code")

@@ -15,8 +15,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, number_readings
 from wmsd.contract import csv_cells
 from wmsd.imports.csv_rows import Columns, Form, Line, Unreadable, column_name, delimiter_of, ends_in, split
-from wmsd.imports.encoding_samples import Sample, sample_of
-from wmsd.imports.encodings import ENCODINGS, SAVE_AS, encoding_of, not_readable
+from wmsd.imports.encodings import ENCODINGS, SAVE_AS, Sample, encoding_of, not_readable, sample_of
 
 DELIMITER_NAMES: Final[Mapping[str, str]] = {",": "comma", ";": "semicolon", "\t": "tab"}
 LONGEST_LINE: Final = 4 * 1024 * 1024

@@ -6,6 +6,7 @@ import csv
 import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import IO, Any, Final
 
@@ -16,13 +17,13 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import unambiguous
 from wmsd.base.quantity import to_text
 from wmsd.contract import csv_cells
-from wmsd.contract.bulk_imports import Import, ImportRefused, Outcome, Progress, Watch
+from wmsd.contract.bulk_imports import Import, ImportRefused, Outcome, Progress, Row, Watch
 from wmsd.db.engine.staging import HERE, STAGED, Staging, forget_staged_rows
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.staged_rows import put_down, put_down_before
 from wmsd.imports import similar_codes
 from wmsd.imports.csv_rows import PLAIN, Form, read_rows
 from wmsd.imports.disk_room import Room
-from wmsd.imports.run import row_by_row
 from wmsd.imports.store import Recording
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.articles.imports import ArticleImport
@@ -51,8 +52,40 @@ OF_FIXED_KINDS: Final = {
     "packaging-types": "stock",
     "packaging-movements": "stock",
 }
+Upsert = Callable[..., None]
+"""Takes the transaction, the rows, the outcome, and the kind's own options by name."""
+STRIDE: Final = 100
+"""Rows between two reports of the progress."""
 MODULE_OF: Final = {**OF_FIXED_KINDS, **{kind.name: kind.reading.by_page.module for kind in DOCUMENTS}}
 """The module that an import of each kind needs; none for those that are not here."""
+
+
+class RowByRow(Import):
+    """Imports through the actions for single records. Whether a row is valid depends on the rows before it, so all
+    checks are part of the writing.
+    """
+
+    checks_all = False
+
+    def __init__(self, upsert: Upsert, **options: Any) -> None:
+        self._upsert = partial(upsert, **options)
+        self._count = 0
+
+    def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
+        self._count = put_down(tx, schema, rows)
+        return self._count
+
+    def check(self, tx: Transaction, outcome: Outcome) -> None:
+        pass
+
+    def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
+        self._upsert(tx, self._rows(tx, progress), outcome)
+
+    def _rows(self, tx: Transaction, progress: Progress) -> Iterator[Row]:
+        for number, row in enumerate(put_down_before(tx)):
+            if number % STRIDE == 0:
+                progress(number, self._count)
+            yield row
 
 
 @dataclass(frozen=True)
@@ -132,7 +165,7 @@ def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
     return Kind(
         _directory_columns(model),
         ("code", "name"),
-        row_by_row(import_records, kind=kind),
+        partial(RowByRow, import_records, kind=kind),
         partial(_directory, kind),
         own={f"{ADDRESS}{name}": f"address ->> '$.{name}'" for name in Address.model_fields},
         table=kind.table,
@@ -178,7 +211,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "packaging-types": Kind(
         dict(PackagingTypeFields.model_fields),
         ("code", "name"),
-        row_by_row(import_packaging_types),
+        partial(RowByRow, import_packaging_types),
         _packaging_types,
         table="packaging_types",
         bytes_per_row=150,
@@ -186,16 +219,14 @@ KINDS: Final[Mapping[str, Kind]] = {
     "packaging-movements": Kind(
         dict(PackagingMovementFields.model_fields),
         ("packaging_type_code", "partner_code", "direction", "quantity"),
-        row_by_row(import_packaging_movements),
+        partial(RowByRow, import_packaging_movements),
         _packaging_movements,
         own={"partner_code": "(SELECT partners.code FROM partners WHERE partners.id = partner_id)"},
     ),
 }
 
 
-def import_csv(
-    tx: Transaction, kind: Kind, lines: Iterable[str], dry_run: bool = False, **options: object
-) -> Outcome:
+def import_csv(tx: Transaction, kind: Kind, lines: Iterable[str], **options: object) -> Outcome:
     """Imports a few rows, all of them or none, in one transaction.
 
     Raises ImportRefused with all errors, Unreadable when the file is no CSV.
@@ -203,7 +234,7 @@ def import_csv(
     outcome, importing = kind.outcome(), kind.importing(**options)
     importing.gather(tx, HERE, read_rows(kind.columns, kind.required, lines, outcome), outcome)
     importing.check(tx, outcome)
-    _write(tx, importing, outcome, dry_run, Watch().rows)
+    _write(tx, importing, outcome, Watch().rows)
     forget_staged_rows(tx)
     return outcome
 
@@ -220,9 +251,9 @@ def import_beside(
     outcome: Outcome | None = None,
     **options: object,
 ) -> Outcome:
-    """As `import_csv`, for any number of rows. Other writers wait for the last step only. Raises Problem and
-    FileFull when the `room` is not enough. `outcome`: a plain one where nobody reads what a kind tells beyond the
-    counts, which would be in memory.
+    """As `import_csv`, for any number of rows. Other writers wait for the last step only. A dry run changes
+    nothing. Raises Problem and FileFull when the `room` is not enough. `outcome`: a plain one where nobody reads
+    what a kind tells beyond the counts, which would be in memory.
 
     That step begins with another check, which finds what others have changed since the first.
     """
@@ -244,33 +275,35 @@ def import_beside(
     if kind.table is not None:
         outcome.alike = staging.check(partial(similar_codes.find, table=kind.table))
     if importing.checks_all and dry_run:
-        raise DryRun(outcome)
+        return outcome
     if room is not None:
         room.admit(count, kind.bytes_per_row)
 
     gc.freeze()  # what exists now is no garbage: no collection looks through it while others wait
 
     def write(tx: Transaction) -> None:
-        watch.writing()
+        if not dry_run:
+            watch.writing()
         importing.check(tx, outcome)
         end = None if recording is None else recording.begin(tx)
-        _write(tx, importing, outcome, dry_run, watch.rows)
+        _write(tx, importing, outcome, watch.rows)
+        if dry_run:
+            raise DryRun
         if end is not None:
             end(outcome)
 
     watch.checked()
     look, most_growth = (None, None) if room is None else (room.look, room.most_growth)
-    staging.write(write, watch.committing, look, most_growth)
-    watch.rows(count, count)
+    with suppress(DryRun):
+        staging.write(write, watch.committing, look, most_growth)
+        watch.rows(count, count)
     return outcome
 
 
-def _write(tx: Transaction, importing: Import, outcome: Outcome, dry_run: bool, progress: Progress) -> None:
+def _write(tx: Transaction, importing: Import, outcome: Outcome, progress: Progress) -> None:
     if not (importing.checks_all and outcome.errors):
         importing.write(tx, outcome, progress)
     _refuse(outcome)
-    if dry_run:
-        raise DryRun(outcome)
 
 
 def _refuse(outcome: Outcome) -> None:
@@ -280,10 +313,6 @@ def _refuse(outcome: Outcome) -> None:
 
 class DryRun(Exception):
     """Everything was valid. It is raised to undo the rows of a dry run."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__("dry run")
-        self.outcome = outcome
 
 
 def write_headings(kind: Kind, file: IO[str]) -> None:

@@ -13,48 +13,35 @@ from wmsd.db.engine.staging import Staging
 from wmsd.db.engine.transaction import Transaction
 from wmsd.imports.csv_rows import Form, Header, Unreadable, read_header, read_rows
 from wmsd.imports.current_values import CURRENT, as_cell
-from wmsd.imports.encoding_samples import Sample
-from wmsd.imports.encodings import WrongEncoding
-from wmsd.imports.errors import Told, Wrong, cells_to_ask, in_both, of_file, short_cell, with_cells
+from wmsd.imports.encodings import Sample
+from wmsd.imports.errors import (
+    Told,
+    Wrong,
+    cells_to_ask,
+    in_both,
+    of_file,
+    short_cell,
+    with_cells,
+    with_similar_codes,
+)
 from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of, rows_of
-from wmsd.imports.file_kinds import KINDS, DryRun, Kind, import_beside
-from wmsd.imports.unknown_codes import with_similar_codes
+from wmsd.imports.file_kinds import KINDS, Kind, import_beside
 
 MOST_ROWS: Final = 20
 MOST_SHOWN: Final = 200
 """Errors that a page shows; the file of errors has all that are kept."""
 
 
-class Looking(Watch):
-    """Reports the rows only: nobody waits until they are written, and none is kept."""
-
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
-
-    def rows(self, done: int, of: int) -> None:
-        self._watch.rows(done, of)
-
-
 @dataclass(slots=True)
 class Preview:
     kind: str
-    form: Form | None = None
+    guess: Guess | None = None
     header: Header | None = None
-    question: str | None = None
-    evidence: str | None = None
-    sample: Sample | None = None
-    unreadable: str | None = None
-    reasons: tuple[str, ...] = ()
-    """The sentences of `unreadable`."""
-    encodings: tuple[str, ...] = ()
-    """Those that would read a file that is unreadable as it was understood."""
+    unreadable: Unreadable | None = None
     counts: dict[str, int] | None = None
+    """None where the file cannot be imported."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     errors: Told = Told()
-    errors_of_file: list[Wrong] = field(default_factory=list)
-    """`reasons`, each with its place."""
-    asked: list[Wrong] = field(default_factory=list)
-    """What the question is about."""
     alike: list[Alike] = field(default_factory=list)
 
     @property
@@ -62,21 +49,24 @@ class Preview:
         return self.counts is None or any(self.counts.values())
 
     @property
-    def can_be_imported(self) -> bool:
-        return self.counts is not None
+    def wrong(self) -> list[Wrong]:
+        """What the question is about, the first errors, and what keeps the file from being read."""
+        asked = [] if self.guess is None else cells_to_ask(self.guess)
+        return [*asked, *self.errors.first, *([] if self.unreadable is None else of_file(self.unreadable))]
 
     def as_json(self) -> dict[str, Any]:
         """With the first errors only."""
+        guess, unreadable = self.guess, self.unreadable
         return {
             "kind": self.kind,
-            "form": None if self.form is None else form_in_words(self.form),
-            "evidence": self.evidence,
-            "sample": None if self.sample is None else _sample(self.sample),
+            "form": None if guess is None else form_in_words(guess.form),
+            "evidence": None if guess is None else evidence_of(guess),
+            "sample": None if guess is None or guess.sample is None else _sample(guess.sample),
             "columns": [] if self.header is None else list(_columns(self.header)),
             "missing": [] if self.header is None else list(self.header.missing),
-            "question": self.question,
-            "unreadable": self.unreadable,
-            "reasons": list(self.reasons),
+            "question": None if guess is None else guess.question,
+            "unreadable": None if unreadable is None else str(unreadable),
+            "reasons": [] if unreadable is None else list(unreadable.sentences),
             "counts": self.counts,
             "rows": self.rows,
             "errors": [each.as_json() for each in self.errors.first[:MOST_SHOWN]],
@@ -123,18 +113,15 @@ def preview(
     """Changes nothing."""
     kind, found = KINDS[kind_name], Preview(kind_name)
     try:
-        guessed = guess(file, kind.columns, chosen)
-        found.form, found.question, found.asked = guessed.form, guessed.question, cells_to_ask(guessed)
-        found.evidence, found.sample = evidence_of(guessed), guessed.sample
+        found.guess = guessed = guess(file, kind.columns, chosen)
         found.header = _header(kind, file, guessed.form)
-        _try(staging, kind, file, found, watch, options)
+        _try(staging, kind, file, guessed, found, watch, options)
         if found.header.is_right:
             first, columns = _first_rows(kind, file, guessed.form), found.header.names
             found.rows = staging.check(lambda tx: [_compared(tx, kind_name, columns, row) for row in first])
             _mark_wrong(found)
     except Unreadable as error:
-        found.unreadable, found.reasons, found.errors_of_file = str(error), error.sentences, of_file(error)
-        found.encodings = tuple(error.others) if isinstance(error, WrongEncoding) else ()
+        found.unreadable = error
     return found
 
 
@@ -151,14 +138,19 @@ def _header(kind: Kind, file: IO[bytes], form: Form) -> Header:
 
 
 def _try(
-    staging: Staging, kind: Kind, file: IO[bytes], found: Preview, watch: Watch | None, options: dict[str, Any]
+    staging: Staging,
+    kind: Kind,
+    file: IO[bytes],
+    guessed: Guess,
+    found: Preview,
+    watch: Watch | None,
+    options: dict[str, Any],
 ) -> None:
-    assert found.form is not None
-    if found.question is not None:
-        found.errors = errors_anyway(staging, kind, file, found.form, watch, options)
+    if guessed.questions:
+        found.errors = errors_anyway(staging, kind, file, guessed.form, watch, options)
         return
-    outcome = _tried(staging, kind, file, found.form, watch, options)
-    found.errors = errors_for_people(staging, kind, file, found.form, outcome.errors)
+    outcome = _tried(staging, kind, file, guessed.form, watch, options)
+    found.errors = errors_for_people(staging, kind, file, guessed.form, outcome.errors)
     if not found.errors.in_all:
         found.counts, found.alike = counts_of(outcome), outcome.alike
 
@@ -167,12 +159,9 @@ def _tried(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
 ) -> Outcome:
     """What an import of the file would do, and its errors. Changes nothing."""
-    looking = None if watch is None else Looking(watch)
     try:
         with closing(lines_of(file, form.encoding)) as texts:
-            return import_beside(staging, kind, texts, True, looking, form, outcome=Outcome(), **options)
-    except DryRun as dry:
-        return dry.outcome
+            return import_beside(staging, kind, texts, True, watch, form, outcome=Outcome(), **options)
     except ImportRefused as refused:
         return refused.outcome
 

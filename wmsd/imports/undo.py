@@ -29,12 +29,8 @@ class CannotBeUndone(Exception):
     """Nothing was changed. The sentences say what stands in the way: the first few."""
 
     def __init__(self, sentences: Iterable[str]) -> None:
-        self.sentences = list(sentences)
-        super().__init__(self.text)
-
-    @property
-    def text(self) -> str:
-        return " ".join(f"{each[0].upper()}{each[1:]}." for each in self.sentences)
+        self.sentences = [f"{each[0].upper()}{each[1:]}." for each in sentences]
+        super().__init__(" ".join(self.sentences))
 
 
 class Prepared(NamedTuple):

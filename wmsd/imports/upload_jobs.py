@@ -26,7 +26,7 @@ from wmsd.dispatch.limits.costs import Costs
 from wmsd.host import child_process, own_program
 from wmsd.host.child_process import Limits
 from wmsd.imports.csv_rows import NO_ROWS
-from wmsd.imports.uploads import SAID, About, State, Upload, Uploads, last_lines
+from wmsd.imports.uploads import SAID, About, State, Upload, Uploads, last_lines, sentences_of
 from wmsd.settings.sections.fields import MEGABYTE
 from wmsd.settings.sections.imports import Imports
 
@@ -108,17 +108,15 @@ class ImportDesk:
     async def make(self, company: Company, caller: Caller) -> Upload:
         """A place for a new upload. Raises Problem: 409 while another one is at work, 503 without room."""
         await self._wait_until_idle(company)
+        about = About(by=caller.actor.name, user_id=caller.actor.user_id, at=timestamps.to_text(self._clock.now()))
         try:
             disk = disk_of(self._folder.path)
             if disk.free < self.most_bytes + disk.refused_below:
                 raise unavailable(NO_ROOM, 30)
-            upload = await asyncio.to_thread(self.uploads.make, company.id)
+            return await asyncio.to_thread(self.uploads.make, company.id, about)
         except OSError as error:
             LOG.error("an upload cannot be kept: %s", error)
             raise unavailable("The upload cannot be kept now. Tell the site admin.", 30) from None
-        about = About(by=caller.actor.name, user_id=caller.actor.user_id, at=timestamps.to_text(self._clock.now()))
-        await asyncio.to_thread(upload.write, about)
-        return upload
 
     async def bytes_kept(self, company: Company) -> int:
         """What the company's uploads take on the disk, all of their files together."""
@@ -163,8 +161,7 @@ class ImportDesk:
             self._running[company.id] = Running(task, None)
             code = await asyncio.shield(task)
             if code:
-                lines = last_lines(Path(said.name))
-                sentences = [each.removeprefix(SAID) for each in lines if each.startswith(SAID)]
+                sentences = sentences_of(last_lines(Path(said.name)))
                 raise Problem("INVALID_STATUS", " ".join(sentences) or BROKEN_OFF)
 
     async def _wait_until_idle(self, company: Company) -> None:
@@ -202,16 +199,14 @@ class ImportDesk:
 
     async def _look(self, company: Company, upload: Upload, about: About) -> None:
         arguments = [*_arguments(company, upload, about), "--preview", "--errors", str(upload.errors_file)]
-        code = await self._run_on(company, about, arguments, upload.preview_file, upload, LONGEST_LOOK_SECONDS)
-        await asyncio.to_thread(_note, upload, about, "failed" if code else "looked")
+        await self._run_on(company, about, arguments, upload.preview_file, upload, "looked", LONGEST_LOOK_SECONDS)
 
     async def _take_in(self, most_growth: int | None, company: Company, upload: Upload, about: About) -> None:
         arguments = [*_arguments(company, upload, about), f"--upload={upload.id}", f"--named={about.file_name}"]
         arguments.append(f"--by={about.by}")
         if most_growth is not None:
             arguments.append(f"--most-growth={most_growth}")
-        code = await self._run_on(company, about, arguments, upload.folder / "outcome.json", upload)
-        await asyncio.to_thread(_note, upload, about, "failed" if code else "imported")
+        await self._run_on(company, about, arguments, upload.folder / "outcome.json", upload, "imported")
 
     async def _run_on(
         self,
@@ -220,15 +215,18 @@ class ImportDesk:
         arguments: list[str],
         out: Path,
         upload: Upload,
+        done: State,
         longest: float = LONGEST_SECONDS,
-    ) -> int:
+    ) -> None:
+        """Runs the command, and notes what came of it: `done`, or that it has failed."""
         for path in (out, upload.said_file, upload.errors_file):
             path.unlink(missing_ok=True)
         for path in (upload.said_file, upload.errors_file):
             new_private(path).close()
         with new_private(out) as answer:
             command = [*arguments, f"--scratch={upload.folder}", "--tell-progress", "--json"]
-            return await self._run(company, about.user_id, command, answer.fileno(), upload.said_file, longest)
+            code = await self._run(company, about.user_id, command, answer.fileno(), upload.said_file, longest)
+        await asyncio.to_thread(_note, upload, about, "failed" if code else done)
 
     async def _run(
         self,
@@ -276,9 +274,7 @@ class ImportDesk:
 
     async def stop(self) -> None:
         """Ends what is under way: what was not committed is as if it had never begun."""
-        for process in list(self._processes):
-            with suppress(ProcessLookupError):
-                process.terminate()
+        self.end_of(set(self._processes.values()))
         tasks = [running.task for running in self._running.values()]
         if tasks:
             await asyncio.wait(tasks, timeout=STOP_SECONDS)

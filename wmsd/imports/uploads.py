@@ -10,7 +10,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, field
 from pathlib import Path
@@ -113,24 +113,23 @@ class Upload:
         said = self.said()
         if refused := sentence_of(said):
             return refused
-        sentences = [each.removeprefix(SAID) for each in said if each.startswith(SAID)]
-        return " ".join(sentences[:10]) or BROKEN_OFF
+        return " ".join(sentences_of(said)[:10]) or BROKEN_OFF
 
 
 class Uploads:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def make(self, company_id: int) -> Upload:
+    def make(self, company_id: int, about: About) -> Upload:
         """A place for a new upload. The oldest ones of the company give way. Raises OSError."""
         place = self._folder / str(company_id)
         for folder in (self._folder, place):
             folder.mkdir(mode=0o700, exist_ok=True)
         self._forget(place)
-        upload = Upload(secrets.token_urlsafe(16), place)
-        upload = Upload(upload.id, place / upload.id)
+        upload_id = secrets.token_urlsafe(16)
+        upload = Upload(upload_id, place / upload_id)
         upload.folder.mkdir(mode=0o700)
-        upload.write(About())
+        upload.write(about)
         return upload
 
     def find(self, company_id: int, upload_id: str) -> Upload:
@@ -177,6 +176,11 @@ def last_lines(said_file: Path) -> list[str]:
             return file.read().decode(errors="replace").splitlines()
     except OSError:
         return []
+
+
+def sentences_of(said: Iterable[str]) -> list[str]:
+    """Why a command has failed, of what it has said."""
+    return [each.removeprefix(SAID) for each in said if each.startswith(SAID)]
 
 
 def _moments(place: Path) -> Iterator[tuple[float, Path]]:

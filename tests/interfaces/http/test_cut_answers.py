@@ -220,7 +220,7 @@ def template(program: Program, tmp_path_factory: pytest.TempPathFactory) -> tupl
     for code, number in (("ACME", ROWS), ("OTHER", 1)):
         rows = "".join(f"N{row:05},{LONG}\n" for row in range(number))
         home.ok("import", "articles", "-", "--company", code, stdin=f"code,name\n{rows}")
-    upload = Uploads(home.data / "imports").make(1)
+    upload = Uploads(home.data / "imports").make(1, About())
     upload.errors_file.write_text("row,column,cell,message\n" + f"1,code,{LONG},{LONG}\n" * 750)
     upload.write(About(kind="articles", state="looked"))
     now = timestamps.to_text(datetime.now(UTC))

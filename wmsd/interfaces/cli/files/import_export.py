@@ -1,11 +1,14 @@
 """`wmsd import`, `wmsd export`."""
 
+import os
+import secrets
 import shlex
 import shutil
+import stat
 import sys
 import textwrap
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -22,17 +25,16 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.staging import Staging
 from wmsd.db.sql.statistics import refresh_statistics
-from wmsd.imports.csv_rows import NO_ROWS, Form, Unreadable
+from wmsd.imports.csv_rows import Unreadable
 from wmsd.imports.disk_room import Room, staging_folder
-from wmsd.imports.errors import Told, cells_to_ask, of_file
+from wmsd.imports.errors import Told, Wrong, cells_to_ask, of_file, write_errors
 from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.imports.file_kinds import KINDS, MODULE_OF, export_csv, import_beside
 from wmsd.imports.preview import counts_of, errors_anyway, errors_for_people, evidence_of, form_in_words, preview
 from wmsd.imports.store import Recording, TakenInAlready
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.files import import_undo, previews
-from wmsd.interfaces.cli.files.errors_file import begin_errors_file, refuse_the_same, write_whole
-from wmsd.interfaces.cli.files.import_progress import ShownProgress, progress_of
+from wmsd.interfaces.cli.files.import_progress import ShownProgress, ToldProgress
 from wmsd.interfaces.cli.kit.audit_notes import audit_import
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database, company_option, database_to_change, read_company
@@ -98,9 +100,8 @@ def import_command(
     """
     actor = PROGRAM if given["by"] is None else Actor(given["by"])
     options = _options(kind, complete=given["complete"] or None, reason=given["reason"])
-    if given["errors"] is not None:
-        refuse_the_same(given["errors"], file)
-        begin_errors_file(given["errors"])
+    errors_file = given["errors"]
+    begin_errors_file(errors_file, file)
     folder = None if given["scratch"] is None else staging_folder(given["scratch"])
     changes_nothing = given["dry_run"] or given["is_preview"]
     if command_line.folder.is_made and not changes_nothing:
@@ -114,10 +115,8 @@ def import_command(
         """Only looks, and never keeps other writers waiting."""
         return database.staging(actor, not KINDS[kind].importing().checks_all, folder)
 
-    with (
-        command_line.beside() as borrow,
-        progress_of(kind, file, given["tell_progress"]) as progress,
-    ):
+    shown = (ToldProgress if given["tell_progress"] else ShownProgress)(kind, file)
+    with command_line.beside() as borrow, closing(shown) as progress:
         database = command_line.run_with(borrow, find)
         try:
             with progress.source() as source:
@@ -126,21 +125,14 @@ def import_command(
                         _preview(staging, kind, source, progress, as_json, given, options)
                     return
                 guessed = guess(source, KINDS[kind].columns, _chosen(given))
-                if guessed.question is not None:
-                    opened = partial(to_look, database)
-                    errors = _errors_anyway(opened, kind, source, guessed.form, progress, options)
-                    _ask(guessed.question, guessed, errors, given["errors"])
+                if guessed.questions:
+                    _ask(partial(to_look, database), kind, source, guessed, progress, options, errors_file)
                 room = Room(command_line.folder.path, given["most_growth"])
-                here = (
-                    partial(to_look, database)
-                    if given["dry_run"]
-                    else partial(database.staging, actor, folder=folder)
-                )
-                with closing(here()) as staging:
+                here = to_look(database) if given["dry_run"] else database.staging(actor, folder=folder)
+                with closing(here) as staging:
                     outcome = _import(staging, kind, source, guessed, progress, as_json, given, options, room)
         except Unreadable as error:
-            if given["errors"] is not None:
-                write_whole(of_file(error), given["errors"])
+            write_whole(of_file(error), errors_file)
             fail([f"{file.name}: {error}{previews.how_to_choose(error)}"])
         except TakenInAlready:
             note("This upload was imported before.")
@@ -151,8 +143,7 @@ def import_command(
                 name = given["named"] or progress.file_name
                 counts = counts_of(outcome)
                 audit_import(command_line, borrow, f"import.run {kind}", code, name, counts, actor)
-            if given["errors"] is not None:
-                write_whole([], given["errors"])
+            write_whole([], errors_file)
 
 
 async def _tell_module_off(installation: Installation, code: str, kind: str) -> None:
@@ -180,13 +171,11 @@ def _preview(
     options: Options,
 ) -> None:
     found = preview(staging, kind, source, _chosen(given), progress, **options)
-    progress.end()
+    progress.close()
     progress.check_unchanged()
-    if given["errors"] is not None:
-        every = [*found.asked, *found.errors.first, *found.errors_of_file]
-        write_whole(every, given["errors"], found.errors.more)
+    write_whole(found.wrong, given["errors"], found.errors.more)
     previews.show(found, as_json, given["errors"])
-    if not found.can_be_imported and not as_json:
+    if found.counts is None and not as_json:
         sys.exit(1)
 
 
@@ -204,58 +193,46 @@ def _import(
     _say_form(guessed)
     recording = Recording(kind, given["named"] or progress.file_name, given["upload"])
     try:
-        try:
-            with closing(progress.reading(lines_of(source, guessed.form.encoding), source)) as texts:
-                outcome = import_beside(
-                    staging,
-                    KINDS[kind],
-                    texts,
-                    given["dry_run"],
-                    progress,
-                    guessed.form,
-                    recording,
-                    room,
-                    None if given["upload"] is None else Outcome(),
-                    **options,
-                )
-        except previews.DryRun as dry:
-            outcome = dry.outcome
+        with closing(progress.reading(lines_of(source, guessed.form.encoding), source)) as texts:
+            outcome = import_beside(
+                staging,
+                KINDS[kind],
+                texts,
+                given["dry_run"],
+                progress,
+                guessed.form,
+                recording,
+                room,
+                None if given["upload"] is None else Outcome(),
+                **options,
+            )
         staging.write(refresh_statistics)
     except ImportRefused as refused:
-        progress.end()
+        progress.close()
         wrong = errors_for_people(staging, KINDS[kind], source, guessed.form, refused.outcome.errors)
-        if given["errors"] is not None:
-            write_whole(wrong.first, given["errors"], wrong.more)
+        write_whole(wrong.first, given["errors"], wrong.more)
         _refuse(wrong, as_json, given["errors"])
-    progress.end()
+    progress.close()
     _say_outcome(kind, outcome, given["dry_run"], as_json)
     return outcome
 
 
-def _errors_anyway(
+def _ask(
     opened: Callable[[], Staging],
     kind: str,
     source: IO[bytes],
-    form: Form,
+    guessed: Guess,
     progress: ShownProgress,
     options: Options,
-) -> Told:
-    try:
-        with closing(opened()) as staging:
-            return errors_anyway(staging, KINDS[kind], source, form, progress, options)
-    except StorageError:  # without room for a copy there is the question alone
-        return Told()
-    finally:
-        progress.end()
-
-
-def _ask(question: str, guessed: Guess, errors: Told, errors_file: Path | None) -> NoReturn:
-    waiting = cells_to_ask(guessed)
-    if errors_file is not None:
-        write_whole([*waiting, *errors.first], errors_file, errors.more)
-    first, second = previews.likely_first(guessed.evidence, guessed.form.decimal)
-    beside = previews.beside_question(waiting, errors, errors_file)
-    fail([f"{question} Say --decimal {first} or --decimal {second}.", *beside, "Nothing was imported."])
+    errors_file: Path | None,
+) -> NoReturn:
+    """Ends the command with the question for the decimal mark, and the errors that do not depend on it."""
+    errors = Told()  # without room for a copy there is the question alone
+    with suppress(StorageError), closing(opened()) as staging:
+        errors = errors_anyway(staging, KINDS[kind], source, guessed.form, progress, options)
+    progress.close()
+    write_whole([*cells_to_ask(guessed), *errors.first], errors_file, errors.more)
+    fail([*previews.question_sentences(guessed, errors, errors_file), "Nothing was imported."])
 
 
 def _say_form(guessed: Guess) -> None:
@@ -274,11 +251,7 @@ def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> N
     told = {} if changed is None else stock_changes.as_json(changed, "counted")
     of_programs = {"dry_run": dry_run, **told} if as_json else {}
     say({"kind": kind, **counts_of(outcome), **of_programs}, as_json)
-    if not outcome.rows:
-        note(NO_ROWS)
-    previews.note_similar_codes(outcome.alike)
-    if dry_run:
-        note("Nothing was changed: this was a dry run.")
+    previews.note_end(bool(outcome.rows), outcome.alike, "dry run" if dry_run else None)
 
 
 def _options(kind: str, **given: object) -> dict[str, object]:
@@ -330,3 +303,54 @@ def export_command(command_line: CommandLine, kind: str, code: str) -> None:
         shutil.copyfileobj(spool, sys.stdout)
     sys.stdout.flush()
     note(f"{count_of(count, 'row')}.")
+
+
+REFUSED: Final = (
+    "--errors names the file that is imported, which would be overwritten. Name another file.",
+    "Nothing was imported.",
+)
+
+
+def refuse_the_same(path: Path, file: IO[bytes]) -> None:
+    """Ends the command when the errors would overwrite the file that is imported, by whatever name or link."""
+    try:
+        read, written = os.fstat(file.fileno()), path.stat()
+    except (OSError, ValueError):  # no such file yet, or the input is none
+        return
+    if stat.S_ISREG(read.st_mode) and os.path.samestat(read, written):
+        fail(REFUSED)
+
+
+def begin_errors_file(path: Path | None, file: IO[bytes]) -> None:
+    """Leaves no errors of an earlier run, as this one may end before it knows its own; and a file that cannot be
+    written is told before anything is done. `file` is the one that is imported. Raises OSError.
+    """
+    if path is None:
+        return
+    refuse_the_same(path, file)
+    if path.is_file() or not path.exists():  # such as /dev/stdout is written once, at the end
+        write_whole([], path)
+
+
+def write_whole(errors: Iterable[Wrong], path: Path | None, more: int = 0) -> None:
+    """The whole file, or what was there before. `more`: how many errors were only counted. `path`: None where
+    nobody asked for a file. Raises OSError.
+    """
+    if path is None:
+        return
+    path = path.resolve()  # a link stays one
+    if path.exists() and not path.is_file():  # such as /dev/stdout
+        with path.open("w", encoding="utf-8", newline="") as file:
+            write_errors(errors, file, more)
+        return
+    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.new")
+    try:
+        with beside.open("x", encoding="utf-8", newline="") as file:
+            if path.exists():
+                beside.chmod(stat.S_IMODE(path.stat().st_mode))
+            write_errors(errors, file, more)
+        beside.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # named as people know it
+    finally:
+        beside.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Timer
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import click
 
@@ -48,13 +48,7 @@ class ShownProgress(Watch):
         self._impatience = Timer(PATIENCE_SECONDS, note, [OTHERS_WAIT])
         self._impatience.daemon = True
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def end(self) -> None:
+    def close(self) -> None:
         """Ends the bars, so that what is told next has a line of its own."""
         self._impatience.cancel()
         self._open.close()
@@ -62,7 +56,7 @@ class ShownProgress(Watch):
     @contextmanager
     def source(self) -> Iterator[IO[bytes]]:
         """The file, or all that comes over a pipe: it is read more than once."""
-        if _size(self._file) is not None:
+        if self._found is not None and self._found[0]:
             with os.fdopen(os.dup(self._file.fileno()), "rb") as same:  # standard input cannot go back by itself
                 yield same
             return
@@ -126,9 +120,6 @@ class ShownProgress(Watch):
 class ToldProgress(ShownProgress):
     """Tells the server that has started the command, in lines, how many rows are done."""
 
-    def _shown(self, texts: Iterator[str], file: IO[bytes]) -> Iterator[str]:
-        yield from texts
-
     _told_at = -math.inf
 
     def rows(self, done: int, of: int) -> None:
@@ -142,22 +133,9 @@ class ToldProgress(ShownProgress):
         """Nobody looks at a terminal."""
 
 
-def progress_of(kind: str, file: IO[bytes], is_told: bool) -> ShownProgress:
-    return (ToldProgress if is_told else ShownProgress)(kind, file)
-
-
 def _state(file: IO[bytes]) -> tuple[int, int] | None:
     try:
         found = os.fstat(file.fileno())
     except OSError:
         return None
     return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
-
-
-def _size(file: IO[bytes]) -> int | None:
-    """The size of a file; None for a pipe and an empty file."""
-    try:
-        found = os.fstat(file.fileno())
-    except OSError:
-        return None
-    return found.st_size if stat.S_ISREG(found.st_mode) and found.st_size else None

@@ -2,7 +2,6 @@
 
 import json
 from contextlib import closing
-from typing import NamedTuple
 
 import click
 
@@ -21,12 +20,6 @@ from wmsd.tenants.companies import actions as companies
 from wmsd.tenants.sites import store as sites
 
 MOST_LISTED = 20
-
-
-class Place(NamedTuple):
-    staging: Staging
-    used: list[int]
-    """The warehouses that are sites."""
 
 
 @click.command("undo")
@@ -51,18 +44,18 @@ def undo(
     if by is None and not yes:
         number = _confirmed(command_line, code, number)
 
-    async def find(installation: Installation) -> Place:
+    async def find(installation: Installation) -> tuple[Staging, list[int]]:
         company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
-        used = await installation.platform.read(lambda tx: sites.warehouses_of(tx, company.id))
-        return Place((await database_to_change(installation, code)).staging(actor), used)
+        are_sites = await installation.platform.read(lambda tx: sites.warehouses_of(tx, company.id))
+        return (await database_to_change(installation, code)).staging(actor), are_sites
 
     with command_line.beside() as borrow:
-        place = command_line.run_with(borrow, find)
-        with closing(place.staging) as staging:
+        staging, are_sites = command_line.run_with(borrow, find)
+        with closing(staging):
             try:
-                undone = undo_last(staging, number, place.used)
+                undone = undo_last(staging, number, are_sites)
             except CannotBeUndone as error:
-                fail([*(f"{each[0].upper()}{each[1:]}." for each in error.sentences), "Nothing was changed."])
+                fail([*error.sentences, "Nothing was changed."])
             except KeyboardInterrupt:
                 fail(["Interrupted: nothing was changed."])
         act = f"import.undo {undone['kind']}"

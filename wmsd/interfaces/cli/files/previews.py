@@ -1,33 +1,27 @@
 """Shows the preview of an import."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from wmsd.base.decimal_marks import MARKS, Mark
+from wmsd.base.decimal_marks import MARKS
 from wmsd.base.plurals import count_of
 from wmsd.contract.bulk_imports import Alike
 from wmsd.imports.csv_rows import NO_ROWS, Form, Unreadable
-from wmsd.imports.encoding_samples import Sample
-from wmsd.imports.encodings import WrongEncoding
-from wmsd.imports.errors import Told, Wrong, short_cell
-from wmsd.imports.file_kinds import DryRun
-from wmsd.imports.preview import Preview, form_in_words, in_all
+from wmsd.imports.encodings import Sample, WrongEncoding
+from wmsd.imports.errors import Told, short_cell
+from wmsd.imports.file_form import Guess
+from wmsd.imports.preview import Preview, evidence_of, form_in_words, in_all
 from wmsd.interfaces.cli.kit.command_line import fail, note, say
 
-__all__ = ["DryRun", "show"]
 MOST_ERRORS_SHOWN = 50
 
 
 def how_to_choose(error: Unreadable) -> str:
     """The options that would read the file."""
-    return _options(error.others) if isinstance(error, WrongEncoding) else ""
-
-
-def _options(encodings: Sequence[str]) -> str:
-    return f" Say {' or '.join(f'--encoding {each}' for each in encodings)}." if encodings else ""
+    others = error.others if isinstance(error, WrongEncoding) else []
+    return f" Say {' or '.join(f'--encoding {each}' for each in others)}." if others else ""
 
 
 def form_read(form: Form, sample: Sample | None, evidence: str | None) -> str:
@@ -65,11 +59,13 @@ def note_similar_codes(alike: list[Alike]) -> None:
         note(f"Warning: there are {more} more such codes.")
 
 
-def likely_first(evidence: object, shown: Mark) -> list[Mark]:
-    """The decimal marks to choose from. `shown` is the one that a cell of the file shows, if there is such
-    `evidence`.
-    """
-    return sorted(MARKS, key=lambda mark: evidence is not None and mark != shown)
+def note_end(has_rows: bool, alike: list[Alike], changes_nothing: str | None) -> None:
+    """What is to be said at the end. `changes_nothing`: what it was, where it was no import."""
+    if not has_rows:
+        note(NO_ROWS)
+    note_similar_codes(alike)
+    if changes_nothing is not None:
+        note(f"Nothing was changed: this was a {changes_nothing}.")
 
 
 def first_of(errors: Told, errors_file: Path | None) -> list[str]:
@@ -82,16 +78,26 @@ def first_of(errors: Told, errors_file: Path | None) -> list[str]:
     return sentences
 
 
-def beside_question(asked: Sequence[Wrong], errors: Told, errors_file: Path | None) -> list[str]:
-    """What to say after the question for the decimal mark: the errors that do not depend on it, and where they and
-    the cells that are asked about are.
+def question_sentences(guessed: Guess, errors: Told, errors_file: Path | None) -> list[str]:
+    """The question for the decimal mark, the errors that do not depend on it, and where they and the cells that
+    are asked about are.
     """
-    sentences = ["These errors do not depend on it:", *first_of(errors, errors_file)] if errors.in_all else []
+    sentences = [_refusal(guessed)]
+    if errors.in_all:
+        sentences += ["These errors do not depend on it:", *first_of(errors, errors_file)]
     if errors_file is not None:
-        cells = "the cell that is" if len(asked) == 1 else f"the first {len(asked)} cells that are"
+        asked = len(guessed.questions)
+        cells = "the cell that is" if asked == 1 else f"the first {asked} cells that are"
         all_of = f" and {count_of(len(errors.first), 'error')}" if errors.in_all else ""
         sentences.append(f"{errors_file} has {cells} asked about{all_of}.")
     return sentences
+
+
+def _refusal(guessed: Guess) -> str:
+    """The question for the decimal mark. The mark that a cell of the file shows is named first."""
+    is_shown = guessed.evidence is not None
+    first, second = sorted(MARKS, key=lambda mark: is_shown and mark != guessed.form.decimal)
+    return f"{guessed.question} Say --decimal {first} or --decimal {second}."
 
 
 def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None:
@@ -99,27 +105,23 @@ def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None
         say(found.as_json(), as_json)
         return
     if found.unreadable is not None:
-        fail([f"{found.unreadable}{_options(found.encodings)}"])
-    assert found.form is not None
-    if found.sample is not None:
-        note(_of_sample(found.sample))
-    form = form_in_words(found.form)
-    if found.question is not None:
+        fail([f"{found.unreadable}{how_to_choose(found.unreadable)}"])
+    guessed = found.guess
+    assert guessed is not None
+    if guessed.sample is not None:
+        note(_of_sample(guessed.sample))
+    form, evidence = form_in_words(guessed.form), evidence_of(guessed)
+    if guessed.questions:
         say({**form, "decimal": "to be chosen"}, as_json)
-        first, second = likely_first(found.evidence, found.form.decimal)
-        beside = beside_question(found.asked, found.errors, errors_file)
-        fail([f"{found.question} Say --decimal {first} or --decimal {second}.", *beside])
-    say({**form, **({} if found.evidence is None else {"shown by": found.evidence})}, as_json)
+        fail(question_sentences(guessed, found.errors, errors_file))
+    say({**form, **({} if evidence is None else {"shown by": evidence})}, as_json)
     click.echo()
     say([_in_words(each) for each in found.rows], as_json, "There are no rows.")
     click.echo()
     if found.errors.in_all:
         fail(first_of(found.errors, errors_file))
     say(found.counts or {}, as_json)
-    note_similar_codes(found.alike)
-    if not found.has_rows:
-        note(NO_ROWS)
-    note("Nothing was changed: this was a preview.")
+    note_end(found.has_rows, found.alike, "preview")
 
 
 def _in_words(row: dict[str, Any]) -> dict[str, Any]:
