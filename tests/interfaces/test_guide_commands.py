@@ -8,10 +8,10 @@ import pytest
 
 from tests.support.forked import Program
 from tests.support.guide_console import CONSOLE, Console, Ran, Step, blocks, is_shown, steps
+from tests.support.read_settings import load_settings
 from wmsd import docs
 from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 from wmsd.interfaces.guide.contents import READERS
-from wmsd.settings.sources import load_settings
 
 pytestmark = pytest.mark.long
 FOLDER: Final = Path(docs.__file__).parent

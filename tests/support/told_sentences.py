@@ -26,7 +26,7 @@ def sentences() -> dict[str, str]:
     found: dict[str, str] = {}
     for path, tree in trees.items():
         constants = dict(_constants(tree))
-        is_command = path.is_relative_to(SOURCES / "interfaces" / "cli")
+        is_command = any(path.is_relative_to(SOURCES / room) for room in ("interfaces/cli", "settings"))
         for node in ast.walk(tree):
             for told in _told(node, errors, is_command):
                 if (sentence := _text(told, constants)) is not None and not GOES_ON.match(sentence):

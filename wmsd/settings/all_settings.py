@@ -50,6 +50,11 @@ def declared_settings() -> list[tuple[str, str, Any]]:
     ]
 
 
+def default_of(section: str, key: str) -> Any:
+    """The default of a setting; None where there is no such setting."""
+    return next((default for *name, default in declared_settings() if name == [section, key]), None)
+
+
 def sections() -> dict[str, type[Section]]:
     """The declaration of each section, by its name."""
     return {name: section_of(name) for name in Settings.model_fields}

@@ -5,12 +5,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, get_origin
+from typing import Any, Final, NamedTuple, get_origin
 
 from pydantic import ValidationError
 
 from wmsd.contract.validation import field_errors
-from wmsd.settings.all_settings import Settings, declared_settings, section_of, table_of
+from wmsd.settings.all_settings import Settings, declared_settings, default_of, section_of, table_of
 from wmsd.settings.paths import Layer, Values, absolute_paths, with_defaults
 from wmsd.settings.sections.fields import SettingsError
 from wmsd.settings.toml_errors import NoToml, read_toml
@@ -29,15 +29,6 @@ IN_FILES: Final = {
 """What is said of a type, by how it is written in a configuration file."""
 LISTENING: Final = re.compile("(port|host|address|bind)$")
 """What others call the setting `listen`, at the end of a name."""
-
-
-def load_settings(
-    file: Path | None = None,
-    flags: Mapping[tuple[str, str], str] | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> Settings:
-    """The settings from file, environment and flags. Raises SettingsError when one is not valid."""
-    return settings_of(layers_of(file, flags, environment))
 
 
 def layers_of(
@@ -108,30 +99,24 @@ def text_of(file: Path) -> str:
 def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:
     """What it sets, and a sentence for each variable that is wrong."""
     environment = os.environ if environment is None else environment
+    known = {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared_settings()}
     values: Values = {}
     wrong: list[str] = []
     for name, text in environment.items():
-        if name.startswith(ENVIRONMENT) and name not in NOT_SETTINGS:
-            try:
-                section, key, value = _from_variable(name, text)
-            except SettingsError as error:
-                wrong.append(str(error))
-            else:
-                values.setdefault(section, {})[key] = value
+        if not name.startswith(ENVIRONMENT) or name in NOT_SETTINGS:
+            continue
+        if name not in known:
+            wrong.append(f"the environment: {name} is not a setting{_nearest(name, known)}")
+            continue
+        section, key = known[name]
+        field = section_of(section).model_fields[key]
+        if table_of(field) is not None:
+            wrong.append(f"the environment: {name} holds tables, which only the configuration file can.")
+            continue
+        is_list = get_origin(field.annotation) is list
+        members = [part.strip() for part in text.split(",") if part.strip()]
+        values.setdefault(section, {})[key] = members if is_list else text
     return Layer("environment", "the environment", values), wrong
-
-
-def _from_variable(name: str, text: str) -> tuple[str, str, str | list[str]]:
-    """Raises SettingsError."""
-    known = {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared_settings()}
-    if name not in known:
-        raise SettingsError(f"the environment: {name} is not a setting{_nearest(name, known)}")
-    section, key = known[name]
-    field = section_of(section).model_fields[key]
-    if table_of(field) is not None:
-        raise SettingsError(f"the environment: {name} holds tables, which only the configuration file can.")
-    is_list = get_origin(field.annotation) is list
-    return section, key, [part.strip() for part in text.split(",") if part.strip()] if is_list else text
 
 
 class Mistake(NamedTuple):
@@ -187,8 +172,7 @@ def _in_words(text: str, section: str, key: str) -> str:
     text = text.removeprefix("Value error, ")
     if text not in IN_FILES:
         return text
-    defaults = {(each, name): default for each, name, default in declared_settings()}
-    default = defaults.get((section, key))
+    default = default_of(section, key)
     return IN_FILES[text].format(example=f", as in {key} = {as_written(default)}" if default else "")
 
 
@@ -238,3 +222,88 @@ def _nearest(name: str, known: Iterable[str]) -> str:
         return f"; did you mean {names[listen]}?"
     found = difflib.get_close_matches(name.lower(), list(names), n=1, cutoff=0.4)
     return f"; did you mean {names[found[0]]}?" if found else "."
+
+
+MOST_LINES: Final = 20
+"""Of a file that are no TOML. With more than that it is hardly a file of settings."""
+
+
+class Salvaged(NamedTuple):
+    settings: Settings
+    layers: list[Layer]
+    """Without what is wrong in them."""
+    wrong: list[str]
+    """A sentence for each mistake."""
+
+
+def read_partial_settings(
+    file: Path | None = None,
+    flags: Mapping[tuple[str, str], str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Salvaged:
+    """What is wrong is left out, so that what the sources before say holds, or the default."""
+    wrong: list[str] = []
+    layers = [] if file is None else [_read_right(file, wrong)]
+    of_environment, of_variables = from_environment(environment)
+    wrong += of_variables
+    layers += [_without_mistakes(each, wrong) for each in (of_environment, from_flags(flags))]
+    for keep in (_right_alone, _nothing):
+        found = errors_together(layers)
+        wrong += [each.sentence for each in found if each.sentence not in wrong]
+        for section in {each.section for each in found}:
+            layers = [
+                each._replace(values={**each.values, section: keep(section, each.values.get(section, {}))})
+                for each in layers
+            ]
+    return Salvaged(settings_of(layers), layers, wrong)
+
+
+def _right_alone(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that need none of the others."""
+    return {
+        key: value
+        for key, value in keys.items()
+        if not errors_together([Layer("file", "", {section: {key: value}})])
+    }
+
+
+def _nothing(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
+    return {}
+
+
+def _read_right(file: Path, wrong: list[str]) -> Layer:
+    """Lines that are no TOML are left out, and what the others seem to say without them is not told."""
+    try:
+        lines = text_of(file).split("\n")
+    except SettingsError as error:
+        wrong.append(str(error))
+        return Layer("file", str(file), {})
+    no_toml: list[str] = []
+    for _ in range(MOST_LINES):
+        text = "\n".join(lines)
+        try:
+            layer = Layer("file", str(file), read_toml(text), text)
+        except NoToml as error:
+            no_toml.append(f"{file}: {error}")
+            lines[error.line - 1] = ""
+            continue
+        others: list[str] = []
+        layer = _without_mistakes(layer, others)
+        wrong += no_toml[:1] or others
+        return layer
+    wrong += no_toml[:1]
+    return Layer("file", str(file), {})
+
+
+def _without_mistakes(layer: Layer, wrong: list[str]) -> Layer:
+    while found := errors_of_layer(layer):
+        wrong += [each.sentence for each in found]
+        sections = {each.section for each in found if each.key is None}
+        left_out = {(each.section, each.key) for each in found}
+        values = {
+            section: {key: value for key, value in keys.items() if (section, key) not in left_out}
+            for section, keys in layer.values.items()
+            if section not in sections
+        }
+        layer = layer._replace(values=values)
+    return layer

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from wmsd.settings.all_settings import declared_settings
+from wmsd.settings.all_settings import default_of
 from wmsd.settings.toml_writer import as_written
 
 AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
@@ -96,7 +96,7 @@ def _meant(line: str, name: str, default: Any) -> str:
 def _default(lines: Sequence[str], name: str) -> Any:
     """Of the setting of this name in the last section of the lines; None where there is none."""
     section = next((found[1] for line in reversed(lines) if (found := SECTION.match(line))), "")
-    return next((default for each, key, default in declared_settings() if (each, key) == (section, name)), None)
+    return default_of(section, name)
 
 
 def _beginning(lines: list[str], number: int) -> int:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.host.tls.test_lan import BOX, NOW
+from tests.support.read_settings import load_settings
 from tests.support.steering import SteeredClock
 from wmsd.host.tls import served_certificate
 from wmsd.host.tls.authority import new_authority, new_certificate
 from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER
 from wmsd.host.tls.served_certificate import ServedTls
-from wmsd.settings.sources import load_settings
 
 
 def served_in(folder: Path) -> ServedTls:

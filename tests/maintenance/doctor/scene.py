@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tests.support.read_settings import load_settings
 from wmsd.contract.findings import Finding
 from wmsd.data_folder import clock_watch
 from wmsd.data_folder.folder import DataFolder
 from wmsd.maintenance.doctor.examine import Examination
 from wmsd.maintenance.doctor.file_systems import FileSystem
 from wmsd.maintenance.doctor.situation import Situation
-from wmsd.settings.sources import load_settings
 
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 GOOD_DISK = FileSystem("ext4", free=50_000_000_000, bytes=100_000_000_000, free_files=1_000_000)

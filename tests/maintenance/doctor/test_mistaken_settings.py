@@ -7,8 +7,7 @@ import pytest
 
 from tests.maintenance.support_bundle.test_support_bundle import unpacked
 from tests.support.command import Home
-from wmsd.settings.partial_settings import read_partial_settings
-from wmsd.settings.sources import settings_of
+from wmsd.settings.sources import read_partial_settings, settings_of
 
 TYPED = "server.lisen is not a setting; did you mean server.listen?"
 MISTAKEN = """

@@ -13,10 +13,10 @@ import pytest
 from tests.host.tls.test_lan import BOX
 from tests.maintenance.doctor.scene import NOBODY, NOW, names, situation, state, told
 from tests.support.privileges import AS_ROOT
+from tests.support.read_settings import load_settings
 from wmsd.contract.findings import Finding
 from wmsd.host.tls.authority import new_authority
 from wmsd.maintenance.doctor import permissions, settings_files
-from wmsd.settings.sources import load_settings
 
 Settings = dict[str, dict[str, Any]]
 GOOD_WORD = "a-secret-that-nobody-guesses"

@@ -10,12 +10,12 @@ from tests.support.borrowing import borrowed
 from tests.support.command import Tenant
 from tests.support.forked import LONGEST, Done
 from tests.support.mailbox import ALLOWED, Mailbox
+from tests.support.read_settings import load_settings
 from wmsd.contract.validation import validate_model
 from wmsd.data_folder.folder import DataFolder
 from wmsd.events.webhooks import actions
 from wmsd.events.webhooks.schema import SubscriptionFields
 from wmsd.installation.open_installation import Installation, open_installation
-from wmsd.settings.sources import load_settings
 
 SECRET = "a secret that nobody guesses, ever"
 

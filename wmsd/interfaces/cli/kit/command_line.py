@@ -33,10 +33,9 @@ from wmsd.log.output import escape_controls
 from wmsd.maintenance.backups.newest_backup import BackupsIn, brings_data_back
 from wmsd.maintenance.upgrades.old_places import use_old_places
 from wmsd.settings.all_settings import Settings
-from wmsd.settings.partial_settings import read_partial_settings
 from wmsd.settings.paths import Layer
 from wmsd.settings.sections.fields import SettingsError
-from wmsd.settings.sources import layers_of, settings_of
+from wmsd.settings.sources import layers_of, read_partial_settings, settings_of
 from wmsd.tenants.accounts import last_admin
 from wmsd.tenants.companies.unknown_codes import SEPARATORS
 

@@ -1,0 +1,12 @@
+"""Settings as a program reads them, of a file and an environment that a test gives."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from wmsd.settings.all_settings import Settings
+from wmsd.settings.sources import layers_of, settings_of
+
+
+def load_settings(file: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
+    """Raises SettingsError when one is not valid."""
+    return settings_of(layers_of(file, None, environment))
