@@ -4,8 +4,6 @@ import asyncio
 import functools
 import json
 import os
-import re
-import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -28,7 +26,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_file import Borrow
 from wmsd.installation.open_installation import Installation, open_installation
 from wmsd.interfaces.cli.kit.command_hints import complete_commands
-from wmsd.interfaces.cli.kit.operations import at_the_command_line
+from wmsd.interfaces.cli.kit.operations import at_the_command_line, typed_sentences
 from wmsd.log.output import escape_controls
 from wmsd.maintenance.backups.newest_backup import BackupsIn, brings_data_back
 from wmsd.maintenance.upgrades.old_places import use_old_places
@@ -36,8 +34,6 @@ from wmsd.settings.all_settings import Settings
 from wmsd.settings.paths import Layer
 from wmsd.settings.sections.fields import SettingsError
 from wmsd.settings.sources import layers_of, read_partial_settings, settings_of
-from wmsd.tenants.accounts import last_admin
-from wmsd.tenants.companies.unknown_codes import SEPARATORS
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -46,14 +42,6 @@ FAR_AHEAD: Final = (
     "The clock is far ahead of the last moment at which a server ran here. What a command changes is dated {}. "
     "If the clock is right, run `wmsd clock confirm`: from then on changes are dated by it."
 )
-MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
-RESET_PASSWORD: Final = "wmsd user reset-password"
-OF_VALUE: Final = ("is taken", "is not a")
-"""Begins what is said of a value, such as a code that something else has, or that nothing has: it is named."""
-FIELD: Final = "field_"
-"""Begins the name of a parameter that follows from a field, which may have the name of any other option."""
-OF_CODES: Final = re.compile("_codes?$")
-"""What a field is called after, and its option is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +68,10 @@ class CommandLine:
         with self.beside() as borrow:
             return self.run_with(borrow, work)
 
-    def read(self, unit: Callable[[Transaction], Result]) -> Result:
-        """What the unit of work reads from `platform.db`."""
-        return self.run(lambda installation: installation.platform.read(unit))
+    def read(self, unit: Callable[[Transaction], Result], is_again: bool = False) -> Result:
+        """What the unit of work reads from `platform.db`. `is_again`: as `run_again`."""
+        run = self.run_again if is_again else self.run
+        return run(lambda installation: installation.platform.read(unit))
 
     def write(self, unit: Callable[[Transaction], Result]) -> Result:
         """Runs the unit of work in `platform.db`, and returns its result."""
@@ -243,7 +232,7 @@ def _installed(
             with command_line.told_whose():
                 return command(command_line, *args, **options)
         except Problem as problem:
-            fail(_sentences(problem))
+            fail(typed_sentences(problem))
         except SettingsError as error:
             fail(str(error).splitlines())
         except StorageError as error:
@@ -259,56 +248,6 @@ def _installed(
             fail(["Interrupted. What the command had done until then stays done."])
 
     return wrapped  # type: ignore[return-value]  # click adds the two options
-
-
-def _sentences(problem: Problem) -> list[str]:
-    sentences = [f"{_as_typed(path, texts[0])} {'; '.join(texts)}." for path, texts in problem.errors.items()]
-    return [_with_commands(each) for each in sentences or [problem.message]]
-
-
-def _with_commands(sentence: str) -> str:
-    """With what to type in place of the ways at the pages."""
-    told = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
-    return told.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
-
-
-def _as_typed(path: str, text: str) -> str:
-    """The option or argument of this command that has given the field, with its value where it may be repeated and
-    the sentence does not begin with it. The path itself where none has.
-    """
-    field, _, number = path.partition(".")
-    context = click.get_current_context(silent=True)
-    if context is None:
-        return path
-    parameters = context.command.params
-    own = (FIELD + path.replace(".", "__"), FIELD + field)
-    by_name = (field, _option(field), _option(OF_CODES.sub("", field)))
-    of_field = [each for each in parameters if each.name in own]
-    named = [each for each in parameters if not {each.name, _name(each), *each.opts}.isdisjoint(by_name)]
-    if not of_field and not named:
-        return path
-    given = [*of_field, *named][0]
-    name, value = _name(given), context.params.get(given.name or "")
-    if isinstance(value, tuple) and not of_field and number.isdecimal() and int(number) < len(value):
-        return name if _begins_with_one(text, value) else f"{name} {value[int(number)]}"
-    return f"{name} {value}" if isinstance(value, str) and text.startswith(OF_VALUE) else name
-
-
-def _begins_with_one(text: str, values: Sequence[str]) -> bool:
-    """Whether the sentence names one of the values itself, or a code of several in one value."""
-    first, _, _ = text.partition(" ")
-    return any(text.startswith(f"{each} ") or first in SEPARATORS.split(each) for each in values)
-
-
-def _name(given: click.Parameter) -> str:
-    """As people type it."""
-    if isinstance(given, click.Option):
-        return given.opts[0]
-    return given.human_readable_name.strip("[]").removesuffix("...")
-
-
-def _option(field: str) -> str:
-    return f"--{field.replace('_', '-')}"
 
 
 def fail(sentences: Iterable[str]) -> NoReturn:
@@ -364,6 +303,14 @@ def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: s
         width = max(len(name) for name in shown)
         for name, value in shown.items():
             say_text(f"{name:<{width}}  {cell_text(value)}")
+
+
+def say_token(shown: Mapping[str, Any], as_json: bool) -> None:
+    """Prints a new token, among what `shown` has. People get it alone."""
+    if as_json:
+        say(shown, as_json)
+    else:
+        click.echo(shown["token"])
 
 
 def _table(rows: list[dict[str, Any]], empty: str) -> None:

@@ -19,11 +19,11 @@ from wmsd.tenants.companies import actions as companies
 
 Result = TypeVar("Result")
 MOST_SHOWN: Final = 200
-Options = tuple[Callable[[Any], Any], ...]
-"""Options and arguments of a command, in the order of its help."""
+Option = Callable[[Any], Any]
+"""Adds an option or an argument to a command."""
 
 company_option = click.option("--company", "code", required=True, metavar="CODE", help="The company.")
-paging_options: Final[Options] = (
+paging_options: Final[tuple[Option, ...]] = (
     click.option(
         "--page", type=click.IntRange(1, MAX_PAGE), default=1, show_default=True, help="Page 1 has the oldest."
     ),
@@ -33,7 +33,7 @@ paging_options: Final[Options] = (
 )
 
 
-def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def options_of(*options: Option) -> Option:
     """Adds the options to a command in this order; decorators are applied from the last to the first."""
 
     def give(command: Any) -> Any:
@@ -84,10 +84,14 @@ def read_company(command_line: CommandLine, code: str, unit: Callable[[Transacti
 
 
 def write_company(
-    command_line: CommandLine, code: str, unit: Callable[[Transaction], Result], dry_run: bool = False
+    command_line: CommandLine,
+    code: str,
+    unit: Callable[[Transaction], Result],
+    dry_run: bool = False,
+    needs_room: bool = True,
 ) -> Result:
     """Runs the unit of work in the company's file, and returns its result. After a dry run nothing is changed.
-    Raises StorageError where the disk has no room for a request either.
+    `needs_room`: raises StorageError where the disk has no room for a request either.
     """
     results: list[Result] = []
 
@@ -97,7 +101,7 @@ def write_company(
             raise Undone
 
     async def work(installation: Installation) -> None:
-        if not dry_run:
+        if needs_room and not dry_run:
             installation.folder.check_room()
         database = await (company_database if dry_run else database_to_change)(installation, code)
         with suppress(Undone):

@@ -11,8 +11,8 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors
 from wmsd.contract import csv_cells
 from wmsd.contract.field_schemas import declared_name, properties_of
-from wmsd.contract.fields import Input
-from wmsd.interfaces.cli.kit.command_line import FIELD
+from wmsd.contract.operation import Operation
+from wmsd.interfaces.cli.kit.operations import FIELD
 from wmsd.interfaces.cli.kit.references import DIRECTORY, Reference, References
 
 METAVARS: Final = {"number": "N", "integer": "N"}
@@ -82,8 +82,10 @@ class FieldOption:
         return csv_cells.typed_reader(self.declared)(given)
 
 
-def options_of_fields(model: type[Input]) -> tuple[FieldOption, ...]:
-    """Those of a body."""
+def options_of_body(operation: Operation) -> tuple[FieldOption, ...]:
+    """Those of the fields of its body."""
+    model = operation.body
+    assert model is not None
     required = set(model.model_json_schema().get("required", ()))
     return tuple(_options(model.model_fields, properties_of(model), required))
 

@@ -1,14 +1,16 @@
 """Runs operations at the command line: the same ones as people do at the pages, by a caller who may do everything.
 
-Here too: the sentence for a code that no record has.
+Here too: what is said of what they refuse, in the words of the command.
 """
 
 import os
 import pwd
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import MappingProxyType
+import re
+import shlex
+from collections.abc import Sequence
 from typing import Any, Final
+
+import click
 
 from wmsd.base.problems import Problem
 from wmsd.contract.access import ABILITIES
@@ -16,10 +18,22 @@ from wmsd.contract.context import PROGRAM, Actor, Caller
 from wmsd.contract.operation import Operation
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
+from wmsd.tenants.accounts import last_admin
+from wmsd.tenants.companies.unknown_codes import SEPARATORS
 from wmsd.warehouse.similar_codes import similar_code
 
 SITE_ADMIN: Final = Caller(PROGRAM, frozenset(ABILITIES), None, role="platform-admin")
 LONGEST_NAME: Final = 64
+MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
+RESET_PASSWORD: Final = "wmsd user reset-password"
+OF_VALUE: Final = ("is taken", "is not a")
+"""Begins what is said of a value, such as a code that something else has, or that nothing has: it is named."""
+FIELD: Final = "field_"
+"""Begins the name of a parameter that gives the field of this name, where another parameter has that name too, or
+where errors are not to name its value.
+"""
+OF_CODES: Final = re.compile("_codes?$")
+"""What a field is called after, and its option is not."""
 
 
 def at_the_command_line() -> Actor:
@@ -42,32 +56,60 @@ async def act(installation: Installation, operation: Operation, **given: Any) ->
     return await do(lambda tx: operation.action(tx, **given))
 
 
-@contextmanager
-def errors_by_options(
-    options: Mapping[str, str], values: Mapping[str, Sequence[str]] = MappingProxyType({})
-) -> Iterator[None]:
-    """Errors name the option in place of the field, such as `--role` for `role`. `values` are those of options
-    that may be repeated, by field: the error of one of them names it too.
-    """
-    try:
-        yield
-    except Problem as problem:
-        errors = {_option(path, options, values): sentences for path, sentences in problem.errors.items()}
-        raise Problem(problem.code, problem.message, errors=errors) from None
-
-
-def _option(path: str, options: Mapping[str, str], values: Mapping[str, Sequence[str]]) -> str:
-    field, _, place = path.partition(".")
-    option = options.get(path) or options.get(field)
-    if option is None:
-        return path
-    given = values.get(field, ())
-    return f"{option} {given[int(place)]}" if place.isdecimal() and int(place) < len(given) else option
-
-
 def not_there(tx: Transaction, noun: str, table: str, typed: str, lists: str) -> str:
     """`lists`: the command that lists the records, with its options."""
     meant = similar_code(tx, table, typed)
     if meant is None:
         return f"There is no {noun} {typed}: `wmsd {lists}` lists them."
     return f"There is no {noun} {typed}. Did you mean {meant}?"
+
+
+def typed_sentences(problem: Problem) -> list[str]:
+    """What is wrong, in the words of the command that runs."""
+    sentences = [f"{_as_typed(path, texts[0])} {'; '.join(texts)}." for path, texts in problem.errors.items()]
+    return [_with_commands(each) for each in sentences or [problem.message]]
+
+
+def _with_commands(sentence: str) -> str:
+    """With what to type in place of the ways at the pages."""
+    told = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
+    return told.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
+
+
+def _as_typed(path: str, text: str) -> str:
+    """The option or argument of this command that has given the field, with its value where it may be repeated and
+    the sentence does not begin with it. The path itself where none has.
+    """
+    field, _, number = path.partition(".")
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return path
+    parameters = context.command.params
+    own = (FIELD + path.replace(".", "__"), FIELD + field)
+    by_name = (field, _option(field), _option(OF_CODES.sub("", field)))
+    of_field = [each for each in parameters if each.name in own]
+    named = [each for each in parameters if not {each.name, _name(each), *each.opts}.isdisjoint(by_name)]
+    if not of_field and not named:
+        return path
+    given = [*of_field, *named][0]
+    name, value = _name(given), context.params.get(given.name or "")
+    if isinstance(value, tuple) and not of_field and number.isdecimal() and int(number) < len(value):
+        return name if _begins_with_one(text, value) else f"{name} {value[int(number)]}"
+    return f"{name} {value}" if isinstance(value, str) and text.startswith(OF_VALUE) else name
+
+
+def _begins_with_one(text: str, values: Sequence[object]) -> bool:
+    """Whether the sentence names one of the values itself, or a code of several in one value."""
+    first, _, _ = text.partition(" ")
+    return any(text.startswith(f"{each} ") or first in SEPARATORS.split(str(each)) for each in values)
+
+
+def _name(given: click.Parameter) -> str:
+    """As people type it."""
+    if isinstance(given, click.Option):
+        return given.opts[0]
+    return given.human_readable_name.strip("[].")
+
+
+def _option(field: str) -> str:
+    return f"--{field.replace('_', '-')}"

@@ -10,7 +10,7 @@ from wmsd.contract.operation import Operation
 from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.operations import act, errors_by_options
+from wmsd.interfaces.cli.kit.operations import act
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.server.missing_credentials import LostCredentials
 from wmsd.tenants.recovery import actions
@@ -27,7 +27,7 @@ END_ALL: Final = (
     "This ends the access of every user in the list who is not a platform admin, of every site and of the "
     "platform token.\nEnd it?"
 )
-chosen_entries = click.argument("ids", metavar="[ID]...", nargs=-1, type=click.IntRange(1, MAX_ID))
+chosen_entries = click.argument("entries", metavar="[ID]...", nargs=-1, type=click.IntRange(1, MAX_ID))
 
 
 def every(what: str) -> Callable[[Any], Any]:
@@ -96,18 +96,18 @@ def _done_row(entry: dict[str, Any]) -> dict[str, Any]:
 @chosen_entries
 @every("All that is lost.")
 @with_installation
-def dismiss(command_line: CommandLine, ids: tuple[int, ...], is_every: bool) -> None:
+def dismiss(command_line: CommandLine, entries: tuple[int, ...], is_every: bool) -> None:
     """Say that what is lost is not needed any more: a token, credentials or a second factor."""
-    _settle(command_line, actions.dismiss_lost, validate_model(RecoveryChoice, _choice(ids, is_every)))
+    _settle(command_line, actions.dismiss_lost, validate_model(RecoveryChoice, _choice(entries, is_every)))
 
 
 @recovery_command.command("confirm")
 @chosen_entries
 @every("All access in the list.")
 @with_installation
-def confirm_entries(command_line: CommandLine, ids: tuple[int, ...], is_every: bool) -> None:
+def confirm_entries(command_line: CommandLine, entries: tuple[int, ...], is_every: bool) -> None:
     """Say that these users, sites or platform tokens may come in."""
-    _settle(command_line, actions.confirm_access, validate_model(RecoveryChoice, _choice(ids, is_every)))
+    _settle(command_line, actions.confirm_access, validate_model(RecoveryChoice, _choice(entries, is_every)))
 
 
 @recovery_command.command("end")
@@ -118,21 +118,21 @@ def confirm_entries(command_line: CommandLine, ids: tuple[int, ...], is_every: b
 )
 @yes_option
 @with_installation
-def end(command_line: CommandLine, ids: tuple[int, ...], is_every: bool, keep_users: bool, yes: bool) -> None:
+def end(command_line: CommandLine, entries: tuple[int, ...], is_every: bool, keep_users: bool, yes: bool) -> None:
     """End the access of these users, sites or platform tokens.
 
     A user is disabled, as by `wmsd user disable`, and a bearer or a platform token is revoked.
     """
-    choice = {**_choice(ids, is_every), "keep_users": keep_users}
+    choice = {**_choice(entries, is_every), "keep_users": keep_users}
     if is_every and not yes:
         confirm(END_ALL)
     _settle(command_line, actions.end_access, validate_model(EndedAccess, choice))
 
 
-def _choice(ids: Sequence[int], is_every: bool) -> dict[str, Any]:
-    if bool(ids) == is_every:
+def _choice(entries: Sequence[int], is_every: bool) -> dict[str, Any]:
+    if bool(entries) == is_every:
         raise click.UsageError("Name entries by their IDs (`wmsd recovery list`), or give --all.")
-    return {"entries": list(ids), "every": is_every}
+    return {"entries": list(entries), "every": is_every}
 
 
 def _settle(command_line: CommandLine, operation: Operation, body: RecoveryChoice) -> None:
@@ -141,7 +141,5 @@ def _settle(command_line: CommandLine, operation: Operation, body: RecoveryChoic
         number: int = done["entries"]
         return number
 
-    values = {"entries": [str(id) for id in body.entries]}
-    with errors_by_options({"entries": "ID"}, values):
-        number = command_line.run(work)
+    number = command_line.run(work)
     note(SETTLED.format(number) if number else NONE_LEFT)

@@ -1,7 +1,6 @@
 """`wmsd article`."""
 
-from wmsd.interfaces.cli.kit.record_kind import RecordCommands
-from wmsd.interfaces.cli.records.record_commands import record_command
+from wmsd.interfaces.cli.records.record_commands import RecordCommands, record_command
 from wmsd.warehouse.articles import actions, store
 
 article_command = record_command(

@@ -15,13 +15,11 @@ from wmsd.contract import csv_cells
 from wmsd.contract.results import Record
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
-from wmsd.interfaces.cli.kit.company_data import Options, company_option, database_to_change
+from wmsd.interfaces.cli.kit.company_data import Option, company_option, write_company
 from wmsd.interfaces.cli.kit.field_options import FieldOption, options_of_query
-from wmsd.interfaces.cli.kit.record_kind import RecordKind
 from wmsd.interfaces.cli.kit.references import References, reference_to
-from wmsd.interfaces.cli.records.record_commands import add_command, group_of_kind
+from wmsd.interfaces.cli.records.record_commands import RecordKind, add_command, group_of_kind
 from wmsd.warehouse.documents.document_packaging import WithPackaging
 from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.packaging.schema import PackagingLine
@@ -59,21 +57,18 @@ class Documents(RecordKind):
         )
 
 
-@dataclass(frozen=True)
-class Move:
-    """Moves a document: `call` takes a transaction, the document's id, its new status, and these options."""
-
-    call: Callable[..., Record]
-    options: Options = ()
+Move = Callable[..., Record]
+"""Moves a document: it takes a transaction, the document's id, its new status, and options of its own by name."""
 
 
-def document_command(kind: DocumentKind, move: Move | None = None) -> click.Group:
+def document_command(kind: DocumentKind, move: Move | None = None, *options: Option) -> click.Group:
+    """`options` are those that `move` takes."""
     table, reading = kind.table, kind.reading
     documents = Documents(
         table.noun, table.name, table.id_of_code, reading.by_page, reading.one, kind.listed, kind
     )
     noun, argument = documents.noun, documents.argument
-    move = move or Move(lambda tx, document_id, status: kind.change(tx, document_id, {}, None, status))
+    move = move or (lambda tx, document_id, status: kind.change(tx, document_id, {}, None, status))
     group = group_of_kind(
         documents,
         f"List, show and move {noun}s.",
@@ -84,11 +79,11 @@ def document_command(kind: DocumentKind, move: Move | None = None) -> click.Grou
         "status",
         f"Move the {noun} with the code {argument} to STATUS. These moves are allowed, as in the API:\n\n"
         f"\b\n{_moves_in_words(kind)}",
-        partial(_move, documents=documents, move=move.call),
+        partial(_move, documents=documents, move=move),
         click.argument("named", metavar=argument),
         click.argument("status", type=click.Choice(table.statuses)),
         company_option,
-        *move.options,
+        *options,
     )
     return group
 
@@ -106,7 +101,7 @@ def _move(
     /,
     *,
     documents: Documents,
-    move: Callable[..., Record],
+    move: Move,
     named: str,
     status: str,
     code: str,
@@ -117,27 +112,14 @@ def _move(
         before = documents.get.action(tx, documents.find(tx, named, code))
         return before, move(tx, before.id, status, **given)
 
-    async def work(installation: Installation) -> tuple[Record, Record]:
-        return await (await database_to_change(installation, code)).write(write)
-
-    before, after = command_line.run(work)
+    before, after = write_company(command_line, code, write, needs_room=False)  # a move may use what is kept
     if before == after:
         note(f"{named} was {status} already: nothing was changed.")
     say({"code": named, "status": status, "next": documents.kind.transitions.allowed_from(status)}, as_json)
 
 
-def packaging_option(where: str) -> Callable[[Any], Any]:
-    return click.option(
-        OPTION,
-        multiple=True,
-        metavar="CODE=N",
-        help=f"Returnable packaging that {where}, such as EUR=4; repeat it for several. `wmsd packaging types` "
-        "lists the types.",
-    )
-
-
-def with_packaging(change: Callable[..., Record], where: str) -> Move:
-    """The move of a document whose `change` takes packaging. `where` it goes is the end of the option's help."""
+def with_packaging(change: Callable[..., Record], where: str) -> tuple[Move, Option]:
+    """The move of a document whose `change` takes packaging, and its option, whose help ends with `where`."""
 
     def move(tx: Transaction, document_id: int, status: str, packaging: tuple[str, ...]) -> Record:
         try:
@@ -148,7 +130,14 @@ def with_packaging(change: Callable[..., Record], where: str) -> Move:
             errors = {_place(path, packaging): found for path, found in problem.errors.items()}
             raise invalid(errors) from None
 
-    return Move(move, (packaging_option(where),))
+    option = click.option(
+        OPTION,
+        multiple=True,
+        metavar="CODE=N",
+        help=f"Returnable packaging that {where}, such as EUR=4; repeat it for several. `wmsd packaging types` "
+        "lists the types.",
+    )
+    return move, option
 
 
 def _read(given: tuple[str, ...]) -> list[PackagingLine] | None:
@@ -173,10 +162,8 @@ def _line(text: str, path: str, errors: FieldErrors) -> dict[str, object]:
 def _place(path: str, given: tuple[str, ...]) -> str:
     """A field of a request as an option: `packaging.0.quantity` is the quantity of `--packaging EUR=x`."""
     name, _, rest = path.partition(".")
-    if name != "packaging":
+    if name != "packaging" or not rest:
         return path
-    if not rest:
-        return OPTION
     number, _, field = rest.partition(".")
     text = given[int(number)]
     names = {"": "", "packaging_type_code": f": {text.rpartition('=')[0]}"}

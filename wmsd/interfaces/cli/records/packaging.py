@@ -1,7 +1,7 @@
 """`wmsd packaging`."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, get_args
 
 import click
@@ -22,6 +22,7 @@ from wmsd.interfaces.cli.kit.company_data import (
     write_company,
 )
 from wmsd.interfaces.cli.kit.moments import moment_option
+from wmsd.interfaces.cli.kit.references import DIRECTORY, with_codes
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.packaging import store
 from wmsd.warehouse.packaging.actions import check_movement, record_by_hand
@@ -34,6 +35,25 @@ from wmsd.warehouse.packaging.schema import (
 from wmsd.warehouse.similar_codes import no_such
 
 Row = dict[str, Any]
+BALANCE: Final = {
+    "type": "packaging_type_code",
+    "name": "packaging_type_name",
+    "partner": "partner",
+    "quantity": "quantity",
+    "updated_at": "updated_at",
+}
+"""The columns of a list, and the fields of the records that are in them."""
+MOVEMENT: Final = {
+    "code": "code",
+    "type": "packaging_type_code",
+    "partner": "partner",
+    "direction": "direction",
+    "quantity": "quantity",
+    "occurred_at": "occurred_at",
+    "document_type": "document_type",
+    "document_id": "document_id",
+    "notes": "notes",
+}
 READ_QUANTITY: Final = csv_cells.typed_reader(PackagingMovementFields.model_fields["quantity"])
 
 
@@ -59,7 +79,8 @@ def list_packaging_types(command_line: CommandLine, code: str, as_json: bool) ->
     """List a company's packaging types. `wmsd import packaging-types` makes and renames them."""
 
     def read(tx: Transaction) -> list[Row]:
-        return [_fields(json.loads(text), "code", "name") for text in store.every_type(tx)]
+        records = map(json.loads, store.every_type(tx))
+        return [{"code": record["code"], "name": record["name"]} for record in records]
 
     empty = f"No packaging type yet: wmsd import packaging-types FILE.csv --company {code}"
     say(read_company(command_line, code, read), as_json, empty)
@@ -74,7 +95,7 @@ def list_packaging_balances(command_line: CommandLine, /, **options: Any) -> Non
     A quantity above 0 is what the partner owes the company. A quantity below 0 is what the company owes the
     partner.
     """
-    _list(command_line, PackagingBalancePageQuery, store.balances_page, _balance, "No such balance.", **options)
+    _list(command_line, PackagingBalancePageQuery, store.balances_page, BALANCE, "No such balance.", **options)
 
 
 @packaging_command.command("movements")
@@ -83,9 +104,7 @@ def list_packaging_balances(command_line: CommandLine, /, **options: Any) -> Non
 @with_installation
 def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> None:
     """List the packaging that went out and came in, in the order in which it was recorded."""
-    _list(
-        command_line, PackagingMovementPageQuery, store.movements_page, _movement, "No such movement.", **options
-    )
+    _list(command_line, PackagingMovementPageQuery, store.movements_page, MOVEMENT, "No such movement.", **options)
 
 
 @packaging_command.command("record")
@@ -133,7 +152,7 @@ def _list(
     command_line: CommandLine,
     model: type[PageQuery],
     page_of: Callable[[Transaction, PageQuery], Page],
-    row_of: Callable[[Row, dict[int, str]], Row],
+    columns: Mapping[str, str],
     empty: str,
     *,
     code: str,
@@ -142,7 +161,7 @@ def _list(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Prints a list. `given` are the other fields of the query."""
+    """Prints a list. `columns` are its columns and their fields, `given` the other fields of the query."""
 
     def read(tx: Transaction) -> tuple[list[Row], int]:
         query = {name: value for name, value in given.items() if value is not None}
@@ -155,8 +174,8 @@ def _list(
                 tx, "packaging type", "packaging_types", type_code, store.type_id_of_code(tx, type_code)
             )
         found = page_of(tx, validate_model(model, query))
-        partners = directory.codes_by_id(tx, directory.PARTNERS)
-        return [row_of(record, partners) for record in json.loads(f"[{found.records}]")], found.total
+        records = with_codes(tx, DIRECTORY, json.loads(f"[{found.records}]"))
+        return [{name: record[field] for name, field in columns.items()} for record in records], found.total
 
     rows, total = read_company(command_line, code, read)
     say_page(rows, total, given["page"], as_json, empty)
@@ -166,26 +185,3 @@ def _known(tx: Transaction, noun: str, table: str, code: str, record_id: int | N
     if record_id is None:
         raise no_such(tx, noun, table, code)
     return record_id
-
-
-def _balance(record: Row, partners: dict[int, str]) -> Row:
-    return {
-        "type": record["packaging_type_code"],
-        "name": record["packaging_type_name"],
-        "partner": partners[record["partner_id"]],
-        "quantity": record["quantity"],
-        "updated_at": record["updated_at"],
-    }
-
-
-def _movement(record: Row, partners: dict[int, str]) -> Row:
-    return {
-        "code": record["code"],
-        "type": record["packaging_type_code"],
-        "partner": partners[record["partner_id"]],
-        **_fields(record, "direction", "quantity", "occurred_at", "document_type", "document_id", "notes"),
-    }
-
-
-def _fields(record: Row, *names: str) -> Row:
-    return {name: record[name] for name in names}

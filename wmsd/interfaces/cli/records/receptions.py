@@ -5,5 +5,5 @@ from wmsd.warehouse.receptions.kind import RECEPTIONS
 from wmsd.warehouse.receptions.rules import FINAL
 
 reception_command = document_command(
-    RECEPTIONS, with_packaging(RECEPTIONS.change, f"comes in from the supplier with the move to {FINAL}")
+    RECEPTIONS, *with_packaging(RECEPTIONS.change, f"comes in from the supplier with the move to {FINAL}")
 )

@@ -1,33 +1,184 @@
-"""The commands of records that people name by a code, `list`, `show`, `create` and `change`, made from the
-declarations of their operations. Those of documents have the first two as well.
+"""What the commands of a kind of record follow from, and the commands `list`, `show`, `create` and `change`.
+
+They are made from the declarations of the operations. The commands of documents have `list` and `show` as well.
 """
 
 import json
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import Any, Final
 
 import click
 
-from wmsd.contract.validation import validate_model
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import FieldErrors, Problem
+from wmsd.contract.fields import Input, Recorded
+from wmsd.contract.operation import Operation
+from wmsd.contract.results import Record
+from wmsd.contract.validation import validate_model, well_formed
 from wmsd.db.engine.transaction import Transaction
-from wmsd.interfaces.cli.kit.command_line import FIELD, CommandLine, json_option, say, with_installation
+from wmsd.dispatch.decoding import may_have_more, with_references
+from wmsd.dispatch.record_audit import Entry, act_and_audit
+from wmsd.dispatch.record_audit import write_audit_entry as write_audit
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.cli.kit.command_line import (
+    CommandLine,
+    cell_text,
+    json_option,
+    note,
+    say,
+    with_installation,
+)
 from wmsd.interfaces.cli.kit.company_data import (
+    Option,
     company_option,
+    database_to_change,
     options_of,
     paging_options,
     read_company,
     say_page,
 )
-from wmsd.interfaces.cli.kit.field_options import values_of_options
-from wmsd.interfaces.cli.kit.record_changes import change_record, create_record
-from wmsd.interfaces.cli.kit.record_kind import SORT, RecordCommands, RecordKind, Rows
-from wmsd.interfaces.cli.kit.references import with_codes
+from wmsd.interfaces.cli.kit.field_options import (
+    FieldOption,
+    options_of_body,
+    options_of_query,
+    values_of_options,
+)
+from wmsd.interfaces.cli.kit.operations import FIELD, not_there
+from wmsd.interfaces.cli.kit.references import DIRECTORY, References, Row, with_codes
+from wmsd.tenants.companies.store import field_differences
+from wmsd.warehouse.directory.imports import laid_over, nest_address
+from wmsd.warehouse.similar_codes import similar_code
+
+SORT: Final = "sort"
+BY_ID: Final = "id:"
+NARROWEST: Final = 80
+BETWEEN: Final = 2
+LEAST: Final = 8
+"""The characters that stay of the widest column, whatever the others take."""
+Rows = list[Row]
+Values = Mapping[str, object]
 
 
-def add_command(
-    group: click.Group, name: str, does: str, action: Callable[..., None], *options: Callable[[Any], Any]
-) -> None:
+@dataclass(frozen=True)
+class RecordKind:
+    """Records that people name by a code, and the operations that read them. `listed` are the columns that people
+    see in a list.
+    """
+
+    noun: str
+    table: str
+    id_of_code: Callable[[Transaction, str], int | None]
+    list: Operation
+    get: Operation
+    listed: tuple[str, ...]
+
+    @property
+    def argument(self) -> str:
+        """What the code of a record is called in the usage of a command."""
+        return self.noun.split()[-1].upper()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The fields of a record that are tables of their own."""
+        return ()
+
+    @property
+    def references(self) -> References:
+        return DIRECTORY
+
+    @cached_property
+    def filters(self) -> tuple[FieldOption, ...]:
+        query: Any = self.list.query
+        return options_of_query(query, [*query.filter_names(), SORT])
+
+    def find(self, tx: Transaction, named: str, company: str) -> int:
+        """The id of the record with this code. Raises Problem (404)."""
+        found = self.id_of_code(tx, named)
+        if found is None:
+            lists = f"{self.noun.replace(' ', '-')} list --company {company}"
+            raise Problem("NOT_FOUND", not_there(tx, self.noun, self.table, named, lists))
+        return found
+
+    def rows(self, tx: Transaction, records: Rows, as_json: bool) -> Rows:
+        """The rows of a list."""
+        coded = with_codes(tx, self.references, records)
+        return [{name: _cell(record[name]) for name in self.listed} for record in coded]
+
+
+def _cell(value: Any) -> Any:
+    return len(value) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class RecordCommands(RecordKind):
+    """Records that commands make and change too, by these operations."""
+
+    create: Operation
+    change: Operation
+
+    @cached_property
+    def fields(self) -> tuple[FieldOption, ...]:
+        return options_of_body(self.create)
+
+    @cached_property
+    def changes(self) -> tuple[FieldOption, ...]:
+        return options_of_body(self.change)
+
+    def find(self, tx: Transaction, named: str, company: str) -> int:
+        """The id of the record with this code, or with the id 7 when it is named `id:7`. Raises Problem (404).
+
+        A number alone is never an id: a mistyped code would be another record.
+        """
+        try:
+            return super().find(tx, named, company)
+        except Problem as problem:
+            if named.startswith(BY_ID) and self._with_id(tx, named.removeprefix(BY_ID)) is not None:
+                return int(named.removeprefix(BY_ID))
+            if (other := self._with_id(tx, named)) is None:
+                raise
+            sentence = f"{problem.message} {other} has the id {named}, and is named {BY_ID}{named} too."
+            raise Problem("NOT_FOUND", sentence) from None
+
+    def _with_id(self, tx: Transaction, text: str) -> str | None:
+        """The code of the record with this id."""
+        if not (text.isascii() and text.isdecimal()):
+            return None
+        try:
+            code: str = json.loads(self.get.action(tx, int(text)).json)["code"]
+        except (Problem, OverflowError):
+            return None
+        return code
+
+    def rows(self, tx: Transaction, records: Rows, as_json: bool) -> Rows:
+        """As JSON the whole records; for people, rows that fit the terminal."""
+        return records if as_json else fitted(super().rows(tx, records, as_json))
+
+
+def fitted(rows: Rows) -> Rows:
+    """The rows with the longest texts cut, except in the first column, which names the record."""
+    if not rows:
+        return rows
+    widest = shutil.get_terminal_size().columns if sys.stdout.isatty() else NARROWEST
+    table = [{name: cell_text(value) for name, value in row.items()} for row in rows]
+    others = list(table[0])[1:]
+    widths = {name: max(len(name), *(len(row[name]) for row in table)) for name in table[0]}
+    for _ in others:
+        over = sum(widths.values()) + BETWEEN * len(others) - max(widest, NARROWEST)
+        longest = max(others, key=lambda name: widths[name])
+        if over <= 0 or widths[longest] <= LEAST:
+            break
+        widths[longest] = max(LEAST, len(longest), widths[longest] - over)
+    return [{name: _cut(text, widths[name]) for name, text in row.items()} for row in table]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def add_command(group: click.Group, name: str, does: str, action: Callable[..., None], *options: Option) -> None:
     command = options_of(*options, json_option)(with_installation(action))
     group.command(name, help=does)(command)
 
@@ -61,7 +212,7 @@ def record_command(kind: RecordCommands) -> click.Group:
         group,
         "create",
         f"Make {article} {noun} with the code CODE. A field that is not given has its default.",
-        partial(create_record, kind=kind),
+        partial(_create, kind=kind),
         click.argument(f"{FIELD}code", metavar="CODE"),
         company_option,
         *(each.decorator() for each in kind.fields if each.path != "code"),
@@ -71,7 +222,7 @@ def record_command(kind: RecordCommands) -> click.Group:
         "change",
         f"Change the {noun} with the code {argument}, or an id such as id:7, and show what was before and "
         'after. A field that is not given stays as it is; an empty text, such as "", clears an optional field.',
-        partial(change_record, kind=kind),
+        partial(_change, kind=kind),
         click.argument("named", metavar=argument),
         company_option,
         *(each.decorator() for each in kind.changes),
@@ -118,3 +269,94 @@ def _show(command_line: CommandLine, /, *, kind: RecordKind, named: str, code: s
     for table in tables:
         click.echo()
         say(table, as_json)
+
+
+def _create(command_line: CommandLine, /, *, kind: RecordCommands, code: str, as_json: bool, **given: Any) -> None:
+    values, errors = values_of_options(kind.fields, given)
+
+    def write(tx: Transaction) -> tuple[Record, Entry | None]:
+        body = _body(tx, kind.create, values, errors, {})
+        return act_and_audit(tx, kind.create, code, {"body": body})
+
+    made = json.loads(_written(command_line, code, write).json)
+    say(made if as_json else {"id": made["id"], "code": made["code"], "name": made["name"]}, as_json)
+
+
+def _change(
+    command_line: CommandLine, /, *, kind: RecordCommands, named: str, code: str, as_json: bool, **given: Any
+) -> None:
+    values, errors = values_of_options(kind.changes, given)
+    if not values:
+        raise click.UsageError("Nothing to change: give an option for each field that changes, such as --name.")
+    shown: list[Row] = []
+
+    def write(tx: Transaction) -> tuple[Record, Entry | None]:
+        record_id = kind.find(tx, named, code)
+        before = json.loads(kind.get.action(tx, record_id).json)
+        body = _body(tx, kind.change, values, errors, {"id": record_id}, before)
+        record, entry = act_and_audit(tx, kind.change, code, {"id": record_id, "body": body})
+        after = json.loads(record.json)
+        shown[:] = [before, after] if as_json else with_codes(tx, kind.references, [before, after])
+        return record, entry
+
+    _written(command_line, code, write)
+    before, after = shown
+    changed: dict[str, Any] = {
+        name: each for name, each in field_differences(before, after).items() if name not in Recorded.READ_ONLY
+    }
+    if as_json:
+        say({"id": after["id"], "code": after["code"], "changed": changed}, True)
+    elif changed:
+        note(f"Changed: the {kind.noun} {after['code']}.")
+        say([{"field": name, **each} for name, each in changed.items()], False)
+    else:
+        note(f"Nothing differs: the {kind.noun} {before['code']} is so already.")
+
+
+def _written(
+    command_line: CommandLine, code: str, write: Callable[[Transaction], tuple[Record, Entry | None]]
+) -> Record:
+    async def work(installation: Installation) -> Record:
+        installation.folder.check_room()
+        record, entry = await (await database_to_change(installation, code)).write(write)
+        if entry is not None:
+            await write_audit(installation.platform, entry)
+        return record
+
+    return command_line.run(work)
+
+
+def _body(
+    tx: Transaction,
+    operation: Operation,
+    given: Values,
+    unread: FieldErrors,
+    named: Values,
+    current: Values | None = None,
+) -> Input:
+    """The body of the operation. Raises Problem with every error at once, those of references too, as the API."""
+    values, errors = _with_ids(tx, given, unread)
+    sent = laid_over(current or {}, nest_address(values))
+    body = {name: sent[name] for name in nest_address(values)}
+    assert operation.body is not None
+    try:
+        return validate_model(operation.body, body, errors)
+    except Problem as problem:
+        if operation.references is None or not may_have_more(problem):
+            raise
+        found = operation.references(tx, well_formed(body, problem.errors), named)
+        raise with_references(problem, found) from None
+
+
+def _with_ids(tx: Transaction, given: Values, unread: FieldErrors) -> tuple[Values, FieldErrors]:
+    """The values with the ids of the records that are named by their codes."""
+    values, errors = dict(given), dict(unread)
+    for name in values.keys() & DIRECTORY.keys():
+        reference, named = DIRECTORY[name], values[name]
+        if named is not None:
+            values[name] = reference.find(tx, str(named))
+            if values[name] is None:
+                meant = similar_code(tx, reference.table, str(named))
+                nearest = [] if meant is None else [f"{meant} is the nearest code"]
+                errors[name] = [f"is not a {reference.noun} of this company", *nearest]
+    return values, errors

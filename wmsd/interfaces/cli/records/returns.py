@@ -9,7 +9,7 @@ from wmsd.base.problems import Problem, invalid
 from wmsd.contract.results import Record
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
-from wmsd.interfaces.cli.records.document_commands import Move, document_command
+from wmsd.interfaces.cli.records.document_commands import document_command
 from wmsd.warehouse.returns.actions import apply_return_change
 from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.returns.rules import DISPOSITIONS, Disposition, Status
@@ -47,4 +47,4 @@ def _without(tx: Transaction, return_id: int, status: Status) -> Record:
         raise invalid({"--disposition": [sentence]}) from None
 
 
-return_command = document_command(RETURNS, Move(_move, (disposition_option,)))
+return_command = document_command(RETURNS, _move, disposition_option)

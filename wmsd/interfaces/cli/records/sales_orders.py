@@ -5,5 +5,5 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 from wmsd.warehouse.sales_orders.rules import LOADED
 
 sales_order_command = document_command(
-    SALES_ORDERS, with_packaging(SALES_ORDERS.change, f"goes out to the partner with the move to {LOADED}")
+    SALES_ORDERS, *with_packaging(SALES_ORDERS.change, f"goes out to the partner with the move to {LOADED}")
 )

@@ -4,12 +4,12 @@ import csv
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Final
 
 import click
 
-from wmsd.installation.open_installation import Installation
+from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
     cell_text,
@@ -24,7 +24,7 @@ from wmsd.tenants.companies import company_admin_store
 MOST: Final = 100_000
 LOOK_SECONDS: Final = 1.0
 Rows = list[dict[str, Any]]
-Reading = Callable[[Installation], Awaitable[Rows]]
+Reading = Callable[[Transaction], Rows]
 
 
 @click.command("audit")
@@ -64,16 +64,12 @@ def audit_command(
         raise click.UsageError("Give --follow or --until, not both.")
     filters["subject"] = company if subject is None else subject
 
-    def read(after: int, most: int) -> Reading:
-        async def work(installation: Installation) -> Rows:
-            wanted = {**filters, "after": after, "limit": most}
-            return await installation.platform.read(lambda tx: company_admin_store.audit_entries(tx, **wanted))
+    def entries(after: int, most: int) -> Reading:
+        return lambda tx: company_admin_store.audit_entries(tx, **filters, after=after, limit=most)
 
-        return work
-
-    found = command_line.run(read(0, limit))
+    found = command_line.read(entries(0, limit))
     if follow:
-        _follow(command_line, read, found, as_csv, as_json)
+        _follow(command_line, entries, found, as_csv, as_json)
     elif as_json:
         say(found, True)
     elif as_csv:
@@ -83,7 +79,11 @@ def audit_command(
 
 
 def _follow(
-    command_line: CommandLine, read: Callable[[int, int], Reading], found: Rows, as_csv: bool, as_json: bool
+    command_line: CommandLine,
+    entries: Callable[[int, int], Reading],
+    found: Rows,
+    as_csv: bool,
+    as_json: bool,
 ) -> None:
     """Looks again and again. A command that held the file open would hold up a server that wants to stop."""
     last, is_first = 0, True
@@ -94,7 +94,7 @@ def _follow(
             sys.stdout.flush()
             last = found[-1]["id"] if found else last
             time.sleep(LOOK_SECONDS)
-            found = command_line.run_again(read(last, MOST))
+            found = command_line.read(entries(last, MOST), is_again=True)
     except KeyboardInterrupt:
         pass
 

@@ -5,23 +5,25 @@ from typing import Any, Final
 
 import click
 
+from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.contract import csv_cells
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.company_data import database_to_change
 from wmsd.interfaces.cli.kit.operations import act
-from wmsd.interfaces.cli.tenants import policy_options
-from wmsd.platform import company_policies
+from wmsd.platform.company_policies import POLICIES, policies_as_json
 from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import CompanyChanges, CompanySettingsPatch
 
+NONE: Final = "none"
 LIMITS: Final = ("requests_per_minute", "graphql_per_minute", "quota_megabytes")
 
 
 def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> None:
     """`given`: by the name of each option; None for one that was not given."""
-    rules = {name: given[name] for name in company_policies.POLICIES if given[name] is not None}
+    rules = {name: given[name] for name in POLICIES if given[name] is not None}
     fields = {name: given[name] for name in CompanyChanges.model_fields if given[name] is not None}
     if given["operator_code"] is not None and given["no_operator"]:
         raise click.UsageError("Give --operator or --no-operator, not both.")
@@ -33,12 +35,12 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
     if given["operator_code"] is not None or given["no_operator"]:
         settings["operator_code"] = given["operator_code"]
     body = validate_model(CompanySettingsPatch, settings) if settings else None
-    set_rules = policy_options.setter(rules) if rules else None
+    policies = _policies(rules)
 
     async def work(installation: Installation) -> None:
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
-        if set_rules is not None:  # first: they are in another file, and the audit must hold only what was done
-            await _set_rules(installation, code, set_rules)
+        if policies:  # first: they are in another file, and the audit must hold only what was done
+            await _set_policies(installation, code, policies)
         if body is not None:
             await act(installation, company_administration.change_company_record, id=company.id, body=body)
 
@@ -46,11 +48,33 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
     note(f"{code} is changed.")
 
 
-async def _set_rules(installation: Installation, code: str, set_rules: policy_options.Setter) -> None:
+def _policies(given: Mapping[str, str]) -> dict[str, int | None]:
+    """What the company's file holds for these texts. Raises Problem (422) with what is wrong with them."""
+    errors: FieldErrors = {}
+    values: dict[str, int | None] = {}
+    for name, text in given.items():
+        policy = POLICIES[name]
+        if policy.is_optional and text.strip().lower() == NONE:
+            values[name] = None
+            continue
+        try:
+            number = csv_cells.typed_reader(policy.model.model_fields[name])(text)
+            values[name] = getattr(validate_model(policy.model, {name: number}), name)
+        except Problem as problem:
+            errors |= problem.errors
+        except ValueError as error:
+            errors[name] = [str(error)]
+    if errors:
+        raise invalid(errors)
+    return values
+
+
+async def _set_policies(installation: Installation, code: str, policies: Mapping[str, int | None]) -> None:
     def write(tx: Transaction) -> dict[str, object]:
-        before = company_policies.policies_as_json(tx)
-        set_rules(tx)
-        return store.field_differences(before, company_policies.policies_as_json(tx))
+        before = policies_as_json(tx)
+        for name, value in policies.items():
+            POLICIES[name].write(tx, value)
+        return store.field_differences(before, policies_as_json(tx))
 
     changed = await (await database_to_change(installation, code)).write(write)
     await installation.platform.write(lambda tx: store.write_audit(tx, "company.policies", code, changed))

@@ -14,14 +14,13 @@ from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import (
-    RESET_PASSWORD,
     CommandLine,
     json_option,
     note,
     say,
     with_installation,
 )
-from wmsd.interfaces.cli.kit.operations import SITE_ADMIN, act, errors_by_options
+from wmsd.interfaces.cli.kit.operations import RESET_PASSWORD, SITE_ADMIN
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.platform import user_overview
 from wmsd.tenants.accounts import last_admin, store, user_administration, ways_in
@@ -33,7 +32,6 @@ ABILITIES_HELP: Final = (
     f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
     "returns:write too where the settings require it."
 )
-OPTIONS: Final = {"email": "--email", "company_codes": "--add-company"}
 
 WAITS: Final = (
     "Waiting: {waiting}. {email} must sign in by single sign-on, or choose a password at a new link, because "
@@ -43,21 +41,20 @@ WAITS: Final = (
 email_argument = click.argument("email")
 
 
-def ended(before: Holdings, after: Holdings) -> str:
-    """Such as `the password, 2 sessions`; empty when nothing has."""
+@click.group()
+def user_command() -> None:
+    """Make and change users. A password is never given as an argument, because others could see it."""
+
+
+def ways_in_sentence(before: Holdings, after: Holdings) -> str:
+    """What has ended, such as `the password, 2 sessions`, as a sentence."""
     parts = [
         *(["the password"] if before.password and not after.password else []),
         *(["the link to a new password"] if before.link and not after.link else []),
         *_counted(before.sessions - after.sessions, "session"),
         *_counted(before.tokens - after.tokens, "token"),
     ]
-    return ", ".join(parts)
-
-
-def ways_in_sentence(before: Holdings, after: Holdings) -> str:
-    """The same as a sentence."""
-    ending = ended(before, after)
-    return f"This has ended: {ending}." if ending else "No link, session or token has ended."
+    return f"This has ended: {', '.join(parts)}." if parts else "No link, session or token has ended."
 
 
 def _counted(number: int, noun: str) -> list[str]:
@@ -69,7 +66,7 @@ def abilities_in_words(abilities: Sequence[str]) -> list[str]:
     return ["everything in these companies"] if EVERYTHING in abilities else list(abilities)
 
 
-@click.command("show")
+@user_command.command("show")
 @email_argument
 @json_option
 @with_installation
@@ -106,16 +103,20 @@ def active(tx: Transaction, email: str) -> User:
     return user
 
 
-async def find_user(installation: Installation, email: str) -> int:
-    return await installation.platform.read(lambda tx: user_of(tx, email).id)
-
-
-@click.command("change")
+@user_command.command("change")
 @email_argument
 @click.option("--name", help="What people call it.")
-@click.option("--email", "new_email", metavar="NEW", help="The e-mail address with which it signs in from now on.")
+@click.option(
+    "--email", "field_email", metavar="NEW", help="The e-mail address with which it signs in from now on."
+)
 @click.option("--role", type=click.Choice(list(ROLES)), help="What it may do, and where.")
-@click.option("--add-company", "added", multiple=True, metavar="CODE", help="A company more; repeat for several.")
+@click.option(
+    "--add-company",
+    "field_company_codes",
+    multiple=True,
+    metavar="CODE",
+    help="A company more; repeat for several.",
+)
 @click.option(
     "--remove-company", "removed", multiple=True, metavar="CODE", help="A company less; repeat likewise."
 )
@@ -128,8 +129,8 @@ def change_user(
     command_line: CommandLine,
     /,
     email: str,
-    new_email: str | None,
-    added: tuple[str, ...],
+    field_email: str | None,
+    field_company_codes: tuple[str, ...],
     removed: tuple[str, ...],
     abilities: tuple[str, ...],
     clear_abilities: bool,
@@ -146,7 +147,7 @@ def change_user(
     fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if abilities or clear_abilities:
         fields["abilities"] = list(abilities)
-    if not (fields or new_email or added or removed):
+    if not (fields or field_email or field_company_codes or removed):
         raise click.UsageError(
             "Nothing to change: give --name, --email, --role, --add-company, --remove-company, --ability or "
             "--clear-abilities."
@@ -159,25 +160,24 @@ def change_user(
         before = json.loads(user_administration.get_user_record.action(tx, SITE_ADMIN, user_id).json)
         if abilities and (given["role"] or before["role"]) != "member":
             raise invalid({"--ability": ["must not be given: an admin has all of them"]})
-        if added or removed:
-            fields["company_codes"] = _companies(before["company_codes"], added, removed)
+        if field_company_codes or removed:
+            fields["company_codes"] = _companies(before["company_codes"], field_company_codes, removed)
         after = before
         if fields:
             body = validate_model(UserSettingsPatch, fields)
             after = json.loads(user_administration.change_user.action(tx, SITE_ADMIN, user_id, body).json)
-        if new_email is not None:
-            body_of_email = validate_model(UserEmail, {"email": new_email})
+        if field_email is not None:
+            body_of_email = validate_model(UserEmail, {"email": field_email})
             after = json.loads(
                 user_administration.change_user_email.action(tx, SITE_ADMIN, user_id, body_of_email).json
             )
         return held, dict(after), ways_in.of_user(tx, user_id)
 
-    with errors_by_options(OPTIONS):
-        before, user, after = command_line.write(write)
+    before, user, after = command_line.write(write)
     link_ends = before.link and not after.link
     why = ""
     if link_ends:
-        before_it = "went to the old address" if new_email is not None else "was made before the rights changed"
+        before_it = "went to the old address" if field_email is not None else "was made before the rights changed"
         why = f" It {before_it}, and somebody else may have kept it."
     note(f"{user['email']} is changed. {ways_in_sentence(before, after)}{why}")
     if waiting := waiting_in_words(user):
@@ -206,18 +206,13 @@ def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[st
     return [*(code for code in before if code not in removed), *(code for code in added if code not in before)]
 
 
-@click.command("enable")
+@user_command.command("enable")
 @email_argument
 @with_installation
 def enable_user(command_line: CommandLine, email: str) -> None:
     """Let the user EMAIL in again. Its password counts again, and so do its tokens that were not revoked."""
-
-    async def work(installation: Installation) -> dict[str, Any]:
-        return dict(
-            await act(installation, user_administration.let_in_user, id=await find_user(installation, email))
-        )
-
-    answer = command_line.run(work)
+    let_in = user_administration.let_in_user.action
+    answer = command_line.write(lambda tx: let_in(tx, SITE_ADMIN, user_of(tx, email).id))
     note(answer["message"])
     if answer["needs_link"]:
         _lead_to_link(email.lower())
@@ -227,7 +222,7 @@ def _lead_to_link(email: str) -> None:
     note(f"Make a link to a new password: {RESET_PASSWORD} {shlex.quote(email)}")
 
 
-@click.command("delete")
+@user_command.command("delete")
 @email_argument
 @yes_option
 @with_installation
@@ -256,11 +251,3 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
 
     answer, held = command_line.run(work) if yes else command_line.run_again(work)
     note(f"{answer['message']} {ways_in_sentence(held, ways_in.NONE)}")
-
-
-COMMANDS: Final = (
-    show_user,
-    change_user,
-    enable_user,
-    delete_user,
-)

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -13,13 +13,11 @@ from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database
-from wmsd.interfaces.cli.kit.operations import act, errors_by_options
+from wmsd.interfaces.cli.kit.operations import SITE_ADMIN
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_option
 from wmsd.interfaces.cli.tenants import company_archives
 from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import CompanyCode, NewCompany
-
-OF_NEW_CODE: Final = {"code": "NEW_CODE"}
 
 
 @click.group()
@@ -124,22 +122,17 @@ def change_company(command_line: CommandLine, /, code: str, **given: Any) -> Non
 
 @company_command.command("rename")
 @click.argument("code")
-@click.argument("new_code")
+@click.argument("field_code", metavar="NEW_CODE")
 @with_installation
-def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
+def rename_company(command_line: CommandLine, code: str, field_code: str) -> None:
     """Give the company CODE the code NEW_CODE.
 
     Its id stays, so programs that send it notice nothing. Commands and rules of single sign-on name the new code.
     """
-
-    async def work(installation: Installation) -> None:
-        body = validate_model(CompanyCode, {"code": new_code})
-        company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
-        await act(installation, company_administration.rename_company_record, id=company.id, body=body)
-
-    with errors_by_options(OF_NEW_CODE):
-        command_line.run(work)
-    note(f"{code} is called {new_code} now.")
+    rename = company_administration.rename_company_record.action
+    body = validate_model(CompanyCode, {"code": field_code})
+    command_line.write(lambda tx: rename(tx, SITE_ADMIN, actions.company_of_code(tx, code).id, body))
+    note(f"{code} is called {field_code} now.")
     providers = command_line.settings.sign_on.providers
     if any(code in rule.companies for provider in providers for rule in provider.rules):
         note(f"Rules of single sign-on name {code}: change it in sign_on.providers, and start the server again.")
@@ -350,20 +343,19 @@ def import_company(
 
 @company_command.command("clone")
 @click.argument("code")
-@click.argument("new_code")
+@click.argument("field_code", metavar="NEW_CODE")
 @click.option("--name", help="What people call the copy.  [default: the name, and (copy)]")
 @click.option("--sandbox/--no-sandbox", default=True, help="A company for trying things out, or a real one.")
 @json_option
 @with_installation
 def clone_company(
-    command_line: CommandLine, code: str, new_code: str, name: str | None, sandbox: bool, as_json: bool
+    command_line: CommandLine, code: str, field_code: str, name: str | None, sandbox: bool, as_json: bool
 ) -> None:
     """Copy the company CODE to the new company NEW_CODE, to practise with.
 
     It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
     """
-    with errors_by_options(OF_NEW_CODE):
-        company_archives.clone(command_line, code, new_code, name, sandbox, as_json)
+    company_archives.clone(command_line, code, field_code, name, sandbox, as_json)
 
 
 @company_command.command("suspend")

@@ -3,7 +3,7 @@
 import click
 
 from wmsd.contract.fields import MAX_ID
-from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, say_token, with_installation
 from wmsd.tenants.accounts import kernel_tokens
 from wmsd.tenants.accounts.kernel_tokens import Made
 
@@ -41,10 +41,7 @@ def rotate_token(command_line: CommandLine, at_once: bool, as_json: bool) -> Non
 
 def _show(made: Made, sentence: str, as_json: bool) -> None:
     note(sentence)
-    if as_json:
-        say({"id": made.id, "token": made.token, "created_at": made.created_at}, as_json)
-    else:
-        click.echo(made.token)
+    say_token({"id": made.id, "token": made.token, "created_at": made.created_at}, as_json)
 
 
 @kernel_token_command.command("list")

@@ -1,15 +1,14 @@
 """`wmsd operator`."""
 
-from typing import Any, Final
+from dataclasses import asdict
+from typing import Final
 
 import click
 
 from wmsd.base.problems import Problem
-from wmsd.contract.context import Operator
 from wmsd.contract.validation import validate_model
-from wmsd.installation.open_installation import Installation
+from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.operations import act
 from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import NewOperator, OperatorChanges
 from wmsd.tenants.companies.unknown_codes import similar_code
@@ -54,16 +53,16 @@ def change_operator(command_line: CommandLine, /, code: str, **given: str | bool
         raise click.UsageError("Nothing to change: give --name, --sandbox or --webhooks.")
     changes = validate_model(OperatorChanges, given)
 
-    async def work(installation: Installation) -> None:
-        operators = await installation.platform.read(store.operators)
+    def change(tx: Transaction) -> None:
+        operators = store.operators(tx)
         known = {each.code: each.id for each in operators}
         if code not in known:
             meant = similar_code(code, operators)
             did_you_mean = "" if meant is None else f" Did you mean {meant}?"
             raise Problem("NOT_FOUND", f"There is no such operator as {code}.{did_you_mean}")
-        await act(installation, company_administration.change_operator_record, id=known[code], body=changes)
+        company_administration.change_operator_record.action(tx, known[code], changes)
 
-    command_line.run(work)
+    command_line.write(change)
     note(f"{code} is changed.")
 
 
@@ -72,15 +71,5 @@ def change_operator(command_line: CommandLine, /, code: str, **given: str | bool
 @with_installation
 def list_operators(command_line: CommandLine, as_json: bool) -> None:
     """List the operators."""
-    rows = [_operator_row(operator) for operator in command_line.read(store.operators)]
+    rows = [asdict(operator) for operator in command_line.read(store.operators)]
     say(rows, as_json, "No operator yet: wmsd operator create CODE --name NAME")
-
-
-def _operator_row(operator: Operator) -> dict[str, Any]:
-    return {
-        "id": operator.id,
-        "code": operator.code,
-        "name": operator.name,
-        "sandbox": operator.sandbox,
-        "sandbox_webhooks": operator.sandbox_webhooks,
-    }

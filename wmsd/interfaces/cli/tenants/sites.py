@@ -6,7 +6,7 @@ import click
 
 from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, say_token, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database
 from wmsd.platform.sites import active_warehouse
 from wmsd.tenants.companies.actions import company_of_code
@@ -51,7 +51,7 @@ def create_site(command_line: CommandLine, company: str, warehouse: str, name: s
     note(f"The token of {name}, {warehouse} of {company}. It is shown this once.")
     if off:
         note(f"It opens nothing yet: wmsd module enable {company} {' '.join(off)}")
-    _say_token(site_id, company, warehouse, token, as_json)
+    say_token({"id": site_id, "company": company, "warehouse": warehouse, "token": token}, as_json)
 
 
 @site_command.command("list")
@@ -78,7 +78,7 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
     site_id, token = command_line.run(work)
     ends = "is refused now" if at_once else f"is good for another {KEPT // timedelta(hours=1)} hours"
     note(f"The new token of {warehouse} of {company}; the one before {ends}. It is shown this once.")
-    _say_token(site_id, company, warehouse, token, as_json)
+    say_token({"id": site_id, "company": company, "warehouse": warehouse, "token": token}, as_json)
 
 
 @site_command.command("revoke")
@@ -89,10 +89,3 @@ def revoke_site(command_line: CommandLine, company: str, warehouse: str) -> None
     """End all tokens of a site. `wmsd site rotate` opens it again."""
     is_new = command_line.write(lambda tx: actions.revoke_site(tx, company, warehouse))
     note(f"The site {warehouse} of {company} {'is revoked' if is_new else 'was revoked before'}.")
-
-
-def _say_token(site_id: int, company: str, warehouse: str, token: str, as_json: bool) -> None:
-    if as_json:
-        say({"id": site_id, "company": company, "warehouse": warehouse, "token": token}, as_json)
-    else:
-        click.echo(token)

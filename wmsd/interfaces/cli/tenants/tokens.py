@@ -2,8 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, Final
 
@@ -82,7 +81,7 @@ def create_token(
     async def work(installation: Installation) -> str:
         def create(tx: Transaction) -> str:
             user = active(tx, email)
-            with _told_what_it_has(user, abilities):
+            try:
                 return actions.create_token(
                     tx,
                     email=email,
@@ -92,6 +91,8 @@ def create_token(
                     lifetime=lifetime,
                     whitelist=installation.abilities,
                 )
+            except Problem as problem:
+                raise _told_what_it_has(problem, user, abilities) from None
 
         return await installation.platform.write(create)
 
@@ -102,21 +103,17 @@ def create_token(
     click.echo(token)
 
 
-@contextmanager
-def _told_what_it_has(user: User, asked: Sequence[str]) -> Iterator[None]:
+def _told_what_it_has(problem: Problem, user: User, asked: Sequence[str]) -> Problem:
     """Where the user lacks an ability, says which ones it has, and how it gets those that are asked for."""
-    try:
-        yield
-    except Problem as problem:
-        if problem.code != "FORBIDDEN":
-            raise
-        wanted = [EVERYTHING] if EVERYTHING in asked else dict.fromkeys([*user.abilities, *asked])
-        options = " ".join(f"--ability {shlex.quote(each)}" for each in wanted)
-        raise Problem(
-            problem.code,
-            f"{problem.message} It has {', '.join(user.abilities) or 'no ability'}. To give it more: "
-            f"wmsd user change {shlex.quote(user.email)} {options}",
-        ) from None
+    if problem.code != "FORBIDDEN":
+        return problem
+    wanted = [EVERYTHING] if EVERYTHING in asked else dict.fromkeys([*user.abilities, *asked])
+    options = " ".join(f"--ability {shlex.quote(each)}" for each in wanted)
+    return Problem(
+        problem.code,
+        f"{problem.message} It has {', '.join(user.abilities) or 'no ability'}. To give it more: "
+        f"wmsd user change {shlex.quote(user.email)} {options}",
+    )
 
 
 @token_command.command("list")

@@ -2,41 +2,40 @@
 
 import shlex
 import sys
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import click
 
-from wmsd.base.problems import invalid
+from wmsd.base.problems import Problem, invalid
 from wmsd.contract.access import ROLES
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.operations import act
-from wmsd.interfaces.cli.tenants import change_user, user_links
+from wmsd.interfaces.cli.kit.operations import SITE_ADMIN, act
+from wmsd.interfaces.cli.kit.shown_address import address_of_links, is_of_this_machine
 from wmsd.interfaces.cli.tenants.change_user import (
     ABILITIES_HELP,
     abilities_in_words,
     active,
+    email_argument,
+    user_command,
     user_of,
     ways_in_sentence,
 )
-from wmsd.interfaces.cli.tenants.user_links import link_to_password
-from wmsd.tenants.accounts import actions, second_factor_actions, store, ways_in
+from wmsd.interfaces.pages.kit.addresses import FIRST_ADMIN, WELCOME
+from wmsd.tenants.accounts import actions, invitations, second_factor_actions, store, ways_in
 from wmsd.tenants.accounts import user_administration as users
 from wmsd.tenants.accounts.password_strength import IN_WORDS, password_errors
 from wmsd.tenants.accounts.schema import NewUser
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.one_time_links import first_admin
 from wmsd.tenants.sign_on import actions as sign_on
 
 password_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from the first line of standard input."
 )
-
-
-@click.group()
-def user_command() -> None:
-    """Make and change users. A password is never given as an argument, because others could see it."""
 
 
 @user_command.command("create")
@@ -240,5 +239,57 @@ def _check_password(password: str, email: str, name: str) -> None:
         raise invalid(errors)
 
 
-for command in (*change_user.COMMANDS, *user_links.COMMANDS):
-    user_command.add_command(command)
+WORKS_ONCE: Final = f"It works once, for {invitations.LIFETIME.days} days."
+ON_THIS_MACHINE: Final = (
+    "With {} it opens on this machine only. For others, put the address at which they reach wmsd in its place, or "
+    "set server.listen first."
+)
+
+
+def link_to_password(command_line: CommandLine, made: Mapping[str, Any]) -> str:
+    """Tells what to do with the link, and returns it. `made` is what the operations of the pages answer."""
+    note(
+        f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password. {WORKS_ONCE}"
+    )
+    return _link(command_line, WELCOME, made["code"])
+
+
+def _link(command_line: CommandLine, page: str, code: str) -> str:
+    address = address_of_links(command_line)
+    if is_of_this_machine(address):
+        note(ON_THIS_MACHINE.format(address))
+    return f"{address}{page}?code={code}"
+
+
+@user_command.command("reset-password")
+@email_argument
+@with_installation
+def reset_password(command_line: CommandLine, email: str) -> None:
+    """Make a link at which the user EMAIL chooses a new password, because it has forgotten its own.
+
+    Standard output gets only the link, and only this once. It works once, for a week, and a link from before does
+    not work any more. The password of today stays until then.
+    """
+    renew = users.renew_invitation.action
+    made = command_line.write(lambda tx: renew(tx, SITE_ADMIN, active(tx, email).id))
+    note("A link from before does not work any more.")
+    click.echo(link_to_password(command_line, made))
+
+
+@user_command.command("first-admin-link")
+@with_installation
+def first_admin_link(command_line: CommandLine) -> None:
+    """Make a new link for the first admin, because the one that the server printed is lost.
+
+    Standard output gets only the link. It works once, for a day, and ends the one before. There is none when there
+    is an admin already.
+    """
+    code = command_line.write(first_admin.offer)
+    if code is None:
+        raise Problem(
+            "INVALID_STATUS",
+            "This installation has an admin already. `wmsd user list` shows who it is, and `wmsd user "
+            "reset-password` makes a link to a new password.",
+        )
+    note("Open this link in a browser. It works once, for a day.")
+    click.echo(_link(command_line, FIRST_ADMIN, code))
