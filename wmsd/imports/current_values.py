@@ -34,11 +34,8 @@ def _article(tx: Transaction, row: Values) -> Values | None:
         return None
     record = _parsed(found.json)
     client_id = record["client_id"]
-    code = None
-    if client_id is not None:
-        client = directory.one(tx, directory.CLIENTS, int(client_id))
-        code = None if client is None else json.loads(client.json)["code"]
-    return {**record, "client_code": code}
+    client = None if client_id is None else directory.columns(tx, directory.CLIENTS, int(client_id))
+    return {**record, "client_code": None if client is None else client["code"]}
 
 
 def _directory(kind: DirectoryKind, tx: Transaction, row: Values) -> Values | None:
