@@ -42,7 +42,7 @@ ROOMS: Final = (
     Room("articles", ("wmsd/warehouse/articles/rules.py",), ("tests/warehouse/articles",)),
     Room(
         "sites",
-        ("wmsd/tenants/sites/rules.py",),
+        ("wmsd/tenants/keys/bearers.py",),
         ("tests/warehouse/transports/test_site_bearers.py", "tests/warehouse/transports/test_sites.py"),
     ),
     Room(

@@ -11,6 +11,7 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import actions as accounts
 from wmsd.tenants.accounts import token_store
+from wmsd.tenants.keys import bearers
 
 LIST = "/api/articles"
 
@@ -301,12 +302,12 @@ async def test_token_use_is_noted_once_a_minute_from_memory(world: World) -> Non
 async def test_a_use_that_could_not_be_written_down_is_written_later(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(tx: Transaction, used_at: object) -> None:
+    def full(tx: Transaction, table: str, used_at: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     await world.call("GET", "/api/user", company="")
     with monkeypatch.context() as patch:
-        patch.setattr(token_store, "note_token_uses", full)
+        patch.setattr(bearers, "note_uses", full)
         with pytest.raises(sqlite3.OperationalError):
             await world.installation.access.write_token_uses()
     await world.installation.access.write_token_uses()

@@ -263,6 +263,8 @@ def _said(node: ast.AST, place: Place) -> Iterator[str]:
             if SPEAKING.search(name):
                 yield from (text for each in args for text in texts(each, place) if " " in text)
             for each in keywords:
+                if each.arg == "noun":
+                    yield from (f"There is no such {text}." for text in texts(each.value, place))
                 if each.arg in ("errors", "sentence", "because"):
                     yield from texts(each.value, place)
             if name in ("append", "setdefault", "extend", "update") and _gathers(node.func):

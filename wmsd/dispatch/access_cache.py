@@ -16,20 +16,18 @@ from typing import Any, Final, TypeVar
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.problems import Problem
-from wmsd.contract.context import Actor, Caller, Company
+from wmsd.contract.context import Actor, Caller, Company, TransportSite
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import kernel_tokens, sessions, token_store
-from wmsd.tenants.accounts.kernel_tokens import Accepted
 from wmsd.tenants.accounts.rules import Token, User, caller_of
 from wmsd.tenants.accounts.sessions import Lifetimes, Session, SessionUses
 from wmsd.tenants.accounts.token_addresses import Known, TokenAddresses
 from wmsd.tenants.accounts.tokens import jti_of
 from wmsd.tenants.companies import store as companies
-from wmsd.tenants.keys import key_store
+from wmsd.tenants.keys import bearers, key_store
+from wmsd.tenants.keys.bearers import Bearer, owner_of, secret_hash
 from wmsd.tenants.sites import store as sites
-from wmsd.tenants.sites.rules import Key
-from wmsd.tenants.sites.rules import caller_of as site_caller_of
 
 Result = TypeVar("Result")
 MOST_TOKENS = 10_000
@@ -63,8 +61,8 @@ class AccessCache:
         self.note_companies: Callable[[Collection[int]], None] | None = None
         """Is told which companies there are, each time they are read."""
         self._callers: dict[str, Caller] = {}
-        self._site_keys: list[Key] | None = None
-        self._kernel_tokens: tuple[Accepted, ...] | None = None
+        self._site_bearers: list[Bearer[TransportSite]] | None = None
+        self._kernel_tokens: list[Bearer[int]] | None = None
         self._uses: dict[int, tuple[datetime, str]] = {}
         """When tokens were used last and from which address, by id."""
         self._addresses = TokenAddresses()
@@ -81,7 +79,7 @@ class AccessCache:
     def forget(self) -> None:
         self._generation += 1
         self._keys, self._companies = None, None
-        self._site_keys, self._kernel_tokens = None, None
+        self._site_bearers, self._kernel_tokens = None, None
         self._callers.clear()
         self._sessions.clear()
         self._reads.clear()  # what is being read may be from before the change
@@ -153,7 +151,7 @@ class AccessCache:
 
     async def session_caller(self, secret: str, address: str, asks_by_itself: bool = False) -> Caller:
         """The person with this session. What a page asks by itself is no use of it. Raises Problem (401)."""
-        hash_ = sessions.hash_of(secret)
+        hash_ = secret_hash(secret)
         is_displaced = self._session_uses.is_displaced(hash_)
         found = None if is_displaced else self._sessions.get(hash_)
         if found is None:
@@ -201,19 +199,18 @@ class AccessCache:
         """The site that the bearer token belongs to, which comes from this address. Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs the token of a site: send Authorization: Bearer <token>.")
-        keys = self._site_keys
-        if keys is None:
+        known = self._site_bearers
+        if known is None:
             generation = self._generation
-            keys = await self._read_once("sites", sites.keys)
+            known = await self._read_once("sites", sites.bearers)
             if generation == self._generation:
-                self._site_keys = keys
+                self._site_bearers = known
         now = self._clock.now()
-        caller = site_caller_of(keys, token, now)
-        if caller is None:
+        site = owner_of(token, known, now)
+        if site is None:
             raise unauthorized()
-        assert caller.site is not None
-        self._site_uses[caller.site.id] = now, address
-        return caller
+        self._site_uses[site.id] = now, address
+        return sites.caller_of_site(site)
 
     async def kernel(self, token: str | None, address: str = "") -> Caller:
         """The caller with the platform token, who comes from this address. Raises Problem (401)."""
@@ -226,10 +223,10 @@ class AccessCache:
             if generation == self._generation:
                 self._kernel_tokens = known
         now = self._clock.now()
-        found = kernel_tokens.accepted_one(token, known, now)
-        if found is None:
+        token_id = owner_of(token, known, now)
+        if token_id is None:
             raise unauthorized()
-        self._kernel_uses[found.id] = now, address
+        self._kernel_uses[token_id] = now, address
         return KERNEL
 
     async def company(self, company_id: int) -> Company | None:
@@ -271,9 +268,9 @@ class AccessCache:
         def write(tx: Transaction) -> None:
             rows = _rows(uses)
             new[:] = [self._addresses.tell(tx, rows)]
-            token_store.note_token_uses(tx, rows)
-            sites.note_uses(tx, _rows(site_uses))
-            kernel_tokens.note_uses(tx, _rows(kernel_uses))
+            bearers.note_uses(tx, "tokens", rows)
+            bearers.note_uses(tx, "sites", _rows(site_uses))
+            bearers.note_uses(tx, "kernel_tokens", _rows(kernel_uses))
 
         try:
             await self._platform.write(write, is_quiet=True)

@@ -5,7 +5,6 @@ file holds them, so a change is written there first, and then in the audit of th
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.dataclass import dataclass
@@ -13,7 +12,6 @@ from wmsd.base.problems import not_found
 from wmsd.base.quantity import to_text
 from wmsd.contract.context import Caller, Company
 from wmsd.contract.fields import Input, Model
-from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
@@ -22,6 +20,7 @@ from wmsd.dispatch import preconditions
 from wmsd.dispatch.call import Call
 from wmsd.dispatch.freezes import Freezes
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.record_lists import for_company_admins
 from wmsd.warehouse.purchase_orders import store as purchase_orders
 from wmsd.warehouse.purchase_orders.schema import InboundRules
 from wmsd.warehouse.stock import store as stock
@@ -63,9 +62,6 @@ class CompanyPoliciesShown(Model):
     min_stock: float | None
 
 
-for_admins = partial(operation, tag="Administration", scope="installation", role="company-admin")
-
-
 @dataclass(frozen=True, slots=True)
 class PolicyService:
     platform: Database
@@ -97,7 +93,7 @@ def _record(tx: Transaction) -> Record:
     return Record(0, f"{{{','.join(fields)}}}")
 
 
-@for_admins(answer="record", returns=CompanyPoliciesShown, codes=("SERVICE_UNAVAILABLE",))
+@for_company_admins(answer="record", returns=CompanyPoliciesShown, codes=("SERVICE_UNAVAILABLE",))
 async def get_company_policies(service: PolicyService, caller: Caller, id: int) -> Record:
     """Get the policies of a company."""
     await _company(service, caller, id)
@@ -112,7 +108,7 @@ async def _company(service: PolicyService, caller: Caller, company_id: int) -> C
     raise not_found("company")
 
 
-@for_admins(
+@for_company_admins(
     answer="record",
     returns=CompanyPoliciesShown,
     precondition=_record,

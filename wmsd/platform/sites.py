@@ -10,10 +10,10 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.record_lists import for_platform_admins
 from wmsd.tenants.companies.unknown_codes import hints
 from wmsd.tenants.sites import actions, store
 from wmsd.tenants.sites.schema import MadeBearer, NewSite, SiteToMake
-from wmsd.tenants.sites.site_administration import for_platform_admins, new_bearer
 from wmsd.warehouse.directory.store import WAREHOUSES, by_code
 from wmsd.warehouse.similar_codes import no_such
 
@@ -49,7 +49,7 @@ async def make_site(service: SiteService, body: SiteToMake, caller: Caller, call
         site_id, token = actions.create_site(
             tx, company.code, warehouse_id, body.warehouse_code, NewSite(name=body.name)
         )
-        return new_bearer(tx, site_id, token)
+        return actions.new_bearer(tx, site_id, token)
 
     return await service.platform.write(make, _actor(caller, call))
 

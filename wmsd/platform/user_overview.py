@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from wmsd.base import timestamps
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import second_factors, sessions, store, user_admin_store
+from wmsd.tenants.accounts import second_factors, sessions, store
+from wmsd.tenants.accounts.user_admin_store import USERS
 from wmsd.tenants.companies import store as companies
 
 MADE: Final = (
@@ -30,9 +31,8 @@ def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:
     assert user is not None
     codes = companies.codes(tx)
     created_at, invited_until = tx.row(MADE, (user_id,)) or ("", None)
-    record = user_admin_store.user(tx, user_id)
-    assert record is not None
-    waiting = {name: value for name, value in json.loads(record.json).items() if name.startswith("waiting_")}
+    record = json.loads(USERS.one(tx, user_id).json)
+    waiting = {name: value for name, value in record.items() if name.startswith("waiting_")}
     return {
         "id": user.id,
         "email": user.email,

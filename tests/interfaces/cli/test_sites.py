@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.command import Home, Tenant
 from wmsd import docs
-from wmsd.tenants.sites.rules import PREFIX
+from wmsd.tenants.sites.actions import PREFIX
 
 ORDERS = "/api/integrations/etsm/orders"
 TOKEN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")

@@ -26,7 +26,7 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.dispatch.limits.work_admission import BOUNDS
 from wmsd.imports.uploads import About, Uploads
 from wmsd.settings.sections.sessions import Sessions
-from wmsd.tenants.accounts.sessions import hash_of
+from wmsd.tenants.keys.bearers import secret_hash
 
 pytestmark = pytest.mark.long
 ROWS = 6000
@@ -230,7 +230,7 @@ def template(program: Program, tmp_path_factory: pytest.TempPathFactory) -> tupl
             platform.execute(
                 "INSERT INTO sessions (hash, user_id, made_at, seen_at, address, agent)"
                 " SELECT ?, id, ?, ?, '127.0.0.1', '' FROM users WHERE email = ?",
-                (hash_of(secret_of(person)), now, now, email_of(person)),
+                (secret_hash(secret_of(person)), now, now, email_of(person)),
             )
         for _ in range(ROWS):
             copy(platform, "audit", "id = 1", subject=LONG)

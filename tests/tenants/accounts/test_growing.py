@@ -19,6 +19,7 @@ from wmsd.tenants.accounts import sessions, store, token_store, tokens, user_rig
 from wmsd.tenants.accounts.reach import Companies, Reach, Voucher, covers
 from wmsd.tenants.accounts.rules import User, caller_of
 from wmsd.tenants.companies.store import insert_company
+from wmsd.tenants.keys.bearers import secret_hash
 
 NAMES = ("stock:read", "articles:read", "stock:read,articles:read", EVERYTHING)
 COMPANIES = ((), (1,), (2,), (1, 2), (1, 2, 3))
@@ -103,7 +104,7 @@ class Credentials:
             company_ids=companies_of(role, ids),
         )
         store.set_password(tx, self.user_id, "hash", Voucher(scope))
-        self.hash = sessions.hash_of(sessions.begin(tx, self.user_id, "", "", None))
+        self.hash = secret_hash(sessions.begin(tx, self.user_id, "", "", None))
         self.token_id = tokens.issue(
             tx,
             user_id=self.user_id,

@@ -13,7 +13,8 @@ from wmsd.base.problems import Problem
 from wmsd.db.engine.database import Database
 from wmsd.db.migrations import PLATFORM, create_file
 from wmsd.tenants.accounts import kernel_tokens
-from wmsd.tenants.accounts.kernel_tokens import GRACE, PREFIX, Accepted, Made, accepted, is_accepted
+from wmsd.tenants.accounts.kernel_tokens import PREFIX, MadeKernelToken, accepted
+from wmsd.tenants.keys.bearers import GRACE, Bearer, owner_of, secret_hash
 
 AN_INSTANT = timedelta(milliseconds=1)
 """The least that a stored moment can differ by."""
@@ -26,19 +27,19 @@ class Scene:
         self.clock = SteeredClock()
         self.database = Database(path, OrderedClock(self.clock), CountedIds())
 
-    async def create(self) -> Made:
+    async def create(self) -> MadeKernelToken:
         return await self.database.write(kernel_tokens.create)
 
-    async def rotate(self, at_once: bool = False) -> Made:
+    async def rotate(self, at_once: bool = False) -> MadeKernelToken:
         return await self.database.write(lambda tx: kernel_tokens.rotate(tx, at_once))
 
     async def revoke(self, token_id: int) -> bool:
         return await self.database.write(lambda tx: kernel_tokens.revoke(tx, token_id))
 
-    async def holding(self, tokens: Sequence[Made]) -> list[int]:
+    async def holding(self, tokens: Sequence[MadeKernelToken]) -> list[int]:
         """The ids of those that are accepted now."""
         known = await self.database.read(accepted)
-        return [made.id for made in tokens if is_accepted(made.token, known, self.clock.now())]
+        return [made.id for made in tokens if owner_of(made.token, known, self.clock.now()) == made.id]
 
     async def listed(self) -> list[dict[str, Any]]:
         return await self.database.read(kernel_tokens.every)
@@ -60,12 +61,12 @@ def test_the_grace_is_a_day() -> None:
 
 async def test_a_token_is_made_and_holds(scene: Scene) -> None:
     made = await scene.create()
-    assert made == Made(1, f"{PREFIX}secret-{1:08x}{0:024x}", NOON)
+    assert made == MadeKernelToken(id=1, token=f"{PREFIX}secret-{1:08x}{0:024x}", created_at=NOON)
     known = await scene.database.read(accepted)
     assert [each.expires_at for each in known] == [None]
     assert await scene.holding([made]) == [1]
     for wrong in ("", PREFIX, made.token[:-1], f"{made.token}x", made.token.upper(), known[0].hash, "\ud800"):
-        assert not is_accepted(wrong, known, scene.clock.now())
+        assert owner_of(wrong, known, scene.clock.now()) is None
 
 
 async def test_only_its_hash_is_kept(scene: Scene) -> None:
@@ -100,7 +101,7 @@ async def test_a_token_that_was_replaced_holds_for_a_day_and_not_a_moment_longer
     assert await scene.holding(tokens) == [1, 2]
     scene.clock.wall += AN_INSTANT
     assert await scene.holding(tokens) == [2]
-    held = [is_accepted(made.token, known, scene.clock.now()) for made in tokens]
+    held = [owner_of(made.token, known, scene.clock.now()) is not None for made in tokens]
     assert held == [False, True], "though it is known from before"
 
 
@@ -170,5 +171,8 @@ async def test_what_is_done_is_audited(scene: Scene) -> None:
 def test_what_is_held_in_memory_knows_its_end() -> None:
     now = SteeredClock().now()
     instant = timedelta(microseconds=1)
-    held = [Accepted("", each).holds(now) for each in (None, now + instant, now, now - instant)]
+    held = [
+        owner_of("a", [Bearer(secret_hash("a"), 1, each)], now) == 1
+        for each in (None, now + instant, now, now - instant)
+    ]
     assert held == [True, True, False, False]

@@ -10,7 +10,8 @@ import wmsd
 from tests.support.world import World
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import sessions
-from wmsd.tenants.accounts.sessions import MOST_OF_A_USER, hash_of
+from wmsd.tenants.accounts.sessions import MOST_OF_A_USER
+from wmsd.tenants.keys.bearers import secret_hash
 
 ADMIN, OTHER = 1, 2
 
@@ -43,7 +44,7 @@ async def test_the_one_that_was_used_the_longest_ago_ends(world: World) -> None:
     await world.installation.access.session_caller(secrets[0], "203.0.113.9")  # not written down yet
     secrets.append(await begin(world))
     assert [await is_in(world, each) for each in secrets[:3]] == [True, False, True]
-    assert await hashes(world) == {hash_of(each) for each in secrets if each != secrets[1]}
+    assert await hashes(world) == {secret_hash(each) for each in secrets if each != secrets[1]}
     audit = "SELECT action, subject FROM audit ORDER BY id DESC LIMIT 1"
     last = await world.installation.platform.read(lambda tx: tx.row(audit))
     assert last == ("session.end 1 oldest", "admin@example.com")
@@ -69,7 +70,7 @@ async def test_one_that_is_over_by_its_age_ends_first_though_it_was_used_last(wo
     await use(world, old)
     world.clock.advance(1)
     secret = await begin(world)
-    assert await hashes(world) == {hash_of(each) for each in (*others, secret)}
+    assert await hashes(world) == {secret_hash(each) for each in (*others, secret)}
 
 
 async def use(world: World, secret: str) -> None:
@@ -105,7 +106,7 @@ async def test_an_installation_that_has_more_of_them_already_keeps_the_last(worl
 
     await world.installation.platform.write(add)
     secret = await begin(world)
-    assert await hashes(world) == {hash_of(secret), *(str(number) for number in range(81, 100))}
+    assert await hashes(world) == {secret_hash(secret), *(str(number) for number in range(81, 100))}
 
 
 async def test_nobody_else_is_signed_out(world: World) -> None:

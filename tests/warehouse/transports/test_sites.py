@@ -14,7 +14,7 @@ from tests.support.world import ETSM, World, open_world
 from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.etsm.routes import ROUTES
 from wmsd.tenants.sites import actions as sites
-from wmsd.tenants.sites.rules import PREFIX
+from wmsd.tenants.sites.actions import PREFIX
 
 PATHS = [(route.method, route.path.replace("{transport_ecc}", "T1")) for route in ROUTES]
 BODIES = {"POST": {"transport_ecc": "T1", "order_codes": [], "status": "INCARCAT"}}
@@ -109,7 +109,7 @@ async def test_rotating_and_revoking(planner: Planner) -> None:
 
     async def rotate(at_once: bool = False) -> str:
         _, token = await world.installation.platform.write(
-            lambda tx: sites.rotate_site(tx, "ACME", "MAIN", at_once)
+            lambda tx: sites.rotate_site(tx, sites.site_of_warehouse(tx, "ACME", "MAIN"), at_once)
         )
         return token
 
@@ -128,7 +128,9 @@ async def test_rotating_and_revoking(planner: Planner) -> None:
     fourth = await rotate(at_once=True)
     assert await good(third, fourth) == [False, True]
     fifth = await rotate()
-    assert await world.installation.platform.write(lambda tx: sites.revoke_site(tx, "ACME", "MAIN"))
+    assert await world.installation.platform.write(
+        lambda tx: sites.revoke_site(tx, sites.site_of_warehouse(tx, "ACME", "MAIN"))
+    )
     assert await good(fourth, fifth) == [False, False]
     sixth = await rotate()
     assert await good(fifth, sixth) == [False, True]

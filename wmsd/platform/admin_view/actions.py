@@ -18,9 +18,10 @@ from wmsd.platform.admin_view.schema import (
     LastExamination,
     SettingsShown,
 )
-from wmsd.platform.admin_view.service import OversightService, for_platform_admins
+from wmsd.platform.admin_view.service import OversightService
 from wmsd.server.health import check_health
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.record_lists import for_platform_admins
 
 CANNOT: Final = "This server cannot start other programs. Use the command line: {}."
 UNDER_WAY: Final = "This is under way already. Wait for its end."

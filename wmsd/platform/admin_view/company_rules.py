@@ -7,13 +7,13 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import not_found
 from wmsd.contract.context import Caller, Company
 from wmsd.contract.fields import Id, Model
-from wmsd.contract.operation import operation
 from wmsd.dispatch.limits import company_limits
 from wmsd.dispatch.limits.company_limits import Limit
 from wmsd.platform import company_policies
 from wmsd.platform.admin_view.service import OversightService
 from wmsd.platform.admin_view.setting_origins import origin_of
 from wmsd.platform.company_policies import POLICIES
+from wmsd.tenants.companies.record_lists import for_company_admins
 
 
 class CompanyRule(Model):
@@ -31,14 +31,7 @@ class CompanyRules(Model):
     operator_id: Id | None
 
 
-@operation(
-    tag="Administration",
-    answer="object",
-    returns=CompanyRules,
-    scope="installation",
-    role="company-admin",
-    codes=("SERVICE_UNAVAILABLE",),
-)
+@for_company_admins(answer="object", returns=CompanyRules, codes=("SERVICE_UNAVAILABLE",))
 async def list_company_rules(service: OversightService, caller: Caller, id: int) -> dict[str, Any]:
     """List the limits and policies in force for a company, with where each comes from."""
     installation = service.installation

@@ -13,7 +13,8 @@ from wmsd.maintenance.backups.scheduled_process import Seen
 from wmsd.maintenance.keys import key_protection, recovery_phrase
 from wmsd.maintenance.keys.key_protection import Protection, State
 from wmsd.maintenance.keys.recovery_phrase import Phrase, WrongPhrase
-from wmsd.platform.admin_view.service import OversightService, for_platform_admins
+from wmsd.platform.admin_view.service import OversightService
+from wmsd.tenants.companies.record_lists import for_platform_admins
 from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.keys import recovery_phrases
 

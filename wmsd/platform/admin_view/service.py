@@ -3,21 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from wmsd.base.dataclass import dataclass
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.contract.context import Caller, FromAddress
-from wmsd.contract.operation import operation
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.platform.admin_view.examination_runs import Examinations
 from wmsd.server.jobs import Jobs
 from wmsd.settings.paths import Layer
 from wmsd.tenants.companies import store as companies
-
-for_platform_admins = partial(operation, tag="Administration", scope="installation", role="platform-admin")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from wmsd.tenants.accounts.schema import (
 from wmsd.tenants.accounts.second_factor_actions import SecondStepService, check_unchanged
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.schema import CompanyList, Message
-from wmsd.tenants.companies.unknown_codes import codes_in, hints
+from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes, hints
 from wmsd.tenants.keys import key_store
 from wmsd.tenants.keys.master_key import MasterKey
 
@@ -203,12 +203,7 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Co
     known = companies.companies(tx)
     ids = {company.code: company.id for company in known}
     codes = codes_in(new.company_codes, known)
-    unknown = 0
-    for place, code in enumerate(codes):
-        if code not in ids:
-            meant = hints(code, known, unknown)
-            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation", *meant]
-            unknown += 1
+    errors |= errors_of_codes(codes, known, sentence=lambda code: f"{code} is not a company of this installation")
     if new.role == "platform-admin" and new.company_codes:
         errors["company_codes"] = ["must not be given: a platform admin may use every company"]
     if new.role != "member" and new.abilities:

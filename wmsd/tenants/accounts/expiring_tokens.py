@@ -1,21 +1,19 @@
 """Tokens that end soon: how many somebody has to look after, and what the log tells of them."""
 
-from functools import partial
 from typing import Any, Final
 
 from wmsd.contract.context import Caller
 from wmsd.contract.fields import Model
-from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import user_admin_store
 from wmsd.tenants.accounts.user_admin_store import IS_MANAGED, OWN, SOON_DAYS, WITHIN
+from wmsd.tenants.companies.record_lists import for_everybody
 
 MOST_COUNTED: Final = 100
 """A larger number is of no more use, and counting on would cost the page Today."""
 MOST_ALERTED: Final = 1000
 LAST_DAYS: Final = 1
 TOLD_AT_ONCE: Final = 100
-for_everybody = partial(operation, tag="Administration", scope="installation", role="member")
 
 
 class EndingTokens(Model):

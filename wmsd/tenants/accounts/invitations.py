@@ -2,7 +2,6 @@
 Only the hash of a link's code is kept.
 """
 
-import hashlib
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -12,6 +11,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import store
 from wmsd.tenants.accounts.reach import Voucher, companies_from_text, companies_to_text
 from wmsd.tenants.accounts.rules import User
+from wmsd.tenants.keys.bearers import secret_hash
 
 LIFETIME: Final = timedelta(days=7)
 OFFER: Final = """
@@ -39,13 +39,15 @@ class Invited(NamedTuple):
 def offer(tx: Transaction, user_id: int, voucher: Voucher) -> Offered:
     """Makes a link for the user, in place of any earlier one. `voucher`: of who makes it."""
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
-    tx.execute(OFFER, (user_id, _hash(code), expires_at, companies_to_text(voucher.companies), voucher.user_id))
+    tx.execute(
+        OFFER, (user_id, secret_hash(code), expires_at, companies_to_text(voucher.companies), voucher.user_id)
+    )
     return Offered(code, expires_at)
 
 
 def invited(tx: Transaction, code: str) -> Invited:
     """Raises Problem (404) when the link was used, is too old, or its user is disabled."""
-    row = tx.row(FIND, (_hash(code), tx.timestamp))
+    row = tx.row(FIND, (secret_hash(code), tx.timestamp))
     user = None if row is None else store.user_by_id(tx, row[0])
     if row is None or user is None or user.disabled:
         raise Problem("NOT_FOUND", "This link was used already or is no longer valid. Ask an admin for a new one.")
@@ -61,7 +63,3 @@ def voucher_of_link(tx: Transaction, user_id: int) -> Voucher:
 def end(tx: Transaction, user_id: int) -> None:
     """Ends the user's link, if there is one."""
     tx.execute(END, (user_id,))
-
-
-def _hash(code: str) -> str:
-    return hashlib.sha256(code.encode(errors="replace")).hexdigest()

@@ -1,85 +1,72 @@
-"""The platform token, which opens the kernel interface and nothing else. Only its hash is stored."""
+"""The platform token, which opens the kernel interface and nothing else. Only its hash is stored. It is
+made, replaced and revoked at the command line, and at the pages of platform admins.
+"""
 
-import hashlib
-import hmac
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
-from wmsd.base import timestamps
-from wmsd.base.dataclass import dataclass
+from pydantic import Field
+
 from wmsd.base.problems import Problem, not_found
+from wmsd.contract.fields import Id, Input, Model, Timestamp
+from wmsd.contract.list_queries import NoQuery
+from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.companies.record_lists import NOW, for_platform_admins, list_operations, record_list
+from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.companies.store import write_audit
+from wmsd.tenants.keys.bearers import Bearer, bearer_of, end_of_replaced, secret_hash
 
 PREFIX: Final = "wmsdk_"
 """Lets people, and programs that look for leaked secrets, recognise a platform token."""
-GRACE: Final = timedelta(hours=24)
-"""How long a replaced token is still accepted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """An accepted token, as the process holds it in memory."""
+class KernelToken(Model):
+    """A platform token, without its text. One that is replaced is accepted for a day."""
 
-    hash: str
-    expires_at: datetime | None
-    id: int = 0
+    id: Id
+    status: Literal["current", "replaced", "ended", "revoked"]
+    accepted: bool
+    created_at: Timestamp
+    expires_at: Timestamp | None
+    revoked_at: Timestamp | None
+    last_used_at: Timestamp | None
+    last_used_from: str | None
 
-    def holds(self, now: datetime) -> bool:
-        return self.expires_at is None or now < self.expires_at
+
+class AtOnce(Input):
+    at_once: Annotated[
+        bool, Field(description="Refuse the one before from now on, as when it leaked. Else it works for a day.")
+    ] = False
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A new token. `token` is shown only once."""
+class MadeKernelToken(Model):
+    """A new platform token. It is shown only this once."""
 
-    id: int
+    id: Id
     token: str
-    created_at: str
+    created_at: Timestamp
 
 
-def is_accepted(token: str, known: Sequence[Accepted], now: datetime) -> bool:
-    """Whether the token is accepted."""
-    return accepted_one(token, known, now) is not None
+IS_ACCEPTED: Final = f"revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :{NOW})"
+ACCEPTED: Final = f"SELECT hash, expires_at, id FROM kernel_tokens WHERE {IS_ACCEPTED}"
 
 
-def accepted_one(token: str, known: Sequence[Accepted], now: datetime) -> Accepted | None:
-    """The one that the token is, if it is accepted. It is compared with every known one, in constant time, so that
-    the time tells nothing.
-    """
-    digest = _digest(token)
-    same = [each for each in known if hmac.compare_digest(each.hash, digest)]
-    return next((each for each in same if each.holds(now)), None)
+def accepted(tx: Transaction) -> list[Bearer[int]]:
+    """The tokens that are accepted now, with their ids."""
+    return [bearer_of(*row) for row in tx.rows(ACCEPTED, {NOW: tx.timestamp})]
 
 
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
-
-
-ACCEPTED: Final = """
-    SELECT hash, expires_at, id FROM kernel_tokens
-    WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
-"""
-
-
-def accepted(tx: Transaction) -> tuple[Accepted, ...]:
-    return tuple(
-        Accepted(digest, None if expires_at is None else timestamps.from_text(expires_at), token_id)
-        for digest, expires_at, token_id in tx.rows(ACCEPTED, (tx.timestamp,))
-    )
-
-
-CURRENT: Final = "SELECT created_at FROM kernel_tokens WHERE revoked_at IS NULL AND expires_at IS NULL"
-CURRENT_ID: Final = "SELECT id FROM kernel_tokens WHERE revoked_at IS NULL AND expires_at IS NULL"
+CURRENT: Final = "SELECT id, created_at FROM kernel_tokens WHERE revoked_at IS NULL AND expires_at IS NULL"
 INSERT: Final = "INSERT INTO kernel_tokens (hash, created_at) VALUES (?, ?)"
 
 
-def create(tx: Transaction) -> Made:
+def create(tx: Transaction) -> MadeKernelToken:
     """Creates the first token. Raises Problem when there is one that has been neither replaced nor revoked."""
-    since = tx.value(CURRENT)
-    if since is not None:
-        sentence = f"There is a platform token already, made at {since}. `wmsd kernel-token rotate` replaces it."
+    current = tx.row(CURRENT)
+    if current is not None:
+        sentence = (
+            f"There is a platform token already, made at {current[1]}. `wmsd kernel-token rotate` replaces it."
+        )
         raise Problem("VALIDATION_FAILED", sentence)
     made = _make(tx)
     write_audit(tx, "kernel-token.create", str(made.id))
@@ -87,32 +74,30 @@ def create(tx: Transaction) -> Made:
 
 
 EXPIRE: Final = "UPDATE kernel_tokens SET expires_at = ? WHERE revoked_at IS NULL AND expires_at IS NULL"
-REVOKE_ALL: Final = """
-    UPDATE kernel_tokens SET revoked_at = :now
-    WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
-"""
+REVOKE_ALL: Final = f"UPDATE kernel_tokens SET revoked_at = :{NOW} WHERE {IS_ACCEPTED}"
 
 
-def rotate(tx: Transaction, at_once: bool) -> Made:
+def rotate(tx: Transaction, at_once: bool) -> MadeKernelToken:
     """Makes a new token. The previous one is accepted for another 24 hours; with `at_once`, all others end now.
 
     Raises Problem when there is none to replace.
     """
-    if tx.value(CURRENT) is None:
+    if tx.row(CURRENT) is None:
         sentence = "There is no platform token to replace. `wmsd kernel-token create` makes one."
         raise Problem("VALIDATION_FAILED", sentence)
     if at_once:
-        tx.execute(REVOKE_ALL, {"now": tx.timestamp})
+        tx.execute(REVOKE_ALL, {NOW: tx.timestamp})
     else:
-        tx.execute(EXPIRE, (timestamps.to_text(tx.now + GRACE),))
+        tx.execute(EXPIRE, (end_of_replaced(tx),))
     made = _make(tx)
     write_audit(tx, f"kernel-token.rotate{' at once' if at_once else ''}", str(made.id))
     return made
 
 
-def _make(tx: Transaction) -> Made:
+def _make(tx: Transaction) -> MadeKernelToken:
     token = PREFIX + tx.ids.secret()
-    return Made(tx.insert(INSERT, (_digest(token), tx.timestamp)), token, tx.timestamp)
+    token_id = tx.insert(INSERT, (secret_hash(token), tx.timestamp))
+    return MadeKernelToken(id=token_id, token=token, created_at=tx.timestamp)
 
 
 REVOKED_AT: Final = "SELECT revoked_at FROM kernel_tokens WHERE id = ?"
@@ -131,30 +116,63 @@ def revoke(tx: Transaction, token_id: int) -> bool:
     return True
 
 
-NOTE_USE: Final = """
-    UPDATE kernel_tokens SET last_used_at = :at, last_used_from = :address
-    WHERE id = :id AND coalesce(last_used_at, '') <= :at
-"""
-
-
-def note_uses(tx: Transaction, uses: Iterable[Mapping[str, object]]) -> None:
-    """Each use has the token's `id`, when it was (`at`), and its `address`."""
-    tx.executemany(NOTE_USE, uses)
-
-
-def current(tx: Transaction) -> int | None:
-    """The id of the token that has been neither replaced nor revoked."""
-    found: int | None = tx.value(CURRENT_ID)
-    return found
-
-
-LIST: Final = """
-    SELECT id, created_at, expires_at, revoked_at,
-        revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) AS accepted
-    FROM kernel_tokens ORDER BY id
+LIST: Final = f"""
+    SELECT id, created_at, expires_at, revoked_at, {IS_ACCEPTED} AS accepted FROM kernel_tokens ORDER BY id
 """
 
 
 def every(tx: Transaction) -> list[dict[str, Any]]:
     """All tokens, past and present, without their text."""
-    return [{**row, "accepted": bool(row["accepted"])} for row in tx.records(LIST, (tx.timestamp,))]
+    return [{**row, "accepted": bool(row["accepted"])} for row in tx.records(LIST, {NOW: tx.timestamp})]
+
+
+KERNEL_TOKENS: Final = record_list(
+    "kernel_tokens",
+    KernelToken,
+    NoQuery,
+    noun="platform token",
+    columns={
+        "accepted": IS_ACCEPTED,
+        "status": f"""
+            CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at IS NULL THEN 'current'
+            WHEN expires_at > :{NOW} THEN 'replaced' ELSE 'ended' END
+        """,
+    },
+)
+KERNEL_TOKEN_LISTS: Final = list_operations(
+    KERNEL_TOKENS,
+    for_platform_admins,
+    "kernel_tokens",
+    "List the platform tokens, also those of before.",
+    sort="-id",
+)
+
+
+@for_platform_admins(answer="record", returns=KernelToken)
+def get_kernel_token(tx: Transaction, id: int) -> Record:
+    """Get a platform token, without its text."""
+    return KERNEL_TOKENS.one(tx, id)
+
+
+@for_platform_admins(answer="object", returns=MadeKernelToken, writes=True, codes=("INVALID_STATUS",))
+def make_kernel_token(tx: Transaction) -> dict[str, Any]:
+    """Make the first platform token. It is shown only this once."""
+    if tx.row(CURRENT) is not None:
+        raise Problem("INVALID_STATUS", "There is a platform token already. Open it in the list, and replace it.")
+    return create(tx).model_dump()
+
+
+@for_platform_admins(answer="object", returns=MadeKernelToken, writes=True, codes=("INVALID_STATUS",))
+def replace_kernel_token(tx: Transaction, id: int, body: AtOnce) -> dict[str, Any]:
+    """Replace the platform token. The new one is shown only this once."""
+    current = tx.row(CURRENT)
+    if current is None or current[0] != id:
+        raise Problem("INVALID_STATUS", "This token was replaced or revoked already. Look in the list.")
+    return rotate(tx, body.at_once).model_dump()
+
+
+@for_platform_admins(answer="object", returns=Message, writes=True)
+def revoke_kernel_token(tx: Transaction, id: int) -> dict[str, Any]:
+    """Revoke a platform token. It is refused from the next request on."""
+    revoke(tx, id)
+    return {"message": "The platform token is revoked."}

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from wmsd.contract.access import ABILITIES, EVERYTHING, ROLES, Role
 from wmsd.contract.fields import Email, EmptyIsNull, Id, Input, Model, Name, Recorded, Sealed, Timestamp, choice_of
-from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, QueryDays, QueryFlag, SortedBy
+from wmsd.contract.list_queries import Query, QueryDays, QueryFlag
 from wmsd.tenants.accounts.password_strength import LONGEST
 from wmsd.tenants.companies.schema import CompanyShown, Message
 
@@ -211,14 +211,6 @@ class UserFilters(Query):
     active: QueryFlag | None = None
 
 
-class UserQuery(UserFilters, PageQuery):
-    sort: Annotated[str, SortedBy("id", "email", "name")] = "id"
-
-
-class UserCursorQuery(UserFilters, CursorQuery):
-    pass
-
-
 class Invitation(Model):
     """The code of a link to a password of one's own. It is shown only this once."""
 
@@ -321,14 +313,6 @@ class TokenFilters(Query):
     active: QueryFlag | None = None
     expires_within: QueryDays | None = None
     """Days. Without those that are revoked, or whose programs have signed in again."""
-
-
-class TokenQuery(TokenFilters, PageQuery):
-    sort: Annotated[str, SortedBy("id")] = "-id"
-
-
-class TokenCursorQuery(TokenFilters, CursorQuery):
-    pass
 
 
 class TokenToMake(Input):

@@ -1,6 +1,5 @@
 """The use cases of the second factor: the second step of signing in, and switching it on and off."""
 
-import hashlib
 import math
 from collections import OrderedDict
 from dataclasses import replace
@@ -30,6 +29,7 @@ from wmsd.tenants.accounts.schema import (
 from wmsd.tenants.accounts.sign_in_pauses import Key, Pauses
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.schema import Message
+from wmsd.tenants.keys.bearers import secret_hash
 
 SECONDS: Final = 300
 MOST_TRIES: Final = 5
@@ -73,14 +73,14 @@ class SecondStepService:
     def begin(self, user: User) -> str:
         """The secret with which the browser goes on."""
         secret = self._ids.secret()
-        self._pending[_hash(secret)] = Pending(user, self._clock.monotonic() + SECONDS)
+        self._pending[secret_hash(secret)] = Pending(user, self._clock.monotonic() + SECONDS)
         if len(self._pending) > MOST_PENDING:
             self._pending.popitem(last=False)
         return secret
 
     def take_a_try(self, secret: str) -> User:
         """Whose password was right. Raises Problem (401)."""
-        hash_ = _hash(secret)
+        hash_ = secret_hash(secret)
         found = self._pending.pop(hash_, None)
         if found is None or self._clock.monotonic() >= found.until or not found.tries:
             raise Problem("UNAUTHORIZED", AGAIN)
@@ -88,7 +88,7 @@ class SecondStepService:
         return found.user
 
     def end(self, secret: str) -> None:
-        self._pending.pop(_hash(secret), None)
+        self._pending.pop(secret_hash(secret), None)
 
     async def check(self, user: User, address: str, code: str) -> None:
         """Raises Problem: 401 for a wrong code, 429 in the pause after too many. A code counts as wrong until it
@@ -248,7 +248,3 @@ def person_of(tx: Transaction, caller: Caller) -> User:
     if user is None:  # deleted since the session was checked
         raise Problem("UNAUTHORIZED", "You are not signed in any more.")
     return user
-
-
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

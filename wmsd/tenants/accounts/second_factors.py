@@ -8,6 +8,7 @@ from wmsd.base.ids import Ids
 from wmsd.base.vault import Vault
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import totp
+from wmsd.tenants.keys.bearers import secret_hash
 
 RECOVERY_CODES: Final = 10
 RECOVERY_LETTERS: Final = 16
@@ -61,7 +62,7 @@ def renew_codes(tx: Transaction, user_id: int) -> list[str]:
     """New recovery codes, in place of those that are left."""
     tx.execute(REMOVE_CODES, (user_id,))
     codes = [_random(tx.ids, totp.SECRET_BYTES)[:RECOVERY_LETTERS] for _ in range(RECOVERY_CODES)]
-    tx.executemany(ADD_CODE, [(user_id, _hash(code)) for code in codes])
+    tx.executemany(ADD_CODE, [(user_id, secret_hash(code)) for code in codes])
     return ["-".join(code[place : place + 4] for place in range(0, RECOVERY_LETTERS, 4)) for code in codes]
 
 
@@ -77,7 +78,7 @@ def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover:
     if found is None:
         return False
     if len(plain) != totp.DIGITS:
-        return may_recover and found.is_on and tx.execute(USE_CODE, (user_id, _hash(plain))).rowcount > 0
+        return may_recover and found.is_on and tx.execute(USE_CODE, (user_id, secret_hash(plain))).rowcount > 0
     secret = vault.unseal(found.secret)
     step = None if secret is None else totp.step_of(secret, plain, tx.now, found.last_step)
     return step is not None and tx.execute(NOTE_STEP, {"user_id": user_id, "step": step}).rowcount > 0
@@ -94,7 +95,3 @@ def remove(tx: Transaction, user_id: int) -> bool:
 def _random(ids: Ids, size: int) -> str:
     """So many bytes that nobody can guess, in base32."""
     return base64.b32encode(hashlib.sha256(ids.secret().encode()).digest()[:size]).decode()
-
-
-def _hash(code: str) -> str:
-    return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()

@@ -4,7 +4,6 @@ A session ends when it was not used for some hours, when it is some days old, wh
 another password, when somebody ends it, and when the user signs in at more than 20 places.
 """
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
@@ -19,6 +18,7 @@ from wmsd.tenants.accounts import second_factors, store
 from wmsd.tenants.accounts.reach import Reach
 from wmsd.tenants.accounts.rules import User, needs_second_factor
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.keys.bearers import secret_hash
 
 LONGEST_AGENT: Final = 200
 MOST_OF_A_USER: Final = 20
@@ -97,7 +97,7 @@ def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach 
     new = tx.insert(
         INSERT,
         {
-            "hash": hash_of(secret),
+            "hash": secret_hash(secret),
             "user_id": user_id,
             "now": tx.timestamp,
             "address": address,
@@ -206,10 +206,6 @@ def caller_of(found: Found, demands_second_factor: bool) -> Caller:
         role=user.role,
         must_enrol=must_enrol,
     )
-
-
-def hash_of(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def _session(row: dict[str, Any]) -> Session:

@@ -1,27 +1,33 @@
 """API tokens at the pages: everybody makes and revokes their own, admins also those of the people they manage."""
 
 from datetime import timedelta
-from functools import partial
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, invalid, not_found
 from wmsd.contract.access import Whitelist
 from wmsd.contract.context import Caller
-from wmsd.contract.operation import operation
-from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import store, token_store, tokens, user_admin_store
+from wmsd.tenants.accounts import store, token_store, tokens
 from wmsd.tenants.accounts.reach import both_companies, covers
 from wmsd.tenants.accounts.rules import Token, User, as_far_as, grant, may_manage
-from wmsd.tenants.accounts.schema import MadeToken, TokenCursorQuery, TokenQuery, TokenRecord, TokenToMake
+from wmsd.tenants.accounts.schema import MadeToken, TokenRecord, TokenToMake
+from wmsd.tenants.accounts.user_admin_store import TOKENS
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.record_lists import for_everybody, list_operations
 from wmsd.tenants.companies.schema import Message
-from wmsd.tenants.companies.unknown_codes import codes_in, hints
+from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes
 
 MOST_TOKENS: Final = 200
 """That a user may have at a time, of those that are made here."""
-for_everybody = partial(operation, tag="Administration", scope="installation", role="member")
+TOKEN_LISTS: Final = list_operations(
+    TOKENS,
+    for_everybody,
+    "token_records",
+    "List one's own tokens, and those of the people one manages. The newest comes first.",
+    sort="-id",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +38,12 @@ class TokenLifetimes:
     most: int
 
 
-@for_everybody(answer="page", returns=TokenRecord)
-def list_token_records(tx: Transaction, caller: Caller, query: TokenQuery) -> Page:
-    """List one's own tokens, and those of the people one manages. The newest comes first."""
-    return user_admin_store.tokens(tx, query, caller)
-
-
-@for_everybody(answer="cursor", returns=TokenRecord)
-def walk_token_records(tx: Transaction, caller: Caller, query: TokenCursorQuery, position: int) -> CursorPage:
-    """List them by cursor."""
-    return user_admin_store.tokens_after(tx, query, position, caller)
-
-
 def _record(tx: Transaction, caller: Caller, id: int) -> Record:
     """Raises Problem (404), also for a token of somebody whom the caller may not manage."""
     found = token_store.token_and_user(tx, id=id)
-    record = None if found is None or not _may_use_token(caller, *found) else user_admin_store.token(tx, id)
-    if record is None:
+    if found is None or not _may_use_token(caller, *found):
         raise not_found("token")
-    return record
+    return TOKENS.one(tx, id)
 
 
 def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
@@ -90,12 +83,9 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     known = [each for each in companies.companies(tx) if _is_usable(user, each.id)]
     usable = {each.code: each.id for each in known}
     codes = codes_in(body.company_codes, known)
-    unknown = 0
-    for place, code in enumerate(codes):
-        if code not in usable:
-            meant = hints(code, known, unknown)
-            errors[f"company_codes.{place}"] = [f"{code} is not a company that {user.email} may use", *meant]
-            unknown += 1
+    errors |= errors_of_codes(
+        codes, known, sentence=lambda code: f"{code} is not a company that {user.email} may use"
+    )
     if errors:
         raise invalid(errors)
     abilities = grant(user, body.abilities, tx.service(Whitelist).abilities)

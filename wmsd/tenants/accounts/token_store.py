@@ -1,7 +1,7 @@
 """The SQL of API tokens."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from wmsd.base import timestamps
@@ -25,10 +25,6 @@ REVOKE: Final = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS
 REVOKE_SIGNED_IN: Final = """
     UPDATE tokens SET revoked_at = :now
     WHERE user_id = :user_id AND signed_in AND revoked_at IS NULL AND expires_at > :now
-"""
-NOTE_USE: Final = """
-    UPDATE tokens SET last_used_at = :at, last_used_from = :address
-    WHERE id = :id AND coalesce(last_used_at, '') <= :at
 """
 SWEEP: Final = "DELETE FROM tokens WHERE expires_at <= ?"
 LIST_TOKENS: Final = """
@@ -103,11 +99,6 @@ def revoke_token(tx: Transaction, token_id: int) -> bool:
 def revoke_signed_in(tx: Transaction, user_id: int) -> int:
     """Ends the user's tokens that were made by signing in; answers how many."""
     return tx.execute(REVOKE_SIGNED_IN, {"user_id": user_id, "now": tx.timestamp}).rowcount
-
-
-def note_token_uses(tx: Transaction, uses: Iterable[Mapping[str, object]]) -> None:
-    """Each use has the token's `id`, when it was (`at`), and its `address`."""
-    tx.executemany(NOTE_USE, uses)
 
 
 def sweep_expired_tokens(tx: Transaction) -> int:

@@ -1,17 +1,16 @@
 """The SQL of the lists and records of users and tokens that admins see."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
 from wmsd.contract.context import Caller
-from wmsd.contract.list_queries import CursorQuery, PageQuery, Query
-from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.contract.list_queries import Query
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.lists import Listing, conditions
-from wmsd.db.sql.records import record_sql
 from wmsd.tenants.accounts.schema import TokenFilters, TokenRecord, UserFilters, UserRecord
+from wmsd.tenants.companies.record_lists import NOW, record_list
 
 WITHIN: Final = "within"
 """A filter that no caller sends: the ids of a company admin's companies."""
@@ -43,124 +42,19 @@ WAITING_ABILITIES: Final = """
     )
 """
 """Of a role that waits, the abilities go with it."""
-USER: Final = record_sql(
-    UserRecord,
-    {
-        "company_codes": f"({CODES} (SELECT company_id FROM user_companies WHERE user_id = users.id))",
-        "active": "disabled_at IS NULL",
-        "invited_until": "(SELECT expires_at FROM invitations WHERE user_id = users.id)",
-        "waiting_role": "iif(password_reach IS NULL, NULL, nullif(role, password_reach ->> 'role'))",
-        "waiting_company_codes": f"({CODES} ({WAITING_COMPANIES}))",
-        "waiting_abilities": WAITING_ABILITIES,
-        "last_seen_at": "(SELECT max(seen_at) FROM sessions WHERE user_id = users.id)",
-    },
-)
-USERS: Final = Listing(
-    "users",
-    "id",
-    conditions(
-        UserFilters,
-        search="instr(lower(email || ' ' || name), lower(:search))",
-        active="(disabled_at IS NULL) = :active",
-    )
-    | {WITHIN: IS_MANAGED},
-    "",
-)
-EMAIL: Final = "(SELECT users.email FROM users WHERE users.id = tokens.user_id)"
-IS_ACTIVE: Final = "revoked_at IS NULL AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)"
-SOON_DAYS: Final = 14
-"""Before the end of a token, people are told."""
-NOW: Final = "now"
-"""A parameter of each token, and so a filter that no caller sends."""
-LEFT: Final = f"(unixepoch(expires_at) - unixepoch(:{NOW}))"
-"""The seconds that are left to a token."""
-IS_ENDING: Final = f"""
-    revoked_at IS NULL AND NOT renewed AND expires_at > :{NOW} AND expires_at <= :expires_within
-    AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)
-"""
-"""Whether it ends until a moment, and somebody may have to make another one."""
-TOKEN: Final = record_sql(
-    TokenRecord,
-    {
-        "expires_in_days": f"""
-            iif({IS_ACTIVE} AND NOT renewed AND {LEFT} < {SOON_DAYS * 86_400},
-                iif(expires_at <= :{NOW}, -1, ({LEFT} + 43200) / 86400), NULL)
-        """,
-        "user": EMAIL,
-        "company_codes": f"iif(company_ids IS NULL, NULL, ({CODES} (SELECT value FROM json_each(company_ids))))",
-        "active": IS_ACTIVE,
-    },
-)
-BEYOND: Final = f"""
-    SELECT 1 FROM user_companies
-    WHERE user_companies.user_id = tokens.user_id
-        AND (company_ids IS NULL OR company_id IN (SELECT value FROM json_each(company_ids)))
-        AND company_id NOT IN (SELECT value FROM json_each(:{REACHED}))
-"""
-"""The companies that a token of the caller's own opens, and the caller's session does not."""
-TOKENS: Final = Listing(
-    "tokens",
-    "id",
-    conditions(
-        TokenFilters,
-        user=f"{EMAIL} = lower(:user)",
-        active=f"({IS_ACTIVE}) = :active",
-        expires_within=IS_ENDING,
-    )
-    | {
-        NOW: f"(:{NOW} IS NOT NULL)",
-        REACHED: f"(:{REACHED} IS NOT NULL)",
-        WITHIN: f"""
-            (
-                user_id = :{OWN} AND NOT EXISTS ({BEYOND})
-                OR EXISTS (SELECT 1 FROM users WHERE users.id = tokens.user_id AND {IS_MANAGED})
-            )
-        """,
-        OWN: f"(:{OWN} IS NOT NULL)",
-    },
-    "",
-)
 
 
-def users(tx: Transaction, query: PageQuery, caller: Caller) -> Page:
-    """Those whom the caller may manage."""
-    return USERS.page(tx, USER, query, query.filters() | _managed_by(caller))
-
-
-def users_after(tx: Transaction, query: CursorQuery, position: int, caller: Caller) -> CursorPage:
-    return USERS.after(tx, USER, query, position, query.filters() | _managed_by(caller))
-
-
-def _managed_by(caller: Caller) -> dict[str, object]:
+def managed_by(caller: Caller) -> dict[str, object]:
+    """The filter of the users whom the caller may manage."""
     if caller.role == "platform-admin":
         return {}
     own = caller.company_ids if caller.role == "company-admin" else None
     return {WITHIN: dumps(sorted(own or ()))}
 
 
-def user(tx: Transaction, user_id: int) -> Record | None:
-    text = tx.value(f"SELECT {USER} FROM users WHERE id = ?", (user_id,))
-    return None if text is None else Record(user_id, text)
-
-
-def tokens(tx: Transaction, query: PageQuery, caller: Caller) -> Page:
-    """The caller's own, and those of whom it may manage."""
-    return TOKENS.page(tx, TOKEN, query, _tokens_of(tx, query, caller))
-
-
-def tokens_after(tx: Transaction, query: CursorQuery, position: int, caller: Caller) -> CursorPage:
-    return TOKENS.after(tx, TOKEN, query, position, _tokens_of(tx, query, caller))
-
-
-def _tokens_of(tx: Transaction, query: Query, caller: Caller) -> dict[str, object]:
-    values = query.filters() | own_tokens(caller) | {NOW: tx.timestamp}
-    days = values.get("expires_within")
-    return values if days is None else values | {"expires_within": moment_in(tx, int(str(days)))}
-
-
 def own_tokens(caller: Caller) -> dict[str, object]:
     """The filters of the tokens that the caller may see: those of its own, and of whom it may manage."""
-    managed = _managed_by(caller)
+    managed = managed_by(caller)
     if not managed:
         return {}
     return managed | {OWN: caller.actor.user_id, REACHED: dumps(sorted(caller.company_ids or ()))}
@@ -171,6 +65,83 @@ def moment_in(tx: Transaction, days: int) -> str:
     return timestamps.to_text(tx.now + timedelta(days=days))
 
 
-def token(tx: Transaction, token_id: int) -> Record | None:
-    text = tx.value(f"SELECT {TOKEN} FROM tokens WHERE id = :id", {"id": token_id, NOW: tx.timestamp})
-    return None if text is None else Record(token_id, text)
+def _user_filters(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
+    return query.filters() | managed_by(caller)
+
+
+def _token_filters(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
+    values = query.filters() | own_tokens(caller) | {NOW: tx.timestamp}
+    days = values.get("expires_within")
+    return values if days is None else values | {"expires_within": moment_in(tx, int(str(days)))}
+
+
+USERS: Final = record_list(
+    "users",
+    UserRecord,
+    UserFilters,
+    noun="user",
+    columns={
+        "company_codes": f"({CODES} (SELECT company_id FROM user_companies WHERE user_id = users.id))",
+        "active": "disabled_at IS NULL",
+        "invited_until": "(SELECT expires_at FROM invitations WHERE user_id = users.id)",
+        "waiting_role": "iif(password_reach IS NULL, NULL, nullif(role, password_reach ->> 'role'))",
+        "waiting_company_codes": f"({CODES} ({WAITING_COMPANIES}))",
+        "waiting_abilities": WAITING_ABILITIES,
+        "last_seen_at": "(SELECT max(seen_at) FROM sessions WHERE user_id = users.id)",
+    },
+    conditions_of={
+        "search": "instr(lower(email || ' ' || name), lower(:search))",
+        "active": "(disabled_at IS NULL) = :active",
+    },
+    hidden={WITHIN: IS_MANAGED},
+    filters=_user_filters,
+)
+EMAIL: Final = "(SELECT users.email FROM users WHERE users.id = tokens.user_id)"
+IS_ACTIVE: Final = "revoked_at IS NULL AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)"
+SOON_DAYS: Final = 14
+"""Before the end of a token, people are told."""
+LEFT: Final = f"(unixepoch(expires_at) - unixepoch(:{NOW}))"
+"""The seconds that are left to a token."""
+IS_ENDING: Final = f"""
+    revoked_at IS NULL AND NOT renewed AND expires_at > :{NOW} AND expires_at <= :expires_within
+    AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)
+"""
+"""Whether it ends until a moment, and somebody may have to make another one."""
+BEYOND: Final = f"""
+    SELECT 1 FROM user_companies
+    WHERE user_companies.user_id = tokens.user_id
+        AND (company_ids IS NULL OR company_id IN (SELECT value FROM json_each(company_ids)))
+        AND company_id NOT IN (SELECT value FROM json_each(:{REACHED}))
+"""
+"""The companies that a token of the caller's own opens, and the caller's session does not."""
+TOKENS: Final = record_list(
+    "tokens",
+    TokenRecord,
+    TokenFilters,
+    noun="token",
+    columns={
+        "expires_in_days": f"""
+            iif({IS_ACTIVE} AND NOT renewed AND {LEFT} < {SOON_DAYS * 86_400},
+                iif(expires_at <= :{NOW}, -1, ({LEFT} + 43200) / 86400), NULL)
+        """,
+        "user": EMAIL,
+        "company_codes": f"iif(company_ids IS NULL, NULL, ({CODES} (SELECT value FROM json_each(company_ids))))",
+        "active": IS_ACTIVE,
+    },
+    conditions_of={
+        "user": f"{EMAIL} = lower(:user)",
+        "active": f"({IS_ACTIVE}) = :active",
+        "expires_within": IS_ENDING,
+    },
+    hidden={
+        REACHED: f"(:{REACHED} IS NOT NULL)",
+        WITHIN: f"""
+            (
+                user_id = :{OWN} AND NOT EXISTS ({BEYOND})
+                OR EXISTS (SELECT 1 FROM users WHERE users.id = tokens.user_id AND {IS_MANAGED})
+            )
+        """,
+        OWN: f"(:{OWN} IS NOT NULL)",
+    },
+    filters=_token_filters,
+)

@@ -2,14 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final, TypeVar
 
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.contract.access import MODULES, ROLES, Role, Whitelist
 from wmsd.contract.context import Caller
-from wmsd.contract.operation import operation
-from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import (
     invitations,
@@ -17,7 +15,6 @@ from wmsd.tenants.accounts import (
     sessions,
     store,
     token_store,
-    user_admin_store,
     user_rights,
     ways_in,
 )
@@ -29,39 +26,31 @@ from wmsd.tenants.accounts.schema import (
     Invitation,
     LetIn,
     NewUser,
-    UserCursorQuery,
     UserEmail,
-    UserQuery,
     UserRecord,
     UserRights,
     UserSettings,
     UserSettingsPatch,
 )
+from wmsd.tenants.accounts.user_admin_store import USERS
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.record_lists import for_company_admins, for_platform_admins, list_operations
 from wmsd.tenants.companies.schema import Message
-from wmsd.tenants.companies.unknown_codes import codes_in, hints
+from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes
 
-for_admins = partial(operation, tag="Administration", scope="installation", role="company-admin")
 MOST_COMPANIES_TOLD: Final = 200
-
-
-@for_admins(answer="page", returns=UserRecord)
-def list_users(tx: Transaction, caller: Caller, query: UserQuery) -> Page:
-    """List the users whom an admin may change."""
-    return user_admin_store.users(tx, query, caller)
-
-
-@for_admins(answer="cursor", returns=UserRecord)
-def walk_users(tx: Transaction, caller: Caller, query: UserCursorQuery, position: int) -> CursorPage:
-    """List them by cursor."""
-    return user_admin_store.users_after(tx, query, position, caller)
+USER_LISTS: Final = list_operations(
+    USERS,
+    for_company_admins,
+    "users",
+    "List the users whom an admin may change.",
+    orders=("id", "email", "name"),
+)
 
 
 def _record(tx: Transaction, caller: Caller, id: int) -> Record:
     _managed(tx, caller, id)
-    found = user_admin_store.user(tx, id)
-    assert found is not None
-    return found
+    return USERS.one(tx, id)
 
 
 def _managed(tx: Transaction, caller: Caller, user_id: int) -> User:
@@ -72,13 +61,13 @@ def _managed(tx: Transaction, caller: Caller, user_id: int) -> User:
     return user
 
 
-@for_admins(answer="record", returns=UserRecord)
+@for_company_admins(answer="record", returns=UserRecord)
 def get_user_record(tx: Transaction, caller: Caller, id: int) -> Record:
     """Get a user."""
     return _record(tx, caller, id)
 
 
-@for_admins(answer="object", returns=Invitation, writes=True)
+@for_company_admins(answer="object", returns=Invitation, writes=True)
 def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, object]:
     """Make a user, with a link at which it chooses a password. The link is shown only this once.
 
@@ -100,7 +89,7 @@ def _offered(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[
     return {"id": user_id, "email": email, "code": code, "expires_at": expires_at}
 
 
-@for_admins(answer="object", returns=Invitation, writes=True)
+@for_company_admins(answer="object", returns=Invitation, writes=True)
 def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Make a link at which a user chooses a new password, because it has forgotten its own, or because new rights
     wait for that. The password that it has stays until then.
@@ -112,7 +101,7 @@ def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, obje
     return _offered(tx, caller, user.id, user.email)
 
 
-@for_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
+@for_company_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
 def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatch) -> Record:
     """Change a user. What is taken away is gone with its next request, also for its tokens.
 
@@ -131,20 +120,18 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
         errors |= last_admin.errors_of_role(tx, user)
     known = companies.companies(tx)
     ids = {company.code: company.id for company in known}
-    unknown = 0
-    for place, code in enumerate(settings.company_codes):
-        if code not in ids and f"company_codes.{place}" not in errors:
-            meant = hints(code, known, unknown)
-            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation", *meant]
-            unknown += 1
+    unknown = errors_of_codes(
+        settings.company_codes, known, sentence=lambda code: f"{code} is not a company of this installation"
+    )
+    for path, sentences in unknown.items():
+        errors.setdefault(path, sentences)
     if errors:
         raise invalid(errors)
     abilities = abilities_of_new_user(settings.role, settings.abilities)
     held = ways_in.of_user(tx, id)
     store.rename_user(tx, id, settings.name)
     user_rights.set_rights(tx, user, settings.role, abilities, {ids[code] for code in settings.company_codes})
-    after = user_admin_store.user(tx, id)
-    assert after is not None
+    after = USERS.one(tx, id)
     shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}
     ended = companies.field_differences(held._asdict(), ways_in.of_user(tx, id)._asdict())
     companies.write_audit(tx, "user.change", user.email, companies.field_differences(before, shown) | ended)
@@ -172,19 +159,15 @@ def _errors_of(
             errors["company_codes"] = ["must be empty: a platform admin may use every company"]
     elif caller.company_ids is not None:
         known = [company for company in companies.companies(tx) if caller.may_use(company.id)]
-        own = {company.code for company in known}
-        unknown = 0
         if not settings.company_codes:
             errors["company_codes"] = ["must name one of your companies at least"]
-        for place, code in enumerate(settings.company_codes):
-            if code not in own and code not in kept:
-                meant = hints(code, known, unknown)
-                errors[f"company_codes.{place}"] = [f"{code} is not one of your companies", *meant]
-                unknown += 1
+        errors |= errors_of_codes(
+            settings.company_codes, known, sentence=lambda code: f"{code} is not one of your companies", but=kept
+        )
     return errors
 
 
-@for_admins(answer="object", returns=Message, writes=True)
+@for_company_admins(answer="object", returns=Message, writes=True)
 def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Shut a user out. Its sessions end, and its tokens are refused from the next request on."""
     user = _managed(tx, caller, id)
@@ -194,7 +177,7 @@ def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]
     return {"message": f"{user.email} is shut out."}
 
 
-@for_admins(answer="object", returns=LetIn, writes=True)
+@for_company_admins(answer="object", returns=LetIn, writes=True)
 def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Let a user in again who was shut out. Its password and its tokens that were not revoked count again."""
     user = _managed(tx, caller, id)
@@ -212,7 +195,7 @@ def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     return {"message": message, "needs_link": needs_link}
 
 
-@for_admins(answer="object", returns=Message, writes=True)
+@for_company_admins(answer="object", returns=Message, writes=True)
 def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Sign a user out everywhere, and revoke all its tokens. It may sign in again."""
     user = _managed(tx, caller, id)
@@ -222,15 +205,7 @@ def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
     return {"message": f"Sessions that were ended: {ended}. Tokens that were revoked: {revoked}."}
 
 
-@operation(
-    tag="Administration",
-    scope="installation",
-    role="platform-admin",
-    answer="record",
-    returns=UserRecord,
-    writes=True,
-    precondition=_record,
-)
+@for_platform_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
 def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail) -> Record:
     """Give a user another e-mail address, with which it signs in from now on.
 
@@ -246,7 +221,7 @@ def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail)
     return _record(tx, caller, id)
 
 
-@for_admins(answer="object", returns=Message, writes=True)
+@for_company_admins(answer="object", returns=Message, writes=True)
 def delete_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Delete a user, with its sessions and tokens. What it has done stays, with its e-mail address."""
     user = _managed(tx, caller, id)
@@ -257,7 +232,7 @@ def delete_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     return {"message": f"{user.email} is deleted."}
 
 
-@for_admins(answer="object", returns=UserRights)
+@for_company_admins(answer="object", returns=UserRights)
 def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Tell what a user may do now, and why."""
     user = _managed(tx, caller, id)

@@ -2,24 +2,19 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import invalid, not_found
 from wmsd.contract.access import MODULES
 from wmsd.contract.context import Caller, Operator
-from wmsd.contract.operation import operation
-from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.companies import actions, company_admin_store, store
+from wmsd.tenants.companies import actions, store
+from wmsd.tenants.companies.company_admin_store import COMPANIES, ENTRIES, OPERATORS, update_company
+from wmsd.tenants.companies.record_lists import for_company_admins, for_platform_admins, list_operations
 from wmsd.tenants.companies.schema import (
-    AuditCursorQuery,
-    AuditEntry,
-    AuditQuery,
     CompanyCode,
-    CompanyCursorQuery,
-    CompanyQuery,
     CompanyRecord,
     CompanySettingsPatch,
     CompanyToMake,
@@ -27,14 +22,27 @@ from wmsd.tenants.companies.schema import (
     Message,
     NewOperator,
     OperatorChanges,
-    OperatorCursorQuery,
-    OperatorQuery,
     OperatorShown,
 )
 
-administration = partial(operation, tag="Administration", scope="installation")
-for_all_admins = partial(administration, role="company-admin")
-for_platform_admins = partial(administration, role="platform-admin")
+COMPANY_LISTS: Final = list_operations(
+    COMPANIES,
+    for_company_admins,
+    "company_records",
+    "List the companies that an admin may see, with their settings.",
+    orders=("id", "code", "name"),
+)
+OPERATOR_LISTS: Final = list_operations(
+    OPERATORS, for_platform_admins, "operator_records", "List the operators.", orders=("id", "code", "name")
+)
+AUDIT_LISTS: Final = list_operations(
+    ENTRIES,
+    for_platform_admins,
+    "audit",
+    "List what was done to the installation, the last first.",
+    cursor_says="List it by cursor, the first first.",
+    sort="-id",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +52,13 @@ class CompanyFileMaker:
     make: Callable[[int, str], None]
 
 
-@for_all_admins(answer="page", returns=CompanyRecord)
-def list_company_records(tx: Transaction, caller: Caller, query: CompanyQuery) -> Page:
-    """List the companies that an admin may see, with their settings."""
-    return company_admin_store.companies(tx, query, caller.company_ids)
-
-
-@for_all_admins(answer="cursor", returns=CompanyRecord)
-def walk_company_records(tx: Transaction, caller: Caller, query: CompanyCursorQuery, position: int) -> CursorPage:
-    """List them by cursor."""
-    return company_admin_store.companies_after(tx, query, position, caller.company_ids)
-
-
 def _company_record(tx: Transaction, caller: Caller, id: int) -> Record:
-    found = company_admin_store.company(tx, id) if caller.may_use(id) else None
-    if found is None:
+    if not caller.may_use(id):
         raise not_found("company")
-    return found
+    return COMPANIES.one(tx, id)
 
 
-@for_all_admins(answer="record", returns=CompanyRecord)
+@for_company_admins(answer="record", returns=CompanyRecord)
 def get_company_record(tx: Transaction, caller: Caller, id: int) -> Record:
     """Get a company with its settings."""
     return _company_record(tx, caller, id)
@@ -92,7 +87,7 @@ def change_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
         columns["operator_id"] = None if operator is None else operator.id
     if errors:
         raise invalid(errors)
-    company_admin_store.update_company(tx, id, columns)
+    update_company(tx, id, columns)
     for module in MODULES if "modules" in given else ():
         store.set_module(tx, id, module, module in body.modules)
     after = _company_record(tx, caller, id)
@@ -108,7 +103,7 @@ def rename_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
     if body.code != before:
         if errors := actions.code_errors(tx, body.code, id):
             raise invalid(errors)
-        company_admin_store.update_company(tx, id, {"code": body.code})
+        update_company(tx, id, {"code": body.code})
         store.write_audit(
             tx, "company.rename", before, store.field_differences({"code": before}, {"code": body.code})
         )
@@ -130,55 +125,24 @@ def name_installation(tx: Transaction, body: InstallationName) -> dict[str, obje
     return {"message": f"This installation is called {body.name}."}
 
 
-@for_platform_admins(answer="page", returns=OperatorShown)
-def list_operator_records(tx: Transaction, query: OperatorQuery) -> Page:
-    """List the operators."""
-    return company_admin_store.operators(tx, query)
-
-
-@for_platform_admins(answer="cursor", returns=OperatorShown)
-def walk_operator_records(tx: Transaction, query: OperatorCursorQuery, position: int) -> CursorPage:
-    """List them by cursor."""
-    return company_admin_store.operators_after(tx, query, position)
-
-
-def _operator_record(tx: Transaction, id: int) -> Record:
-    found = company_admin_store.operator(tx, id)
-    if found is None:
-        raise not_found("operator")
-    return found
-
-
 @for_platform_admins(answer="record", returns=OperatorShown)
 def get_operator_record(tx: Transaction, id: int) -> Record:
     """Get an operator."""
-    return _operator_record(tx, id)
+    return OPERATORS.one(tx, id)
 
 
 @for_platform_admins(answer="record", returns=OperatorShown, writes=True, creates=True)
 def create_operator_record(tx: Transaction, body: NewOperator) -> Record:
     """Make an operator."""
-    return _operator_record(tx, actions.create_operator(tx, body))
+    return OPERATORS.one(tx, actions.create_operator(tx, body))
 
 
-@for_platform_admins(answer="record", returns=OperatorShown, writes=True, precondition=_operator_record)
+@for_platform_admins(answer="record", returns=OperatorShown, writes=True, precondition=OPERATORS.one)
 def change_operator_record(tx: Transaction, id: int, body: OperatorChanges) -> Record:
     """Change an operator. Its companies follow from the next request on."""
-    before = json.loads(_operator_record(tx, id).json)
+    before = json.loads(OPERATORS.one(tx, id).json)
     store.change_operator(tx, id, body.model_dump())
-    after = _operator_record(tx, id)
+    after = OPERATORS.one(tx, id)
     shown = {name: value for name, value in json.loads(after.json).items() if name != "updated_at"}
     store.write_audit(tx, "operator.change", before["code"], store.field_differences(before, shown))
     return after
-
-
-@for_platform_admins(answer="page", returns=AuditEntry)
-def list_audit(tx: Transaction, query: AuditQuery) -> Page:
-    """List what was done to the installation, the last first."""
-    return company_admin_store.entries(tx, query)
-
-
-@for_platform_admins(answer="cursor", returns=AuditEntry)
-def walk_audit(tx: Transaction, query: AuditCursorQuery, position: int) -> CursorPage:
-    """List it by cursor, the first first."""
-    return company_admin_store.entries_after(tx, query, position)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from wmsd.contract.access import MODULES
 from wmsd.contract.fields import Code, EmptyIsNull, Id, Input, Model, Name, Recorded, Timestamp, choice_of
-from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, QueryTimestamp, SortedBy
+from wmsd.contract.list_queries import Query, QueryTimestamp
 
 Sandbox = Annotated[bool, Field(description="For trying things out: lower limits, and marked deliveries.")]
 SandboxWebhooks = Annotated[bool, Field(description="Whether its sandbox companies may send webhooks.")]
@@ -129,24 +129,8 @@ class CompanyFilters(Query):
     search: Search | None = None
 
 
-class CompanyQuery(CompanyFilters, PageQuery):
-    sort: Annotated[str, SortedBy("id", "code", "name")] = "id"
-
-
-class CompanyCursorQuery(CompanyFilters, CursorQuery):
-    pass
-
-
 class OperatorFilters(Query):
     code: str | None = None
-
-
-class OperatorQuery(OperatorFilters, PageQuery):
-    sort: Annotated[str, SortedBy("id", "code", "name")] = "id"
-
-
-class OperatorCursorQuery(OperatorFilters, CursorQuery):
-    pass
 
 
 class Change(Model):
@@ -176,14 +160,6 @@ class AuditFilters(Query):
     subject: str | None = None
     record: Annotated[str | None, Field(max_length=64)] = None
     since: QueryTimestamp | None = None
-
-
-class AuditQuery(AuditFilters, PageQuery):
-    sort: Annotated[str, SortedBy("id")] = "-id"
-
-
-class AuditCursorQuery(AuditFilters, CursorQuery):
-    pass
 
 
 class CompanyChanges(Input):

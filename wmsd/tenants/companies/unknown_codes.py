@@ -3,9 +3,10 @@
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from typing import Final, Protocol
 
+from wmsd.base.problems import FieldErrors
 from wmsd.contract.context import Company
 
 SEPARATORS: Final = re.compile(r"[,;\s]+")
@@ -54,6 +55,20 @@ def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
     sentences = [] if named is None else [f"{named} is the code of the company with this name"]
     sentences += [] if near is None else [f"{near} is the nearest code"]
     return sentences
+
+
+def errors_of_codes(
+    codes: Iterable[str], known: Sequence[Company], *, sentence: Callable[[str], str], but: Container[str] = ()
+) -> FieldErrors:
+    """Of `company_codes`: what is wrong with those that are neither the code of a known company nor in `but`.
+    `sentence` says it of a code.
+    """
+    right = {company.code for company in known}
+    wrong = [(place, code) for place, code in enumerate(codes) if code not in right and code not in but]
+    return {
+        f"company_codes.{place}": [sentence(code), *hints(code, known, told)]
+        for told, (place, code) in enumerate(wrong)
+    }
 
 
 def similar_code(typed: str, known: Sequence[Named]) -> str | None:

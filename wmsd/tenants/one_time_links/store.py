@@ -2,7 +2,6 @@
 code is kept.
 """
 
-import hashlib
 import hmac
 from datetime import timedelta
 
@@ -11,6 +10,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.keys import key_store
+from wmsd.tenants.keys.bearers import secret_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class OneTimeLink:
     def offer(self, tx: Transaction) -> str:
         """Makes a new code in place of any earlier one."""
         code = tx.ids.secret()
-        key_store.set_secret(tx, self.name, f"{timestamps.to_text(tx.now + self.lifetime)} {_hash(code)}")
+        key_store.set_secret(tx, self.name, f"{timestamps.to_text(tx.now + self.lifetime)} {secret_hash(code)}")
         return code
 
     def is_offered(self, tx: Transaction) -> bool:
@@ -36,7 +36,7 @@ class OneTimeLink:
         if kept is None:
             return False
         until, digest = kept.split(" ")
-        return tx.timestamp < until and hmac.compare_digest(digest, _hash(code))
+        return tx.timestamp < until and hmac.compare_digest(digest, secret_hash(code))
 
     def check(self, tx: Transaction, code: str) -> None:
         """Raises Problem (404) unless the link with this code can be used now."""
@@ -46,7 +46,3 @@ class OneTimeLink:
     def end(self, tx: Transaction) -> None:
         """Nobody can use the link any more."""
         key_store.drop_secret(tx, self.name)
-
-
-def _hash(code: str) -> str:
-    return hashlib.sha256(code.encode(errors="replace")).hexdigest()

@@ -1,21 +1,19 @@
 """The operations of the list of the day after: reading it, and ticking off what nothing else ticks off."""
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, Final
 
 from wmsd.base.problems import FieldErrors, invalid
 from wmsd.contract.context import Caller
-from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import kernel_token_administration, second_factor_actions, user_administration
+from wmsd.tenants.accounts import kernel_tokens, second_factor_actions, user_administration
 from wmsd.tenants.companies import store as companies
+from wmsd.tenants.companies.record_lists import for_platform_admins
 from wmsd.tenants.recovery import findings, store
 from wmsd.tenants.recovery.schema import EndedAccess, RecoveryChoice, RecoveryList, TickedOff
 from wmsd.tenants.recovery.store import Entry, How
-from wmsd.tenants.sites import site_administration
+from wmsd.tenants.sites import actions as sites
 
-for_platform_admins = partial(operation, tag="Administration", scope="installation", role="platform-admin")
 ADMIN: Final = "platform-admin"
 NOT_CHOSEN: Final = "must have ids, unless every is true"
 UNKNOWN: Final = "is no entry of the list; look at the list again"
@@ -89,9 +87,9 @@ def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> Non
             act = user_administration.end_user_access if keeps_user else user_administration.shut_out_user
             act.action(tx, caller, entry["user_id"])
         case "site":
-            site_administration.revoke_site_bearer.action(tx, entry["record_id"])
+            sites.revoke_site_bearer.action(tx, entry["record_id"])
         case "platform-token":
-            kernel_token_administration.revoke_kernel_token.action(tx, entry["record_id"])
+            kernel_tokens.revoke_kernel_token.action(tx, entry["record_id"])
 
 
 def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:

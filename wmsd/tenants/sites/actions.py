@@ -1,14 +1,24 @@
-"""The use cases of sites, from the command line. A token is shown once; only its hash is stored."""
+"""The use cases of sites and their bearers, at the command line and at the pages of platform admins. A bearer is
+shown once; only its hash is stored.
+"""
 
-from wmsd.base import timestamps
+from typing import Any, Final
+
 from wmsd.base.problems import invalid, not_found
 from wmsd.contract.context import TransportSite
+from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.actions import company_of_code
+from wmsd.tenants.companies.record_lists import NOW, for_platform_admins, list_operations, record_list
+from wmsd.tenants.companies.schema import Message
+from wmsd.tenants.keys.bearers import end_of_replaced, secret_hash
 from wmsd.tenants.sites import store
-from wmsd.tenants.sites.rules import KEPT, PREFIX, hash_of
-from wmsd.tenants.sites.schema import NewSite
+from wmsd.tenants.sites.schema import MadeBearer, NewBearer, NewSite, SiteFilters, SiteRecord
+
+PREFIX: Final = "wmsds_"
+NEEDED_MODULES: Final = ("api", "outbound")
+"""Of its company: without them a site's bearer opens nothing."""
 
 
 def create_site(
@@ -24,49 +34,105 @@ def create_site(
         raise invalid(
             {"warehouse": [f"{warehouse_code} has a site already: wmsd site rotate gives it a new token"]}
         )
-    token = _new_token(tx)
+    token = PREFIX + tx.ids.secret()
     site_id = store.insert(
         tx,
         company_id=company.id,
         warehouse_id=warehouse_id,
         warehouse_code=warehouse_code,
         name=new.name,
-        token_hash=hash_of(token),
+        token_hash=secret_hash(token),
     )
     companies.write_audit(tx, "site.create", f"{company_code} {warehouse_code}")
     return site_id, token
 
 
-def rotate_site(tx: Transaction, company_code: str, warehouse_code: str, at_once: bool) -> tuple[int, str]:
-    """Replaces the token, and answers the site's id and the new token. The previous one stays valid for another 24
-    hours, unless `at_once`.
-    """
-    site = _site(tx, company_code, warehouse_code)
-    token = _new_token(tx)
-    until = None if at_once else timestamps.to_text(tx.now + KEPT)
-    store.rotate(tx, site.id, hash_of(token), until)
-    companies.write_audit(
-        tx, "site.rotate at once" if at_once else "site.rotate", f"{company_code} {warehouse_code}"
-    )
-    return site.id, token
-
-
-def revoke_site(tx: Transaction, company_code: str, warehouse_code: str) -> bool:
-    """Ends the site's tokens; answers whether there were any. The site stays, and `rotate_site` gives it a new
-    one.
-    """
-    site = _site(tx, company_code, warehouse_code)
-    revoked = store.revoke(tx, site.id)
-    companies.write_audit(tx, "site.revoke", f"{company_code} {warehouse_code}")
-    return revoked
-
-
-def _site(tx: Transaction, company_code: str, warehouse_code: str) -> TransportSite:
+def site_of_warehouse(tx: Transaction, company_code: str, warehouse_code: str) -> TransportSite:
+    """Raises Problem (404)."""
     site = store.of_warehouse(tx, company_of_code(tx, company_code).id, warehouse_code)
     if site is None:
         raise not_found(f"site of {company_code} as {warehouse_code}")
     return site
 
 
-def _new_token(tx: Transaction) -> str:
-    return PREFIX + tx.ids.secret()
+def rotate_site(tx: Transaction, site: TransportSite, at_once: bool) -> tuple[int, str]:
+    """Replaces the token, and answers the site's id and the new token. The previous one stays valid for another 24
+    hours, unless `at_once`.
+    """
+    token = PREFIX + tx.ids.secret()
+    store.rotate(tx, site.id, secret_hash(token), None if at_once else end_of_replaced(tx))
+    _audit(tx, "site.rotate at once" if at_once else "site.rotate", site)
+    return site.id, token
+
+
+def revoke_site(tx: Transaction, site: TransportSite) -> bool:
+    """Ends the site's tokens; answers whether there were any. The site stays, and `rotate_site` gives it a new
+    one.
+    """
+    revoked = store.revoke(tx, site.id)
+    _audit(tx, "site.revoke", site)
+    return revoked
+
+
+def _audit(tx: Transaction, action: str, site: TransportSite) -> None:
+    companies.write_audit(tx, action, f"{companies.codes(tx)[site.company_id]} {site.warehouse_code}")
+
+
+COMPANY_CODE: Final = "(SELECT companies.code FROM companies WHERE companies.id = sites.company_id)"
+STATUS: Final = "iif(token_hash IS NULL, 'revoked', 'active')"
+SITES: Final = record_list(
+    "sites",
+    SiteRecord,
+    SiteFilters,
+    noun="site",
+    columns={
+        "company_code": COMPANY_CODE,
+        "status": STATUS,
+        "previous_token_until": f"iif(previous_expires_at > :{NOW}, previous_expires_at, NULL)",
+    },
+    conditions_of={"company_code": f"{COMPANY_CODE} = :company_code", "status": f"{STATUS} = :status"},
+)
+SITE_LISTS: Final = list_operations(
+    SITES, for_platform_admins, "site_records", "List the sites of all companies.", orders=("id", "name")
+)
+
+
+@for_platform_admins(answer="record", returns=SiteRecord)
+def get_site_record(tx: Transaction, id: int) -> Record:
+    """Get a site, without its bearer."""
+    return SITES.one(tx, id)
+
+
+@for_platform_admins(answer="object", returns=MadeBearer, writes=True)
+def renew_site_bearer(tx: Transaction, id: int, body: NewBearer) -> dict[str, Any]:
+    """Give a site a new bearer. It is shown only this once."""
+    _, token = rotate_site(tx, _site(tx, id), body.at_once)
+    return new_bearer(tx, id, token)
+
+
+@for_platform_admins(answer="object", returns=Message, writes=True)
+def revoke_site_bearer(tx: Transaction, id: int) -> dict[str, Any]:
+    """End all bearers of a site. They are refused from the next request on."""
+    revoke_site(tx, _site(tx, id))
+    return {"message": "The site's bearer is revoked."}
+
+
+def _site(tx: Transaction, site_id: int) -> TransportSite:
+    site = store.of_id(tx, site_id)
+    if site is None:
+        raise not_found("site")
+    return site
+
+
+def new_bearer(tx: Transaction, site_id: int, token: str) -> dict[str, Any]:
+    """A new bearer, as MadeBearer shows it."""
+    site = _site(tx, site_id)
+    company = next(each for each in companies.companies(tx) if each.id == site.company_id)
+    return {
+        "id": site.id,
+        "name": site.name,
+        "company_code": company.code,
+        "warehouse_code": site.warehouse_code,
+        "token": token,
+        "modules_off": [module for module in NEEDED_MODULES if module not in company.modules],
+    }

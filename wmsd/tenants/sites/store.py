@@ -1,30 +1,30 @@
 """The SQL of sites."""
 
-from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from wmsd.base import timestamps
-from wmsd.contract.context import TransportSite
+from wmsd.contract.context import Actor, Caller, TransportSite
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.sites.rules import Key
+from wmsd.tenants.keys.bearers import Bearer, bearer_of
 
 COLUMNS: Final = "id, name, company_id, warehouse_id, warehouse_code"
-KEYS: Final = f"""
-    SELECT {COLUMNS}, token_hash, NULL FROM sites WHERE token_hash IS NOT NULL
+BEARERS: Final = f"""
+    SELECT token_hash, NULL, {COLUMNS} FROM sites WHERE token_hash IS NOT NULL
     UNION ALL
-    SELECT {COLUMNS}, previous_token_hash, previous_expires_at FROM sites WHERE previous_token_hash IS NOT NULL
+    SELECT previous_token_hash, previous_expires_at, {COLUMNS} FROM sites WHERE previous_token_hash IS NOT NULL
 """
 
 
-def keys(tx: Transaction) -> list[Key]:
+def bearers(tx: Transaction) -> list[Bearer[TransportSite]]:
     """Every stored token, also replaced ones, which may have expired."""
-    return [*_keys(tx)]
+    return [
+        bearer_of(token_hash.hex(), expires_at, TransportSite(*site))
+        for token_hash, expires_at, *site in tx.rows(BEARERS)
+    ]
 
 
-def _keys(tx: Transaction) -> Iterator[Key]:
-    for *site, token_hash, expires_at in tx.rows(KEYS):
-        ends = None if expires_at is None else timestamps.from_text(expires_at)
-        yield Key(token_hash, TransportSite(*site), ends)
+def caller_of_site(site: TransportSite) -> Caller:
+    """Who has a bearer of the site. It may use the site's company, by no ability."""
+    return Caller(Actor(f"site {site.name}"), frozenset(), frozenset({site.company_id}), site=site)
 
 
 ONE: Final = f"SELECT {COLUMNS} FROM sites WHERE company_id = ? AND warehouse_code = ?"
@@ -50,14 +50,14 @@ INSERT: Final = """
 
 
 def insert(
-    tx: Transaction, *, company_id: int, warehouse_id: int, warehouse_code: str, name: str, token_hash: bytes
+    tx: Transaction, *, company_id: int, warehouse_id: int, warehouse_code: str, name: str, token_hash: str
 ) -> int:
     row = {
         "company_id": company_id,
         "warehouse_id": warehouse_id,
         "warehouse_code": warehouse_code,
         "name": name,
-        "token_hash": token_hash,
+        "token_hash": bytes.fromhex(token_hash),
         "now": tx.timestamp,
     }
     return tx.insert(INSERT, row)
@@ -76,11 +76,13 @@ REVOKE: Final = """
 """
 
 
-def rotate(tx: Transaction, site_id: int, token_hash: bytes, until: str | None) -> None:
+def rotate(tx: Transaction, site_id: int, token_hash: str, until: str | None) -> None:
     """Replaces the token. The previous one is valid until `until`; None ends it now. The one before that ends in
     any case.
     """
-    tx.execute(ROTATE, {"id": site_id, "token_hash": token_hash, "until": until, "now": tx.timestamp})
+    tx.execute(
+        ROTATE, {"id": site_id, "token_hash": bytes.fromhex(token_hash), "until": until, "now": tx.timestamp}
+    )
 
 
 def revoke(tx: Transaction, site_id: int) -> bool:
@@ -89,20 +91,11 @@ def revoke(tx: Transaction, site_id: int) -> bool:
 
 
 BY_ID: Final = f"SELECT {COLUMNS} FROM sites WHERE id = ?"
-NOTE_USE: Final = """
-    UPDATE sites SET last_used_at = :at, last_used_from = :address
-    WHERE id = :id AND coalesce(last_used_at, '') <= :at
-"""
 
 
 def of_id(tx: Transaction, site_id: int) -> TransportSite | None:
     found = tx.row(BY_ID, (site_id,))
     return None if found is None else TransportSite(*found)
-
-
-def note_uses(tx: Transaction, uses: Iterable[Mapping[str, object]]) -> None:
-    """Each use has the site's `id`, when it was (`at`), and its `address`."""
-    tx.executemany(NOTE_USE, uses)
 
 
 LIST: Final = """

@@ -5,7 +5,7 @@ import click
 from wmsd.contract.fields import MAX_ID
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, say_token, with_installation
 from wmsd.tenants.accounts import kernel_tokens
-from wmsd.tenants.accounts.kernel_tokens import Made
+from wmsd.tenants.accounts.kernel_tokens import MadeKernelToken
 
 
 @click.group()
@@ -39,9 +39,9 @@ def rotate_token(command_line: CommandLine, at_once: bool, as_json: bool) -> Non
     _show(made, f"The new platform token. It is shown this once. {until}.", as_json)
 
 
-def _show(made: Made, sentence: str, as_json: bool) -> None:
+def _show(made: MadeKernelToken, sentence: str, as_json: bool) -> None:
     note(sentence)
-    say_token({"id": made.id, "token": made.token, "created_at": made.created_at}, as_json)
+    say_token(made.model_dump(), as_json)
 
 
 @kernel_token_command.command("list")

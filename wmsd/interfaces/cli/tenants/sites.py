@@ -10,8 +10,9 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note,
 from wmsd.interfaces.cli.kit.company_data import company_database
 from wmsd.platform.sites import active_warehouse
 from wmsd.tenants.companies.actions import company_of_code
+from wmsd.tenants.keys.bearers import GRACE
 from wmsd.tenants.sites import actions, store
-from wmsd.tenants.sites.rules import KEPT, NEEDED_MODULES
+from wmsd.tenants.sites.actions import NEEDED_MODULES, site_of_warehouse
 from wmsd.tenants.sites.schema import NewSite
 
 company_argument = click.argument("company", metavar="COMPANY")
@@ -73,10 +74,12 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
 
     async def work(installation: Installation) -> tuple[int, str]:
         installation.folder.check_room(is_move=True)
-        return await installation.platform.write(lambda tx: actions.rotate_site(tx, company, warehouse, at_once))
+        return await installation.platform.write(
+            lambda tx: actions.rotate_site(tx, site_of_warehouse(tx, company, warehouse), at_once)
+        )
 
     site_id, token = command_line.run(work)
-    ends = "is refused now" if at_once else f"is good for another {KEPT // timedelta(hours=1)} hours"
+    ends = "is refused now" if at_once else f"is good for another {GRACE // timedelta(hours=1)} hours"
     note(f"The new token of {warehouse} of {company}; the one before {ends}. It is shown this once.")
     say_token({"id": site_id, "company": company, "warehouse": warehouse, "token": token}, as_json)
 
@@ -87,5 +90,5 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
 @with_installation
 def revoke_site(command_line: CommandLine, company: str, warehouse: str) -> None:
     """End all tokens of a site. `wmsd site rotate` opens it again."""
-    is_new = command_line.write(lambda tx: actions.revoke_site(tx, company, warehouse))
+    is_new = command_line.write(lambda tx: actions.revoke_site(tx, site_of_warehouse(tx, company, warehouse)))
     note(f"The site {warehouse} of {company} {'is revoked' if is_new else 'was revoked before'}.")

@@ -7,9 +7,9 @@ from wmsd.interfaces.pages.kit.resources import Act, Resource
 from wmsd.platform import company_policies
 from wmsd.platform.admin_view.company_rules import list_company_rules
 from wmsd.platform.sites import make_site
-from wmsd.tenants.accounts import kernel_token_administration, token_administration, user_administration
+from wmsd.tenants.accounts import kernel_tokens, token_administration, user_administration
 from wmsd.tenants.companies import company_administration
-from wmsd.tenants.sites import site_administration
+from wmsd.tenants.sites import actions as sites
 
 USER_ACTS: Final = (
     Act(
@@ -169,7 +169,7 @@ SITE_ACTS: Final = (
     Act(
         "renew",
         "New bearer",
-        site_administration.renew_site_bearer,
+        sites.renew_site_bearer,
         "The planner of this site gets another bearer. It also opens a site again whose bearer was revoked.",
         goes_to="once",
         template="bearer",
@@ -177,7 +177,7 @@ SITE_ACTS: Final = (
     Act(
         "revoke",
         "Revoke",
-        site_administration.revoke_site_bearer,
+        sites.revoke_site_bearer,
         "All bearers of this site are refused from the next request on, and its planner stops working. The site "
         "stays: a new bearer opens it again.",
         "The site's bearer is revoked.",
@@ -189,7 +189,7 @@ KERNEL_TOKEN_ACTS: Final = (
     Act(
         "new",
         "New platform token",
-        kernel_token_administration.make_kernel_token,
+        kernel_tokens.make_kernel_token,
         "There is one platform token at a time. It reads the figures of all companies and switches their modules.",
         goes_to="once",
         template="kernel_token",
@@ -197,7 +197,7 @@ KERNEL_TOKEN_ACTS: Final = (
     Act(
         "replace",
         "Replace",
-        kernel_token_administration.replace_kernel_token,
+        kernel_tokens.replace_kernel_token,
         "You get another platform token. Give it to the programs of those who run the platform.",
         goes_to="once",
         template="kernel_token",
@@ -206,7 +206,7 @@ KERNEL_TOKEN_ACTS: Final = (
     Act(
         "revoke",
         "Revoke",
-        kernel_token_administration.revoke_kernel_token,
+        kernel_tokens.revoke_kernel_token,
         "The token is refused from the next request on. Programs that use it stop working.",
         "The platform token is revoked.",
         is_final=True,
@@ -217,8 +217,8 @@ ADMINISTRATION: Final = (
     Resource(
         "users",
         "People",
-        user_administration.list_users,
-        user_administration.walk_users,
+        user_administration.USER_LISTS.by_page,
+        user_administration.USER_LISTS.by_cursor,
         ("email", "name", "role", "company_codes", "active", "last_seen_at"),
         user_administration.get_user_record,
         key="email",
@@ -229,8 +229,8 @@ ADMINISTRATION: Final = (
     Resource(
         "tokens",
         "Tokens",
-        token_administration.list_token_records,
-        token_administration.walk_token_records,
+        token_administration.TOKEN_LISTS.by_page,
+        token_administration.TOKEN_LISTS.by_cursor,
         ("name", "user", "abilities", "active", "expires_at", "expires_in_days", "last_used_at", "last_used_from"),
         token_administration.get_token_record,
         key="name",
@@ -240,8 +240,8 @@ ADMINISTRATION: Final = (
     Resource(
         "companies",
         "Companies",
-        company_administration.list_company_records,
-        company_administration.walk_company_records,
+        company_administration.COMPANY_LISTS.by_page,
+        company_administration.COMPANY_LISTS.by_cursor,
         ("code", "name", "operator_code", "sandbox", "modules", "updated_at"),
         company_administration.get_company_record,
         acts=COMPANY_ACTS,
@@ -250,8 +250,8 @@ ADMINISTRATION: Final = (
     Resource(
         "operators",
         "Operators",
-        company_administration.list_operator_records,
-        company_administration.walk_operator_records,
+        company_administration.OPERATOR_LISTS.by_page,
+        company_administration.OPERATOR_LISTS.by_cursor,
         ("code", "name", "sandbox", "sandbox_webhooks", "updated_at"),
         company_administration.get_operator_record,
         acts=OPERATOR_ACTS,
@@ -259,10 +259,10 @@ ADMINISTRATION: Final = (
     Resource(
         "sites",
         "Transport sites",
-        site_administration.list_site_records,
-        site_administration.walk_site_records,
+        sites.SITE_LISTS.by_page,
+        sites.SITE_LISTS.by_cursor,
         ("name", "company_code", "warehouse_code", "status", "last_used_at", "last_used_from"),
-        site_administration.get_site_record,
+        sites.get_site_record,
         key="name",
         sort="name",
         acts=SITE_ACTS,
@@ -271,10 +271,10 @@ ADMINISTRATION: Final = (
     Resource(
         "kernel-tokens",
         "Platform token",
-        kernel_token_administration.list_kernel_tokens,
-        kernel_token_administration.walk_kernel_tokens,
+        kernel_tokens.KERNEL_TOKEN_LISTS.by_page,
+        kernel_tokens.KERNEL_TOKEN_LISTS.by_cursor,
         ("id", "status", "created_at", "expires_at", "last_used_at", "last_used_from"),
-        kernel_token_administration.get_kernel_token,
+        kernel_tokens.get_kernel_token,
         key="id",
         sort="-id",
         acts=KERNEL_TOKEN_ACTS,
@@ -284,8 +284,8 @@ ADMINISTRATION: Final = (
     Resource(
         "audit",
         "Audit",
-        company_administration.list_audit,
-        company_administration.walk_audit,
+        company_administration.AUDIT_LISTS.by_page,
+        company_administration.AUDIT_LISTS.by_cursor,
         ("at", "actor", "action", "subject", "address", "details"),
         key="at",
         sort="-id",

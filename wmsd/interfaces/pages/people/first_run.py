@@ -104,14 +104,14 @@ class FirstRun:
         self, person: Person, status: int = 200, typed: str | None = None, errors: Mapping[str, list[str]] = {}
     ) -> web.Response:
         browser, one = person.browser, {"per_page": "1"}
-        made = (await self._door.ask(browser, company_administration.list_company_records, query=one)).needed()
+        made = (await self._door.ask(browser, company_administration.COMPANY_LISTS.by_page, query=one)).needed()
         company = made["data"][0] if made["data"] else None
         article = None
         if company is not None:
             listed = await self._door.ask(browser, articles.list_articles, str(company["id"]), query=one)
             article = next(iter(listed.body["data"]), None) if listed.is_good else None
         own = {**one, "user": person.email, "active": "true"}
-        has_token = (await self._door.ask(browser, token_administration.list_token_records, query=own)).needed()[
+        has_token = (await self._door.ask(browser, token_administration.TOKEN_LISTS.by_page, query=own)).needed()[
             "data"
         ]
         keys = (await self._door.ask(browser, get_recovery_phrase)).needed()

@@ -1,0 +1,105 @@
+"""Records of the installation, as admins list them at the pages: by page, by cursor, and one by its id."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, Final, NamedTuple
+
+from pydantic import BaseModel, create_model
+
+from wmsd.base.problems import not_found
+from wmsd.contract.context import Caller
+from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, SortedBy
+from wmsd.contract.operation import Operation, operation
+from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.lists import Listing, conditions
+from wmsd.db.sql.records import record_sql
+
+administration = partial(operation, tag="Administration", scope="installation")
+for_everybody = partial(administration, role="member")
+for_company_admins = partial(administration, role="company-admin")
+for_platform_admins = partial(administration, role="platform-admin")
+NOW: Final = "now"
+"""A parameter of records, and so a filter that no caller sends."""
+Filters = Callable[[Transaction, Query, Caller], Mapping[str, object]]
+
+
+def filters_at_present(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
+    """What the caller has asked for, and the present moment."""
+    return query.filters() | {NOW: tx.timestamp}
+
+
+class RecordList(NamedTuple):
+    """`filters` are the parameters of its listing: what the caller has asked for, and what it may see."""
+
+    noun: str
+    shown: type[BaseModel]
+    query: type[Query]
+    listing: Listing
+    record: str
+    filters: Filters
+
+    def one(self, tx: Transaction, id: int) -> Record:
+        """Raises Problem (404). Whether somebody may see the record is not looked at."""
+        sql = f"SELECT {self.record} FROM {self.listing.source} WHERE id = :id"
+        text = tx.value(sql, {"id": id, NOW: tx.timestamp})
+        if text is None:
+            raise not_found(self.noun)
+        return Record(id, text)
+
+
+def record_list(
+    table: str,
+    shown: type[BaseModel],
+    query: type[Query],
+    *,
+    noun: str = "",
+    columns: dict[str, str] | None = None,
+    conditions_of: Mapping[str, str] | None = None,
+    hidden: Mapping[str, str] | None = None,
+    filters: Filters = filters_at_present,
+) -> RecordList:
+    """A list with a `noun` has also one record by its id. `columns` and `conditions_of` have the SQL of fields and
+    of filters that are not those of a column. `hidden` are conditions of filters that no caller sends.
+    """
+    own = {NOW: f"(:{NOW} IS NOT NULL)"} | dict(hidden or {})
+    listing = Listing(table, "id", conditions(query, **(conditions_of or {})) | own, "")
+    return RecordList(noun, shown, query, listing, record_sql(shown, columns), filters)
+
+
+class ListOperations(NamedTuple):
+    by_page: Operation
+    by_cursor: Operation
+
+
+def list_operations(
+    records: RecordList,
+    declare: Callable[..., Callable[[Any], Operation]],
+    name: str,
+    says: str,
+    *,
+    cursor_says: str = "List them by cursor.",
+    sort: str = "id",
+    orders: Sequence[str] = ("id",),
+) -> ListOperations:
+    """The operations `list_` and `walk_` of this name. `sort` is the order of a page that asks for none, one of
+    `orders`.
+    """
+    page_query: Any = create_model(
+        f"{records.shown.__name__}PageQuery",
+        __base__=(records.query, PageQuery),
+        sort=(Annotated[str, SortedBy(*orders)], sort),
+    )
+    cursor_query: Any = create_model(f"{records.shown.__name__}CursorQuery", __base__=(records.query, CursorQuery))
+
+    def by_page(tx: Transaction, caller: Caller, query: PageQuery) -> Page:
+        return records.listing.page(tx, records.record, query, records.filters(tx, query, caller))
+
+    def by_cursor(tx: Transaction, caller: Caller, query: CursorQuery, position: int) -> CursorPage:
+        return records.listing.after(tx, records.record, query, position, records.filters(tx, query, caller))
+
+    by_page.__annotations__["query"], by_cursor.__annotations__["query"] = page_query, cursor_query
+    by_page.__name__, by_cursor.__name__ = f"list_{name}", f"walk_{name}"
+    by_page.__doc__, by_cursor.__doc__ = says, cursor_says
+    declare_list = partial(declare, returns=records.shown)
+    return ListOperations(declare_list(answer="page")(by_page), declare_list(answer="cursor")(by_cursor))
