@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.shop import Shop
-from wmsd.platform.today.overviews import MOST_KEPT, Overview, Overviews
-from wmsd.platform.today.visible_figures import NEEDED
+from wmsd.platform.today.overviews import MOST_KEPT, NEEDED, Overview, Overviews
 
 ALL = frozenset(NEEDED)
 

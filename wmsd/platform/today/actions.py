@@ -5,12 +5,11 @@ from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.contract.access import has_role, needed_ability
-from wmsd.contract.context import Caller, Company
+from wmsd.contract.context import Caller
 from wmsd.contract.operation import operation
 from wmsd.dispatch.admission import Admission
-from wmsd.platform.today.overviews import Overviews
+from wmsd.platform.today.overviews import NEEDED, Overviews, View
 from wmsd.platform.today.schema import Today, TodayQuery
-from wmsd.platform.today.visible_figures import NEEDED, View
 from wmsd.server.figures.schema import CostFigures, PayerFigures
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
@@ -33,7 +32,9 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
     """Get all companies of somebody with what they have to do, the oldest trouble first."""
     overview = await service.overviews.of(caller.company_ids, _allowed(service, caller))
     views = overview.views
-    found = views if query.search is None else [each for each in views if _is_found(each.company, query.search)]
+    search = (query.search or "").lower()
+    fits = (each for each in views if search in f"{each.company.code} {each.company.name}".lower())
+    found = list(fits) if search else views
     shown = found[query.offset : query.offset + query.per_page]
     return {
         "day": service.figures.today,
@@ -59,10 +60,6 @@ def _allowed(service: TodayService, caller: Caller) -> frozenset[str]:
     return frozenset(
         name for name, each in NEEDED.items() if needed_ability(each.ability, in_force) in caller.abilities
     )
-
-
-def _is_found(company: Company, search: str) -> bool:
-    return search.lower() in f"{company.code} {company.name}".lower()
 
 
 def _shown(service: TodayService, view: View, names: Mapping[str, str]) -> dict[str, Any]:
