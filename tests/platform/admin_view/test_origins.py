@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wmsd.platform.admin_view import settings as shown_settings
-from wmsd.platform.admin_view.setting_origins import Origin, line_of, origin_of
+from wmsd.platform.admin_view.settings import Origin, line_of, origin_of
 from wmsd.settings.all_settings import Settings, declared_settings
 from wmsd.settings.sources import layers_of, settings_of
 from wmsd.tenants.sign_on.providers import NOT_SHOWN

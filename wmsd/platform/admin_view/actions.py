@@ -7,10 +7,11 @@ from wmsd.base import timestamps
 from wmsd.base.problems import Problem
 from wmsd.contract.context import Caller, FromAddress
 from wmsd.contract.operation import operation
+from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.platform.admin_view import backups, settings
 from wmsd.platform.admin_view import health as house
+from wmsd.platform.admin_view.examination_runs import Examinations
 from wmsd.platform.admin_view.schema import (
-    Begun,
     HouseBackups,
     HouseHealth,
     JobShown,
@@ -22,6 +23,7 @@ from wmsd.platform.admin_view.service import OversightService
 from wmsd.server.health import check_health
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.record_lists import for_platform_admins
+from wmsd.tenants.companies.schema import Message
 
 CANNOT: Final = "This server cannot start other programs. Use the command line: {}."
 UNDER_WAY: Final = "This is under way already. Wait for its end."
@@ -65,16 +67,20 @@ async def get_last_examination(service: OversightService) -> dict[str, Any]:
     }
 
 
-@for_platform_admins(answer="object", returns=Begun, codes=("INVALID_STATUS",))
+@for_platform_admins(answer="object", returns=Message, codes=("INVALID_STATUS",))
 async def begin_examination(service: OversightService, caller: Caller, call: FromAddress) -> dict[str, Any]:
     """Have doctor examine every file, beside the server."""
-    examinations = service.started.examinations
-    if examinations is None:
-        raise Problem("INVALID_STATUS", CANNOT.format("wmsd doctor"))
-    if not examinations.begin():
-        raise Problem("INVALID_STATUS", UNDER_WAY)
+    _begin(service.started.examinations, "wmsd doctor")
     await service.audit(caller, call, "examination.begin", "doctor")
     return {"message": "The examination has begun."}
+
+
+def _begin(work: Examinations | ScheduledBackups | None, command: str) -> None:
+    """Begins work beside the server. Raises Problem (409)."""
+    if work is None:
+        raise Problem("INVALID_STATUS", CANNOT.format(command))
+    if not work.begin():
+        raise Problem("INVALID_STATUS", UNDER_WAY)
 
 
 @for_platform_admins(answer="object", returns=HouseBackups)
@@ -84,14 +90,10 @@ async def get_house_backups(service: OversightService) -> dict[str, Any]:
     return await asyncio.to_thread(backups.backups_as_json, service, own)
 
 
-@for_platform_admins(answer="object", returns=Begun, codes=("INVALID_STATUS",))
+@for_platform_admins(answer="object", returns=Message, codes=("INVALID_STATUS",))
 async def begin_backup(service: OversightService, caller: Caller, call: FromAddress) -> dict[str, Any]:
     """Have a backup made and proven now, beside the server."""
-    scheduled = service.started.backups
-    if scheduled is None:
-        raise Problem("INVALID_STATUS", CANNOT.format("wmsd backup create"))
-    if not scheduled.begin():
-        raise Problem("INVALID_STATUS", UNDER_WAY)
+    _begin(service.started.backups, "wmsd backup create")
     await service.audit(caller, call, "backup.begin", "now")
     return {"message": "The backup has begun."}
 

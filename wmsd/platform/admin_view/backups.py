@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from wmsd.base import timestamps
 from wmsd.db.engine.failures import StorageError
@@ -10,7 +10,6 @@ from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.backup_verdict import backup_verdict
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
-from wmsd.maintenance.backups.manifest import Keys, SealedTo
 from wmsd.maintenance.backups.schedule import local_now, next_backup
 from wmsd.platform.admin_view.health import of_replica, progress_of
 from wmsd.platform.admin_view.schema import ArchiveShown, Proof, SealedPhrase
@@ -49,68 +48,48 @@ def backups_as_json(service: OversightService, own: str) -> dict[str, Any]:
     }
 
 
-class Content(NamedTuple):
-    """What a manifest says."""
-
-    installation: str
-    made_at: str
-    companies: int
-    lacks: tuple[str, ...]
-    keys: Keys
-    phrases: tuple[SealedTo, ...]
-
-
 def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
     size = 0
     try:
         status = path.stat()
-        size, content = status.st_size, _content(path, status.st_size, status.st_mtime_ns)
+        size = status.st_size
+        shown, began_at, installation = _content(path, size, status.st_mtime_ns)
     except (StorageError, OSError) as error:
-        return ArchiveShown(
-            name=path.name,
-            made_at=None,
-            bytes=size,
-            companies=None,
-            lacks=[],
-            keys=None,
-            phrases=[],
-            proof="unreadable",
-            proven_at=None,
-            why=" ".join(str(error).split()),
-        )
+        return ArchiveShown(name=path.name, bytes=size, proof="unreadable", why=" ".join(str(error).split()))
     last = record.proven if record.proven is not None and Path(record.proven.path).name == path.name else None
-    is_wrong = (last is not None and bool(last.problems)) or content.made_at in record.faulty
-    is_proven = not is_wrong and content.made_at in record.sound
+    is_wrong = (last is not None and bool(last.problems)) or began_at in record.faulty
+    is_proven = not is_wrong and began_at in record.sound
     proof: Proof = "wrong" if is_wrong else "proven" if is_proven else "none"
-    return ArchiveShown(
-        name=path.name,
-        made_at=content.made_at,
-        bytes=size,
-        companies=content.companies,
-        lacks=list(content.lacks),
-        keys=content.keys,
-        phrases=[
-            SealedPhrase(fingerprint=each.fingerprint, checked_at=each.checked_at) for each in content.phrases
-        ],
-        proof=proof if content.installation == own else "another",
-        proven_at=None if last is None else last.at,
-        why=last.problems[0] if last is not None and last.problems else None,
-    )
+    proven = {
+        "proof": proof if installation == own else "another",
+        "proven_at": None if last is None else last.at,
+        "why": last.problems[0] if last is not None and last.problems else None,
+    }
+    return shown.model_copy(update=proven)
 
 
 @lru_cache(maxsize=4 * MOST_SHOWN)
-def _content(path: Path, size: int, changed: int) -> Content:
-    """Of an archive that is so large and was changed then: nobody changes one, and the manifest of a thousand
-    companies takes a while to read. Raises StorageError and OSError.
+def _content(path: Path, size: int, changed: int) -> tuple[ArchiveShown, str, str]:
+    """What the manifest says of an archive that is so large and was changed then, when it was begun, and the
+    installation: nobody changes one, and the manifest of a thousand companies takes a while to read. Raises
+    StorageError and OSError.
     """
     from wmsd.maintenance.backups.archive import read_manifest  # imported here: a start does not need it
 
     manifest = read_manifest(path)
-    companies = sum(file.company_id is not None for file in manifest.files)
-    lacks = tuple(each.code for each in manifest.left_out)
-    return Content(
-        manifest.installation, manifest.began_at, companies, lacks, manifest.keys, tuple(manifest.phrases)
+    shown = ArchiveShown(
+        name=path.name,
+        made_at=manifest.began_at,
+        bytes=size,
+        companies=sum(file.company_id is not None for file in manifest.files),
+        lacks=[each.code for each in manifest.left_out],
+        keys=manifest.keys,
+        phrases=[
+            SealedPhrase(fingerprint=each.fingerprint, checked_at=each.checked_at) for each in manifest.phrases
+        ],
+        proof="none",
     )
+    return shown, manifest.began_at, manifest.installation
 
 
 def _replica(installation: Installation) -> dict[str, Any]:

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import not_found
 from wmsd.contract.context import Caller, Company
 from wmsd.contract.fields import Id, Model
 from wmsd.dispatch.limits import company_limits
-from wmsd.dispatch.limits.company_limits import Limit
 from wmsd.platform import company_policies
 from wmsd.platform.admin_view.service import OversightService
-from wmsd.platform.admin_view.setting_origins import origin_of
+from wmsd.platform.admin_view.settings import origin_of
 from wmsd.platform.company_policies import POLICIES
 from wmsd.tenants.companies.record_lists import for_company_admins
+
+Origin = Literal["built in", "configuration", "operator", "this company"]
 
 
 class CompanyRule(Model):
@@ -22,8 +22,8 @@ class CompanyRule(Model):
     name: str
     value: bool | int | float | None
     """None: there is no such limit."""
-    origin: Literal["built in", "configuration", "operator", "this company"]
-    setting: str | None
+    origin: Origin
+    setting: str | None = None
 
 
 class CompanyRules(Model):
@@ -39,55 +39,45 @@ async def list_company_rules(service: OversightService, caller: Caller, id: int)
     if company is None or not caller.may_use(id):
         raise not_found("company")
     own = await (await installation.files.get(id)).read(company_policies.own)
-    rules = [*_Rules(service, company).all(), *_policies(own)]
+    rules = [*_rules(service, company), *_policies(own)]
     operator = company.operator
     return {"data": [each.model_dump() for each in rules], "operator_id": operator and operator.id}
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+def _rules(service: OversightService, company: Company) -> Iterator[CompanyRule]:
     """Those that do not stand in the company's file."""
+    settings, operator = service.installation.settings, company.operator
+    limits = {
+        "requests_per_minute": company_limits.requests_per_minute(company, settings.limits),
+        "graphql_per_minute": company_limits.graphql_per_minute(company, settings.limits),
+        "quota_megabytes": company_limits.quota_megabytes(company, settings.storage.quota_megabytes),
+    }
+    for name, limit in limits.items():
+        origin: Origin = "this company" if limit.is_own else _origin(service, limit.setting)
+        value = limit.value if limit.is_own else limit.value or None
+        yield CompanyRule(name=name, value=value, origin=origin, setting=limit.setting)
+    for name, value, setting in (
+        ("upload_megabytes", settings.imports.megabytes, "imports.megabytes"),
+        ("returns_need_write", settings.returns.require_write_ability, "returns.require_write_ability"),
+    ):
+        yield CompanyRule(name=name, value=value, origin=_origin(service, setting), setting=setting)
+    # a company of a sandbox operator is one, whatever it says itself
+    is_operators = operator is not None and operator.sandbox
+    origin = "operator" if is_operators else "this company" if company.sandbox else "built in"
+    yield CompanyRule(name="sandbox", value=company.sandbox, origin=origin)
+    if company.sandbox:
+        may_send = operator is not None and operator.sandbox_webhooks
+        origin = "built in" if operator is None else "operator"
+        yield CompanyRule(name="sandbox_webhooks", value=may_send, origin=origin)
 
-    service: OversightService
-    company: Company
 
-    def all(self) -> Iterator[CompanyRule]:
-        company, settings = self.company, self.service.installation.settings
-        yield self._limit("requests_per_minute", company_limits.requests_per_minute(company, settings.limits))
-        yield self._limit("graphql_per_minute", company_limits.graphql_per_minute(company, settings.limits))
-        quota = company_limits.quota_megabytes(company, settings.storage.quota_megabytes)
-        yield self._limit("quota_megabytes", quota)
-        yield self._setting("upload_megabytes", settings.imports.megabytes, "imports.megabytes")
-        needs_ability = settings.returns.require_write_ability
-        yield self._setting("returns_need_write", needs_ability, "returns.require_write_ability")
-        yield self._sandbox()
-        if company.sandbox:
-            operator = company.operator
-            may_send = operator is not None and operator.sandbox_webhooks
-            origin: Any = "built in" if operator is None else "operator"
-            yield CompanyRule(name="sandbox_webhooks", value=may_send, origin=origin, setting=None)
-
-    def _sandbox(self) -> CompanyRule:
-        """A company of a sandbox operator is one, whatever it says itself."""
-        operator = self.company.operator
-        by_operator = operator is not None and operator.sandbox
-        origin: Any = "operator" if by_operator else "this company" if self.company.sandbox else "built in"
-        return CompanyRule(name="sandbox", value=self.company.sandbox, origin=origin, setting=None)
-
-    def _limit(self, name: str, limit: Limit) -> CompanyRule:
-        if limit.is_own:
-            return CompanyRule(name=name, value=limit.value, origin="this company", setting=limit.setting)
-        return self._setting(name, limit.value or None, limit.setting)
-
-    def _setting(self, name: str, value: int | None, setting: str) -> CompanyRule:
-        section, _, key = setting.partition(".")
-        is_built_in = origin_of(self.service.started.layers, section, key).source == "default"
-        origin: Any = "built in" if is_built_in else "configuration"
-        return CompanyRule(name=name, value=value, origin=origin, setting=setting)
+def _origin(service: OversightService, setting: str) -> Origin:
+    section, _, key = setting.partition(".")
+    is_built_in = origin_of(service.started.layers, section, key).source == "default"
+    return "built in" if is_built_in else "configuration"
 
 
 def _policies(own: Mapping[str, int | None]) -> Iterator[CompanyRule]:
     for name, value in own.items():
-        origin: Any = "built in" if value is None else "this company"
         shown = company_policies.as_number(POLICIES[name].in_force(value))
-        yield CompanyRule(name=name, value=shown, origin=origin, setting=None)
+        yield CompanyRule(name=name, value=shown, origin="built in" if value is None else "this company")

@@ -32,8 +32,10 @@ class Examinations:
         self._clock = clock
         self._beside = Beside(command, self._hear)
         self._under_way: asyncio.Task[None] | None = None
-        self._progress: dict[str, Any] = {}
-        self._found = Examination(began_at="")
+        self.progress: Mapping[str, Any] = {}
+        """The file that is examined, and how many of how many are done; empty before the first."""
+        self.found = Examination(began_at="")
+        """What the one under way has found so far."""
         self._is_stopping = False
         self._last: Examination | None = None
         self._has_read_last = False
@@ -41,16 +43,6 @@ class Examinations:
     @property
     def is_running(self) -> bool:
         return self._under_way is not None and not self._under_way.done()
-
-    @property
-    def progress(self) -> Mapping[str, Any]:
-        """The file that is examined, and how many of how many are done; empty before the first."""
-        return self._progress
-
-    @property
-    def found(self) -> Examination:
-        """What the one under way has found so far."""
-        return self._found
 
     async def last(self) -> Examination | None:
         """The last that has ended, also before a restart."""
@@ -67,7 +59,7 @@ class Examinations:
         """Begins an examination. Returns False where one is under way."""
         if self.is_running:
             return False
-        self._progress, self._found = {}, Examination(began_at=self._now())
+        self.progress, self.found = {}, Examination(began_at=self._now())
         self._under_way = asyncio.ensure_future(self._examine())
         return True
 
@@ -85,7 +77,7 @@ class Examinations:
                 )
         except OSError as failed:
             error = str(failed)
-        kept = self._found.model_copy(update={"ended_at": None if error else self._now(), "error": error})
+        kept = self.found.model_copy(update={"ended_at": None if error else self._now(), "error": error})
         self._keep(kept)
         try:
             await asyncio.to_thread(write_examination, self._data.path, kept)
@@ -103,11 +95,11 @@ class Examinations:
     def _hear(self, line: dict[str, Any]) -> None:
         try:
             if "examined" in line:
-                self._found = self._found.with_file(Examined.model_validate(line["examined"]))
+                self.found = self.found.with_file(Examined.model_validate(line["examined"]))
             elif "installation" in line:
-                self._found = self._found.with_installation(Diagnosed.model_validate(line))
+                self.found = self.found.with_installation(Diagnosed.model_validate(line))
             else:
-                self._progress = line
+                self.progress = line
         except ValidationError:
             LOG.error("the examination says what nobody understands: %.200r", line)
 

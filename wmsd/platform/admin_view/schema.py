@@ -117,17 +117,17 @@ class ArchiveShown(Model):
     """`why` says why it cannot be restored."""
 
     name: str
-    made_at: Timestamp | None
+    made_at: Timestamp | None = None
     bytes: int
-    companies: int | None
-    lacks: list[str]
-    keys: Literal["encrypted", "sealed", "left out"] | None
+    companies: int | None = None
+    lacks: list[str] = []
+    keys: Literal["encrypted", "sealed", "left out"] | None = None
     """Whether it has the keys of the installation; `sealed` means with the key file."""
-    phrases: list[SealedPhrase]
+    phrases: list[SealedPhrase] = []
     """The recovery phrases that open them; empty where a passphrase does."""
     proof: Proof
-    proven_at: Timestamp | None
-    why: str | None
+    proven_at: Timestamp | None = None
+    why: str | None = None
 
 
 class ReplicaShown(Model):
@@ -194,7 +194,3 @@ class SettingShown(Model):
 class SettingsShown(Model):
     file: str | None
     data: list[SettingShown]
-
-
-class Begun(Model):
-    message: str
