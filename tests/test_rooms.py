@@ -43,7 +43,6 @@ SHORT: Final = {
     "interfaces/pages/people/try_sign_on.py": "a page",
     "interfaces/pages/records/exports.py": "operations that are made of those of lists",
     "interfaces/pages/webhooks/event.py": "a page",
-    "platform/sign_on_service.py": "what the settings make of a service of another room",
     "server/figures/ask.py": "what a command imports of the figures, which import the server",
     "warehouse/contributions.py": "a table",
 }

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 
+from wmsd.http_client.lazy_client import LazyClient
 from wmsd.imports.actions import ImportService
 from wmsd.imports.upload_jobs import ImportDesk
 from wmsd.installation.live_changes import LiveChanges
-from wmsd.installation.open_installation import Installation
+from wmsd.installation.open_installation import Installation, new_guard
 from wmsd.interfaces.guide import pages as guide
 from wmsd.interfaces.guide.source import Source
 from wmsd.interfaces.http.aiohttp_web import web
@@ -20,15 +21,15 @@ from wmsd.interfaces.reference import routes as reference
 from wmsd.interfaces.reference.operations import Reference, Version, reference_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
-from wmsd.platform.company_policies import PolicyService
+from wmsd.platform.company_policies import CompanyFilesService
 from wmsd.platform.discovery import V1_VERSION, V2_VERSION
-from wmsd.platform.sign_on_service import new_sign_on_client, new_sign_on_service
-from wmsd.platform.sites import SiteService
 from wmsd.platform.today.actions import TodayService
 from wmsd.platform.today.overviews import Overviews
 from wmsd.server.figures.top_costs import costs_now
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
+from wmsd.tenants.sign_on.provider_requests import WANTED_BYTES
+from wmsd.tenants.sign_on.service import SignOnService
 
 
 def add_to(
@@ -44,7 +45,9 @@ def add_to(
     """Adds the routes to `app`, and to the installation's dispatcher the services behind them. `closed_last` gets
     what must be closed when the server stops.
     """
-    provider_client = new_sign_on_client(installation)
+    # the client that asks providers is as guarded as that of webhooks, by rules of its own
+    sign_on = installation.settings.sign_on
+    provider_client = LazyClient(new_guard(installation.settings, "sign_on"), sign_on.ca_file, wanted=WANTED_BYTES)
     closed_last.push_async_callback(provider_client.close)
     for service in (
         ImportService(imports, installation.storage),
@@ -55,9 +58,10 @@ def add_to(
             rooms,
             partial(costs_now, installation),
         ),
-        SiteService(installation.platform, installation.files),
-        PolicyService(installation.platform, installation.files, installation.freezes),
-        new_sign_on_service(installation, provider_client),
+        CompanyFilesService(installation.platform, installation.files, installation.freezes),
+        SignOnService(
+            installation.platform, installation.clock, installation.ids, provider_client, sign_on.providers
+        ),
     ):
         installation.dispatcher.add_service(service)
     reference.add_to(app, installation, partial(_reference, installation.abilities))

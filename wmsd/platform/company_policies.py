@@ -63,7 +63,9 @@ class CompanyPoliciesShown(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyService:
+class CompanyFilesService:
+    """What an operation of an admin needs that works in a company's file and in that of the installation."""
+
     platform: Database
     files: CompanyFiles
     freezes: Freezes
@@ -94,13 +96,13 @@ def _record(tx: Transaction) -> Record:
 
 
 @for_company_admins(answer="record", returns=CompanyPoliciesShown, codes=("SERVICE_UNAVAILABLE",))
-async def get_company_policies(service: PolicyService, caller: Caller, id: int) -> Record:
+async def get_company_policies(service: CompanyFilesService, caller: Caller, id: int) -> Record:
     """Get the policies of a company."""
     await _company(service, caller, id)
     return await (await service.files.get(id)).read(_record)
 
 
-async def _company(service: PolicyService, caller: Caller, company_id: int) -> Company:
+async def _company(service: CompanyFilesService, caller: Caller, company_id: int) -> Company:
     """Raises Problem (404), also for one that the caller may not use."""
     for company in await service.platform.read(companies.companies):
         if company.id == company_id and caller.may_use(company_id):
@@ -115,7 +117,7 @@ async def _company(service: PolicyService, caller: Caller, company_id: int) -> C
     codes=("SERVICE_UNAVAILABLE", "PRECONDITION_FAILED"),
 )
 async def change_company_policies(
-    service: PolicyService, caller: Caller, call: Call, id: int, body: CompanyPolicies
+    service: CompanyFilesService, caller: Caller, call: Call, id: int, body: CompanyPolicies
 ) -> Record:
     """Change the policies of a company. They count from the next request on."""
     company = await _company(service, caller, id)

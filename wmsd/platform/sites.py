@@ -3,12 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, invalid
-from wmsd.contract.context import Actor, Caller, Company, FromAddress
-from wmsd.db.engine.database import Database
+from wmsd.contract.context import Caller, Company, FromAddress
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.files.company_files import CompanyFiles
+from wmsd.platform.company_policies import CompanyFilesService
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.record_lists import for_platform_admins
 from wmsd.tenants.companies.unknown_codes import hints
@@ -16,12 +14,6 @@ from wmsd.tenants.sites import actions, store
 from wmsd.tenants.sites.schema import MadeBearer, NewSite, SiteToMake
 from wmsd.warehouse.directory.store import WAREHOUSES, by_code
 from wmsd.warehouse.similar_codes import no_such
-
-
-@dataclass(frozen=True, slots=True)
-class SiteService:
-    platform: Database
-    files: CompanyFiles
 
 
 def active_warehouse(tx: Transaction, code: str) -> int:
@@ -36,7 +28,9 @@ def active_warehouse(tx: Transaction, code: str) -> int:
 
 
 @for_platform_admins(answer="object", returns=MadeBearer, codes=("SERVICE_UNAVAILABLE",))
-async def make_site(service: SiteService, body: SiteToMake, caller: Caller, call: FromAddress) -> dict[str, Any]:
+async def make_site(
+    service: CompanyFilesService, body: SiteToMake, caller: Caller, call: FromAddress
+) -> dict[str, Any]:
     """Make a site of a warehouse. Its bearer is shown only this once."""
     company = await service.platform.read(lambda tx: _company(tx, body.company_code))
     database = await service.files.get(company.id)
@@ -51,11 +45,7 @@ async def make_site(service: SiteService, body: SiteToMake, caller: Caller, call
         )
         return actions.new_bearer(tx, site_id, token)
 
-    return await service.platform.write(make, _actor(caller, call))
-
-
-def _actor(caller: Caller, call: FromAddress) -> Actor:
-    return replace(caller.actor, address=call.address)
+    return await service.platform.write(make, replace(caller.actor, address=call.address))
 
 
 def _company(tx: Transaction, code: str) -> Company:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
-from wmsd.contract.context import Actor, Caller
+from wmsd.contract.context import Actor, Caller, FromBrowser
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import second_factors, store
 from wmsd.tenants.accounts.reach import Reach
@@ -89,6 +89,17 @@ class Session:
         return now >= self.made_at + lifetimes.most or now >= seen_at + lifetimes.idle
 
 
+def sign_in(
+    tx: Transaction, user_id: int, email: str, call: FromBrowser, reach: Reach | None = None, by: str = ""
+) -> str:
+    """Begins a session for a user who signs in, and notes from where. Returns its secret. `by`: with what, for the
+    audit.
+    """
+    store.note_sign_in(tx, user_id, call.address)
+    companies.write_audit(tx, f"session.begin{by}", email)
+    return begin(tx, user_id, call.address, call.agent, reach)
+
+
 def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach | None) -> str:
     """Begins a session, and ends the oldest ones of a user who has too many. Returns its secret, of which only the
     hash is kept. `reach`: what it opens at the most, which is what that opens with which the user signs in.
@@ -154,8 +165,7 @@ def left_of(tx: Transaction, ids: Collection[int]) -> set[int]:
 
 def number(tx: Transaction) -> int:
     """How many there are; some may be over and not swept yet."""
-    found: int = tx.value(NUMBER)
-    return found
+    return int(tx.value(NUMBER))
 
 
 def end(tx: Transaction, session_id: int, user_id: int) -> bool:
@@ -174,8 +184,7 @@ def living(tx: Transaction, user_id: int, but: int | None = None) -> int:
     """How many sessions of a user, but for one, are not over."""
     made_after, seen_after = _oldest(tx, tx.service(Lifetimes))
     asked = {"user_id": user_id, "but": but, "made_after": made_after, "seen_after": seen_after}
-    found: int = tx.value(LIVING, asked)
-    return found
+    return int(tx.value(LIVING, asked))
 
 
 def end_old(tx: Transaction, lifetimes: Lifetimes) -> int:

@@ -17,13 +17,13 @@ from wmsd.tenants.accounts.user_rights import set_rights
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.sign_on import exchange, store
 from wmsd.tenants.sign_on.id_tokens import BadToken
-from wmsd.tenants.sign_on.metadata import Metadata
+from wmsd.tenants.sign_on.metadata import Metadata, Published
 from wmsd.tenants.sign_on.open_sign_ons import SignOn
 from wmsd.tenants.sign_on.provider_requests import NoAnswer
 from wmsd.tenants.sign_on.providers import Provider
 from wmsd.tenants.sign_on.rules import Decision, Known, Rights, decide, person_of, refusal_sentence
 from wmsd.tenants.sign_on.schema import Beginning, BegunSignOn, ComingBack, Providers, SignedOn
-from wmsd.tenants.sign_on.service import Connected, SignOnService
+from wmsd.tenants.sign_on.service import SignOnService
 
 LOG: Final = logging.getLogger("wmsd.sign_on")
 AGAIN: Final = "Begin again at the page for signing in."
@@ -54,11 +54,11 @@ async def begin_sign_on(
     service: SignOnService, provider: str, body: Beginning, call: FromOrigin, caller: Caller | None
 ) -> dict[str, object]:
     """Begin to sign in through a provider."""
-    to = service.connected(provider)
+    to = service.published(provider)
     if not call.origin:
         raise forbidden("Your browser does not say by which name it has reached this service.")
     try:
-        metadata = await to.published.metadata()
+        metadata = await to.metadata()
     except NoAnswer as error:
         raise _cannot_be_reached(service, to.provider, error) from None
     back_to = f"{call.origin}/sign-in/{provider}/back"
@@ -81,7 +81,7 @@ async def finish_sign_on(
     service: SignOnService, provider: str, body: ComingBack, call: FromBrowser
 ) -> dict[str, object]:
     """Sign in to the pages with what a provider has answered. Ends the session that the browser had."""
-    by = service.connected(provider)
+    by = service.published(provider)
     begun = service.under_way.end(body.kept, provider, body.state)
     if begun is None:
         raise Problem("UNAUTHORIZED", f"This sign-in was begun by another browser, or is over. {AGAIN}")
@@ -96,26 +96,25 @@ async def finish_sign_on(
     known = user
 
     def begin(tx: Transaction) -> str:
-        accounts.note_sign_in(tx, known.id, call.address)
-        companies.write_audit(tx, f"session.begin by {provider}", known.email)
         if begun.session_id is not None and begun.user_id is not None:
             sessions.end(tx, begun.session_id, begun.user_id)
-        return sessions.begin(tx, known.id, call.address, call.agent, None)
+        return sessions.sign_in(tx, known.id, known.email, call, by=f" by {provider}")
 
     actor = Actor(known.email, known.id, address=call.address)
     secret = await service.platform.write(begin, actor, is_quiet=begun.session_id is None)
     return {"secret": secret, "next_path": begun.next_path}
 
 
-async def _claims(service: SignOnService, by: Connected, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:
+async def _claims(service: SignOnService, by: Published, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:
     """What the provider says of who has come back. Raises Problem: 401, 403 and 503."""
+    if service.exchanging.locked():
+        raise unavailable("Too many people sign on at once. Try again in 5 s.")
     try:
-        with service.exchanging():
-            _check_issuer(by.provider, await by.published.metadata(), body.iss)
+        async with service.exchanging:
+            _check_issuer(by.provider, await by.metadata(), body.iss)
             if body.error is not None or not body.code:
                 raise forbidden(f"{by.provider.called} has not let you sign in{_code(body.error)}. {AGAIN}")
-            now = service.clock.now()
-            claims = await exchange.claims_of(by.provider, by.published, service.client, begun, body.code, now)
+            claims = await exchange.claims_of(by, begun, body.code)
     except NoAnswer as error:
         raise _cannot_be_reached(service, by.provider, error) from None
     except BadToken as error:

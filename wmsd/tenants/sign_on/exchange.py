@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -10,7 +9,7 @@ from urllib.parse import quote, urlencode
 from wmsd.base.machine.secret_files import read_client_secret
 from wmsd.http_client.lazy_client import LazyClient
 from wmsd.tenants.sign_on import provider_requests
-from wmsd.tenants.sign_on.id_tokens import Expected, head_of, verify_id_token
+from wmsd.tenants.sign_on.id_tokens import head_of, verify_id_token
 from wmsd.tenants.sign_on.metadata import Metadata, Published
 from wmsd.tenants.sign_on.open_sign_ons import SignOn
 from wmsd.tenants.sign_on.provider_requests import NoAnswer
@@ -34,16 +33,14 @@ def authorization_url(provider: Provider, metadata: Metadata, begun: SignOn) -> 
     return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked, quote_via=quote)}"
 
 
-async def claims_of(
-    provider: Provider, published: Published, client: LazyClient, begun: SignOn, code: str, now: datetime
-) -> Mapping[str, Any]:
+async def claims_of(published: Published, begun: SignOn, code: str) -> Mapping[str, Any]:
     """The claims of who has signed on. Raises NoAnswer, BadToken, and Problem as `asking` does."""
+    provider, client, now = published.provider, published.client, published.clock.now()
     metadata = await published.metadata()
     tokens = await _tokens(provider, metadata, client, begun, code)
     token = tokens.get("id_token")
     head = head_of(token)
-    expected = Expected(provider.issuer, provider.client_id, begun.nonce)
-    claims = verify_id_token(str(token), head, await published.keys(head.kid), expected, now)
+    claims = verify_id_token(str(token), head, await published.keys(head.kid), provider, begun.nonce, now)
     lacks = any(claim_value(claims, name) is None for name in names_read(provider))
     if lacks and metadata.userinfo_endpoint is not None and isinstance(tokens.get("access_token"), str):
         return {**await _more(metadata.userinfo_endpoint, client, tokens["access_token"], claims["sub"]), **claims}

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from wmsd.tenants.sign_on.providers import Provider
+
 LONGEST: Final = 32 * 1024
 LEEWAY_SECONDS: Final = 60
 LONGEST_SUBJECT: Final = 255
@@ -26,12 +28,6 @@ NEEDED: Final = ("iss", "sub", "aud", "exp", "iat", "nonce")
 
 class BadToken(Exception):
     """The message goes on from "the ID token"."""
-
-
-class Expected(NamedTuple):
-    issuer: str
-    client_id: str
-    nonce: str
 
 
 class Head(NamedTuple):
@@ -56,9 +52,9 @@ def head_of(token: object) -> Head:
 
 
 def verify_id_token(
-    token: str, head: Head, keys: Sequence[dict[str, Any]], expected: Expected, now: datetime
+    token: str, head: Head, keys: Sequence[dict[str, Any]], provider: Provider, nonce: str, now: datetime
 ) -> Any:
-    """The claims of the token. Raises BadToken."""
+    """The claims of the token, which the provider has made for this `nonce`. Raises BadToken."""
     import jwt
 
     key = _key(head, keys)
@@ -67,8 +63,8 @@ def verify_id_token(
             token,
             jwt.PyJWK(key, algorithm=head.algorithm),
             algorithms=[head.algorithm],
-            audience=expected.client_id,
-            issuer=expected.issuer,
+            audience=provider.client_id,
+            issuer=provider.issuer,
             options={
                 "require": list(NEEDED),
                 "verify_exp": False,
@@ -85,7 +81,7 @@ def verify_id_token(
         raise BadToken(f"lacks the claim {error.claim}") from None
     except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
         raise BadToken("has no good signature") from None
-    _check(claims, expected, now.timestamp())
+    _check(claims, provider.client_id, nonce, now.timestamp())
     return claims
 
 
@@ -106,11 +102,11 @@ def _key(head: Head, keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return suitable[0]
 
 
-def _check(claims: Mapping[str, Any], expected: Expected, now: float) -> None:
+def _check(claims: Mapping[str, Any], client_id: str, nonce: str, now: float) -> None:
     audience, party = claims["aud"], claims.get("azp")
     if (isinstance(audience, list) and len(audience) > 1) or party is not None:
-        _need(party == expected.client_id, "was made for another client")
-    _need(claims["nonce"] == expected.nonce, "answers another sign-on")
+        _need(party == client_id, "was made for another client")
+    _need(claims["nonce"] == nonce, "answers another sign-on")
     ends, made, begins = claims["exp"], claims["iat"], claims.get("nbf", 0)
     _need(all(map(_is_time, (ends, made, begins))), "has times that are none")
     _need(now < ends + LEEWAY_SECONDS, "has expired")

@@ -42,9 +42,9 @@ class Published:
     """Of one provider. What fails is told to whoever waits for it and to those who ask soon after."""
 
     def __init__(self, provider: Provider, client: LazyClient, clock: Clock) -> None:
-        self._provider = provider
-        self._client = client
-        self._clock = clock
+        self.provider = provider
+        self.client = client
+        self.clock = clock
         self._metadata = _Kept(clock, self._ask_for_metadata)
         self._keys = _Kept(clock, self._ask_for_keys)
 
@@ -61,8 +61,8 @@ class Published:
         return keys
 
     async def _ask_for_metadata(self) -> Metadata:
-        issuer = self._provider.issuer
-        found = await provider_requests.get(self._client, issuer.rstrip("/") + WELL_KNOWN)
+        issuer = self.provider.issuer
+        found = await provider_requests.get(self.client, issuer.rstrip("/") + WELL_KNOWN)
         if found.get("issuer") != issuer:
             shown = str(found.get("issuer"))[:200]
             raise NoAnswer(f"The metadata of {issuer} is that of another issuer: {shown!r}.")
@@ -77,7 +77,7 @@ class Published:
 
     async def _ask_for_keys(self) -> list[dict[str, Any]]:
         uri = (await self.metadata()).jwks_uri
-        keys = (await provider_requests.get(self._client, uri)).get("keys")
+        keys = (await provider_requests.get(self.client, uri)).get("keys")
         if not isinstance(keys, list) or len(keys) > MOST_KEYS:
             raise NoAnswer(f"{uri} holds no list of at most {MOST_KEYS} keys.")
         return [key for key in keys if isinstance(key, dict)]

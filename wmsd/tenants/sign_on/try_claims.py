@@ -36,7 +36,7 @@ async def try_sign_on(service: SignOnService, body: Sample) -> dict[str, object]
     claims = _claims(body.claims)
 
     def look(tx: Transaction) -> dict[str, object]:
-        provider = service.connected(body.provider).provider
+        provider = service.published(body.provider).provider
         decision = decide_sign_on(tx, provider, claims)
         return _shown(provider, decision, {company.code: company.id for company in companies.companies(tx)})
 
