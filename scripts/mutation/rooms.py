@@ -41,9 +41,9 @@ ROOMS: Final = (
     ),
     Room("articles", ("wmsd/warehouse/articles/rules.py",), ("tests/warehouse/articles",)),
     Room(
-        "sites",
+        "bearers",
         ("wmsd/tenants/keys/bearers.py",),
-        ("tests/warehouse/transports/test_site_bearers.py", "tests/warehouse/transports/test_sites.py"),
+        ("tests/tenants/keys/test_bearers.py", "tests/warehouse/transports/test_sites.py"),
     ),
     Room(
         "documents",

@@ -18,9 +18,8 @@ from wmsd import docs
 from wmsd.base.machine.disk import LEAST_REFUSED
 from wmsd.base.repeated_failures import FLAPPING_SECONDS
 from wmsd.data_folder.folder import RESERVE_BYTES, DataFolder
+from wmsd.db.sql.statements import update_row
 from wmsd.dispatch.limits import growth_limits
-from wmsd.tenants.companies.actions import change_company
-from wmsd.tenants.companies.schema import CompanyChanges
 
 MEGABYTE = 1024 * 1024
 ARTICLE = {"code": "NEW", "name": "New"}
@@ -28,8 +27,8 @@ GUIDE = (files(docs) / "disk-full.md").read_text(encoding="utf-8")
 
 
 async def set_quota(world: World, megabytes: int) -> None:
-    changes = CompanyChanges(quota_megabytes=megabytes)
-    await world.installation.platform.write(lambda tx: change_company(tx, "ACME", changes))
+    changes = {"quota_megabytes": megabytes or None}
+    await world.installation.platform.write(lambda tx: update_row(tx, "companies", 1, changes))
 
 
 async def bytes_used(world: World) -> int:

@@ -8,7 +8,7 @@ from wmsd.contract.access import EVERYTHING
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation import demo
 from wmsd.tenants.accounts.actions import create_token
-from wmsd.tenants.one_time_links.demo_link import EMAIL
+from wmsd.tenants.one_time_links.actions import DEMO_EMAIL as EMAIL
 
 TOKENS = """
     SELECT tokens.name, revoked_at IS NULL FROM tokens JOIN users ON users.id = user_id WHERE email = ?

@@ -19,7 +19,7 @@ from wmsd.base.problems import Problem
 from wmsd.contract.context import Actor, Caller, Company, TransportSite
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import kernel_tokens, sessions, token_store
+from wmsd.tenants.accounts import sessions, token_store
 from wmsd.tenants.accounts.rules import Token, User, caller_of
 from wmsd.tenants.accounts.sessions import Lifetimes, Session, SessionUses
 from wmsd.tenants.accounts.token_addresses import Known, TokenAddresses
@@ -218,6 +218,8 @@ class AccessCache:
             raise unauthorized("This needs the platform token: send Authorization: Bearer <token>.")
         known = self._kernel_tokens
         if known is None:
+            from wmsd.tenants.accounts import kernel_tokens  # with what pages show, which a start does not need
+
             generation = self._generation
             known = await self._read_once("kernel tokens", kernel_tokens.accepted)
             if generation == self._generation:

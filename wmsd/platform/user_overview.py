@@ -6,12 +6,9 @@ from typing import Any, Final
 from wmsd.base import timestamps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import second_factors, sessions, store
-from wmsd.tenants.accounts.user_admin_store import USERS
+from wmsd.tenants.accounts.user_lists import USERS
 from wmsd.tenants.companies import store as companies
 
-MADE: Final = (
-    "SELECT created_at, (SELECT expires_at FROM invitations WHERE user_id = users.id) FROM users WHERE id = ?"
-)
 MADE_BY: Final = """
     SELECT actor FROM audit WHERE subject = ? AND substr(action, 1, 12) = 'user.create ' ORDER BY id DESC LIMIT 1
 """
@@ -30,7 +27,6 @@ def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:
     user = store.user_by_id(tx, user_id)
     assert user is not None
     codes = companies.codes(tx)
-    created_at, invited_until = tx.row(MADE, (user_id,)) or ("", None)
     record = json.loads(USERS.one(tx, user_id).json)
     waiting = {name: value for name, value in record.items() if name.startswith("waiting_")}
     return {
@@ -45,8 +41,8 @@ def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:
         "password": bool(user.password_hash),
         "second_factor": second_factors.is_on(tx, user_id),
         "single_sign_on": [issuer for (issuer,) in tx.rows(ACCOUNTS, (user_id,))],
-        "link_until": invited_until,
-        "created_at": created_at,
+        "link_until": record["invited_until"],
+        "created_at": record["created_at"],
         "created_by": tx.value(MADE_BY, (user.email,)),
         "sessions": [
             {

@@ -11,10 +11,9 @@ from tests.support.small_disk import fill, small_disk_at
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.base.machine.disk import MEBIBYTE, SHARED_PERCENT, Disk
 from wmsd.contract.context import Company
+from wmsd.db.sql.statements import update_row
 from wmsd.dispatch.limits.disk_shares import Held
 from wmsd.dispatch.limits.growth_limits import MEGABYTE
-from wmsd.tenants.companies.actions import change_company
-from wmsd.tenants.companies.schema import CompanyChanges
 
 ARTICLES = "code,name\n" + "".join(f"L-{number},{'long' * 50}\n" for number in range(20_000))
 NEARLY_FULL = 36 * MEBIBYTE
@@ -80,8 +79,8 @@ async def told(world: World) -> dict[str, int]:
 
 
 async def set_quota(world: World, megabytes: int) -> None:
-    changes = CompanyChanges(quota_megabytes=megabytes)
-    await world.installation.platform.write(lambda tx: change_company(tx, "ACME", changes))
+    changes = {"quota_megabytes": megabytes or None}
+    await world.installation.platform.write(lambda tx: update_row(tx, "companies", 1, changes))
 
 
 async def upgraded(world: World) -> None:

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from tests.support.world import open_world
 from wmsd.base.problems import Problem, unavailable
 from wmsd.contract.context import Caller
+from wmsd.db.sql.statements import update_row
 from wmsd.dispatch.limits import rate_limits as limits
 from wmsd.dispatch.limits.rate_limits import ROUNDING, WINDOW, Limiter
-from wmsd.tenants.companies.actions import change_company
-from wmsd.tenants.companies.schema import CompanyChanges
 
 LIST = "/api/articles"
 
@@ -215,8 +214,8 @@ async def test_what_is_open_counts_by_address(tmp_path: Path) -> None:
 
 async def test_a_company_has_a_limit_of_documents_of_its_own(tmp_path: Path) -> None:
     async with open_world(tmp_path / "data", {"limits": {"graphql_per_minute": 1}}) as world:
-        changes = CompanyChanges(graphql_per_minute=2)
-        await world.installation.platform.write(lambda tx: change_company(tx, "ACME", changes))
+        changes = {"graphql_per_minute": 2}
+        await world.installation.platform.write(lambda tx: update_row(tx, "companies", 1, changes))
         document = {"query": "{ __typename }"}
         found = [(await world.send("POST", "/api/graphql", document)).status for _ in range(3)]
         assert found == [200, 200, 429]

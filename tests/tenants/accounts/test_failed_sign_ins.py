@@ -7,14 +7,14 @@ from tests.support.world import PASSWORD, World
 from wmsd.tenants.accounts.failed_sign_ins import MOST_USERS, OTHERS, TOLD_EVERY, FailedSignIns
 from wmsd.tenants.accounts.failed_sign_ins import PASSWORD as BY_PASSWORD
 from wmsd.tenants.accounts.token_addresses import MOST_ADDRESSES, network_of
-from wmsd.tenants.companies import company_admin_store
+from wmsd.tenants.companies import store as companies
 
 ADMIN = "admin@example.com"
 
 
 async def audited(world: World, what: str) -> list[dict[str, Any]]:
     filters = {"who": None, "what": what, "subject": None, "since": None, "until": None, "limit": 5000}
-    return await world.installation.platform.read(lambda tx: company_admin_store.audit_entries(tx, **filters))
+    return await world.installation.platform.read(lambda tx: companies.audit_entries(tx, **filters))
 
 
 def told(found: list[dict[str, Any]]) -> list[tuple[str, int]]:

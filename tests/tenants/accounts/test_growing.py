@@ -15,10 +15,10 @@ import wmsd
 from tests.support.world import World
 from wmsd.contract.access import EVERYTHING, ROLES, Role
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import insert_row
 from wmsd.tenants.accounts import sessions, store, token_store, tokens, user_rights
 from wmsd.tenants.accounts.reach import Companies, Reach, Voucher, covers
 from wmsd.tenants.accounts.rules import User, caller_of
-from wmsd.tenants.companies.store import insert_company
 from wmsd.tenants.keys.bearers import secret_hash
 
 NAMES = ("stock:read", "articles:read", "stock:read,articles:read", EVERYTHING)
@@ -142,7 +142,7 @@ def companies_of(role: Role, ids: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def check(tx: Transaction, first: Step, changes: list[Step], scope: Companies) -> None:
-    assert [insert_company(tx, code, code, None, False) for code in ("SECOND", "THIRD")] == [2, 3]
+    assert [insert_row(tx, "companies", {"code": code, "name": code}) for code in ("SECOND", "THIRD")] == [2, 3]
     held = Credentials(tx, *first, scope)
     for role, names, ids in changes:
         was, before = held.user, held.reached()

@@ -14,7 +14,7 @@ from wmsd.db.engine.database import Database
 from wmsd.db.migrations import PLATFORM, create_file
 from wmsd.tenants.accounts import kernel_tokens
 from wmsd.tenants.accounts.kernel_tokens import PREFIX, MadeKernelToken, accepted
-from wmsd.tenants.keys.bearers import GRACE, Bearer, owner_of, secret_hash
+from wmsd.tenants.keys.bearers import GRACE, owner_of
 
 AN_INSTANT = timedelta(milliseconds=1)
 """The least that a stored moment can differ by."""
@@ -166,13 +166,3 @@ async def test_what_is_done_is_audited(scene: Scene) -> None:
         ("kernel-token.rotate at once", "3"),
         ("kernel-token.revoke", "3"),
     ]
-
-
-def test_what_is_held_in_memory_knows_its_end() -> None:
-    now = SteeredClock().now()
-    instant = timedelta(microseconds=1)
-    held = [
-        owner_of("a", [Bearer(secret_hash("a"), 1, each)], now) == 1
-        for each in (None, now + instant, now, now - instant)
-    ]
-    assert held == [True, True, False, False]

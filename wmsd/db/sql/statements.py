@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from wmsd.base.strict_json import dumps
+from wmsd.db.engine.transaction import Transaction
 
 
 def insert_sql(table: str, columns: Iterable[str]) -> str:
@@ -16,6 +17,18 @@ def insert_sql(table: str, columns: Iterable[str]) -> str:
 
 def update_sql(table: str, columns: Iterable[str]) -> str:
     return f"UPDATE {table} SET {', '.join(f'{name} = :{name}' for name in columns)} WHERE id = :id"
+
+
+def insert_row(tx: Transaction, table: str, columns: Mapping[str, object]) -> int:
+    """Inserts a row, notes when, and returns its id."""
+    row = {**columns, "created_at": tx.timestamp, "updated_at": tx.timestamp}
+    return tx.insert(insert_sql(table, row), row)
+
+
+def update_row(tx: Transaction, table: str, row_id: int, columns: Mapping[str, object]) -> None:
+    """Changes columns of a row, and notes when."""
+    row = {**columns, "updated_at": tx.timestamp}
+    tx.execute(update_sql(table, row), {**row, "id": row_id})
 
 
 def column_values(values: Mapping[str, Any]) -> dict[str, object]:

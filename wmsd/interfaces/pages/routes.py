@@ -18,13 +18,21 @@ from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN, WELCOME
 from wmsd.interfaces.pages.kit.page_client import HOME, SECOND_FACTOR, SIGN_IN, PageClient
 from wmsd.interfaces.pages.kit.routing import add_page, add_visited
 from wmsd.interfaces.pages.kit.workplace import Workplace, personal_workplace, workplace
-from wmsd.interfaces.pages.people import account, rights, second_factor, try_sign_on
+from wmsd.interfaces.pages.people import (
+    account,
+    first_run,
+    invitation,
+    rights,
+    second_factor,
+    sign_in,
+    sign_on,
+    trust,
+    try_sign_on,
+)
 from wmsd.interfaces.pages.people.account import ACCOUNT, PASSWORD
-from wmsd.interfaces.pages.people.first_run import START, FirstRun
-from wmsd.interfaces.pages.people.invitation import Welcome
-from wmsd.interfaces.pages.people.sign_in import SigningIn
-from wmsd.interfaces.pages.people.sign_on import BACK, TO_PROVIDER, SigningOn
-from wmsd.interfaces.pages.people.trust import DOWNLOAD, TRUST, Trust
+from wmsd.interfaces.pages.people.first_run import START
+from wmsd.interfaces.pages.people.sign_on import BACK, TO_PROVIDER
+from wmsd.interfaces.pages.people.trust import DOWNLOAD, TRUST
 from wmsd.interfaces.pages.people.try_sign_on import TRY
 from wmsd.interfaces.pages.records import act, browse, downloads, stock_why
 from wmsd.interfaces.pages.webhooks import (
@@ -127,29 +135,27 @@ def pages_of_records(place: str) -> tuple[tuple[str, str, PlaceHandler], ...]:
 
 def add_to(app: web.Application, installation: Installation, changes: LiveChanges) -> None:
     door = PageClient(installation)
-    signing_in, signing_on, welcome, trust = SigningIn(door), SigningOn(door), Welcome(door), Trust(installation)
-    first_run = FirstRun(door, installation.folder.path.resolve(), installation.settings.alerts)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
-        ("GET", SIGN_IN, signing_in.show),
-        ("POST", SIGN_IN, signing_in.sign_in),
-        ("POST", "/second-step", signing_in.second_step),
-        ("POST", "/sign-out", signing_in.sign_out),
-        ("GET", FIRST_ADMIN, first_run.show_first_admin),
-        ("POST", FIRST_ADMIN, first_run.make_first_admin),
-        ("GET", DEMO, first_run.show_demo),
-        ("POST", DEMO, first_run.open_demo),
-        ("GET", WELCOME, welcome.show),
-        ("POST", WELCOME, welcome.choose),
-        ("GET", TRUST, trust.show),
-        ("GET", DOWNLOAD, trust.download),
+        ("GET", SIGN_IN, partial(sign_in.show, door)),
+        ("POST", SIGN_IN, partial(sign_in.sign_in, door)),
+        ("POST", "/second-step", partial(sign_in.second_step, door)),
+        ("POST", "/sign-out", partial(sign_in.sign_out, door)),
+        ("GET", FIRST_ADMIN, partial(first_run.show_first_admin, door)),
+        ("POST", FIRST_ADMIN, partial(first_run.make_first_admin, door)),
+        ("GET", DEMO, partial(first_run.show_demo, door)),
+        ("POST", DEMO, partial(first_run.open_demo, door)),
+        ("GET", WELCOME, partial(invitation.show, door)),
+        ("POST", WELCOME, partial(invitation.choose, door)),
+        ("GET", TRUST, partial(trust.show, installation)),
+        ("GET", DOWNLOAD, partial(trust.download, installation)),
     )
     beside_places: tuple[tuple[str, str, Handler], ...] = (
-        ("GET", TO_PROVIDER, signing_on.begin),
-        ("GET", BACK, signing_on.end),
+        ("GET", TO_PROVIDER, partial(sign_on.begin, door)),
+        ("GET", BACK, partial(sign_on.end, door)),
         ("GET", LIVE, Live(door, changes).stream),
-        ("GET", START, first_run.show_steps),
-        ("POST", START, first_run.name),
+        ("GET", START, partial(first_run.show_steps, installation, door)),
+        ("POST", START, partial(first_run.name, installation, door)),
     )
     in_places = (*ADMIN_PAGES, *COMPANY_PAGES, *pages_of_records(A_COMPANY), *pages_of_records(ADMIN))
     for method, path, handler in for_all:

@@ -28,6 +28,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import COMPANY
+from wmsd.db.sql.statements import update_row
 from wmsd.events.webhooks.company_moves import (
     Credentials,
     seal_credentials,
@@ -300,7 +301,8 @@ async def adopt(
         company_id = companies.create_company(
             tx, new, lambda id, code: installation.files.adopt(id, code, arrival.file), arrival.came
         )
-        store.change_company(tx, company_id, CompanyChanges(**limits).model_dump())
+        own = CompanyChanges(**limits).model_dump(include=set(limits))
+        update_row(tx, "companies", company_id, {name: value or None for name, value in own.items()})
         return company_id
 
     company_id = await installation.platform.write(make)

@@ -20,7 +20,7 @@ from wmsd.maintenance.keys.key_protection import (
     protection,
 )
 from wmsd.settings.paths import INSIDE
-from wmsd.tenants.one_time_links import demo_link
+from wmsd.tenants.one_time_links.actions import DEMO_CODE
 
 NO_BACKUP: Final = FindingKind(
     "no-backup",
@@ -66,7 +66,7 @@ def findings(at: Situation) -> Found:
 
 def _is_demo(at: Situation, folder: Path) -> bool:
     """Whether only a demo is here, whose backups are in its data folder so that one folder is the whole of it."""
-    return folder == at.data.resolve() / INSIDE and set((at.codes or {}).values()) == {demo_link.CODE}
+    return folder == at.data.resolve() / INSIDE and set((at.codes or {}).values()) == {DEMO_CODE}
 
 
 def findings_before_start(at: Situation) -> Found:

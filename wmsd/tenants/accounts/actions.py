@@ -2,13 +2,12 @@
 
 from collections.abc import Container, Sequence
 from datetime import timedelta
-from typing import Any
 
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
 from wmsd.contract.access import ABILITIES, EVERYTHING, Whitelist
-from wmsd.contract.context import Actor, Caller, FromAddress, FromBrowser
+from wmsd.contract.context import Caller, FromAddress, FromBrowser
 from wmsd.contract.operation import operation
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
@@ -17,7 +16,6 @@ from wmsd.tenants.accounts.failed_sign_ins import PASSWORD, FailedSignIns
 from wmsd.tenants.accounts.passwords import Origin, Passwords
 from wmsd.tenants.accounts.reach import Voucher
 from wmsd.tenants.accounts.rules import (
-    Token,
     User,
     abilities_of_new_user,
     check_abilities,
@@ -134,15 +132,7 @@ async def begin_session(service: SignInService, body: SignInToPages, call: FromB
     known = await _known(service, body.email, body.password, call.address)
     if await service.platform.read(lambda tx: second_factors.is_on(tx, known.id)):
         return {"secret": None, "pending": service.second_step.begin(known)}
-
-    def begin(tx: Transaction) -> str:
-        reach = check_unchanged(tx, known).password_reach
-        store.note_sign_in(tx, known.id, call.address)
-        companies.write_audit(tx, "session.begin", known.email)
-        return sessions.begin(tx, known.id, call.address, call.agent, reach)
-
-    actor = Actor(known.email, known.id, address=call.address)
-    return {"secret": await service.platform.write(begin, actor, is_quiet=True), "pending": None}
+    return await service.second_step.sign_in(known, call)
 
 
 @operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True, about_token=True)
@@ -159,7 +149,10 @@ def revoke_token(tx: Transaction) -> dict[str, object]:
 @operation(tag="Authentication", answer="object", returns=CurrentUser, scope="platform", about_token=True)
 def get_user(tx: Transaction) -> dict[str, object]:
     """Get the current user and token."""
-    token, user = _current(tx)
+    found = token_store.token_and_user(tx, id=tx.actor.token_id)
+    if found is None:  # deleted since it was checked
+        raise Problem("UNAUTHORIZED", "The token is expired.")
+    token, user = found
     whitelist = tx.service(Whitelist).abilities
     return {
         "id": user.id,
@@ -186,14 +179,6 @@ def list_companies(tx: Transaction, caller: Caller, operator_id: int | None) -> 
         if not usable:
             raise Problem("FORBIDDEN", "This token may not use this operator's companies.")
     return {"data": [{"id": c.id, "name": c.name, "code": c.code} for c in usable]}
-
-
-def _current(tx: Transaction) -> tuple[Token, User]:
-    """The token of this request, and its user. Raises Problem (401) when it is gone."""
-    found = token_store.token_and_user(tx, id=tx.actor.token_id)
-    if found is None:  # deleted since it was checked
-        raise Problem("UNAUTHORIZED", "The token is expired.")
-    return found
 
 
 def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Container[str] = ABILITIES) -> int:
@@ -276,7 +261,7 @@ def disable_user(tx: Transaction, email: str) -> None:
     """
     user = user_of_email(tx, email)
     last_admin.check_not_last(tx, user)
-    store.disable_user(tx, user.id)
+    store.update_user(tx, user.id, {"disabled_at": tx.timestamp})
     store.forget_sign_ins(tx, user.id)
     invitations.end(tx, user.id)
     sessions.end_all(tx, user.id)
@@ -307,11 +292,6 @@ def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
     return revoked
 
 
-def note_renewed(tx: Transaction, email: str, name: str) -> None:
-    """The end of the user's tokens of this name matters to nobody any more, because another one follows."""
-    token_store.note_renewed(tx, user_of_email(tx, email).id, name)
-
-
 def rotate_signing_key(tx: Transaction) -> None:
     key_store.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
     companies.write_audit(tx, "key.rotate", "signing key")
@@ -328,7 +308,3 @@ def move_keys(tx: Transaction, new: MasterKey) -> None:
     """Seals all keys with the secret of another key file, or stores them in clear."""
     key_store.reseal(tx, new)
     companies.write_audit(tx, "key.move", "key file")
-
-
-def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
-    return token_store.list_tokens(tx)

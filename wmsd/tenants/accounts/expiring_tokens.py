@@ -5,8 +5,7 @@ from typing import Any, Final
 from wmsd.contract.context import Caller
 from wmsd.contract.fields import Model
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import user_admin_store
-from wmsd.tenants.accounts.user_admin_store import IS_MANAGED, OWN, SOON_DAYS, WITHIN
+from wmsd.tenants.accounts.user_lists import IS_MANAGED, OWN, SOON_DAYS, WITHIN, moment_in, own_tokens
 from wmsd.tenants.companies.record_lists import for_everybody
 
 MOST_COUNTED: Final = 100
@@ -44,8 +43,8 @@ OF_ONE: Final = f"""
 @for_everybody(answer="object", returns=EndingTokens)
 def count_ending_tokens(tx: Transaction, caller: Caller) -> dict[str, Any]:
     """Count the tokens that end soon, of those that one may see."""
-    values = {"now": tx.timestamp, "until": user_admin_store.moment_in(tx, SOON_DAYS), "most": MOST_COUNTED + 1}
-    own = user_admin_store.own_tokens(caller)
+    values = {"now": tx.timestamp, "until": moment_in(tx, SOON_DAYS), "most": MOST_COUNTED + 1}
+    own = own_tokens(caller)
     sql = BY_END if not own else OF_ONE if own[WITHIN] == "[]" else BY_USER
     found: int = tx.value(f"SELECT count(*) FROM ({sql} LIMIT :most)", values | own)
     return {"days": SOON_DAYS, "number": min(found, MOST_COUNTED), "more": found > MOST_COUNTED}
@@ -68,7 +67,7 @@ HAS_TOLD: Final = "UPDATE tokens SET told_days = :days WHERE id = :id"
 
 def tokens_to_log(tx: Transaction) -> list[dict[str, Any]]:
     """Some of the tokens that the log is to tell of now, and only now."""
-    ends = {"until": user_admin_store.moment_in(tx, SOON_DAYS), "last": user_admin_store.moment_in(tx, LAST_DAYS)}
+    ends = {"until": moment_in(tx, SOON_DAYS), "last": moment_in(tx, LAST_DAYS)}
     found = tx.records(TO_TELL, {"now": tx.timestamp, **ends})
     tx.executemany(HAS_TOLD, [{"id": each["id"], "days": each["days"]} for each in found])
     return found
@@ -85,4 +84,4 @@ FOR_ALERTS: Final = f"""
 
 def for_alerts(tx: Transaction) -> list[dict[str, Any]]:
     """The tokens that end soon, as they are told to people outside of the house."""
-    return tx.records(FOR_ALERTS, {"now": tx.timestamp, "until": user_admin_store.moment_in(tx, SOON_DAYS)})
+    return tx.records(FOR_ALERTS, {"now": tx.timestamp, "until": moment_in(tx, SOON_DAYS)})

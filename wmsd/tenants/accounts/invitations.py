@@ -3,10 +3,11 @@ Only the hash of a link's code is kept.
 """
 
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.problems import Problem
+from wmsd.contract.context import Caller
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import store
 from wmsd.tenants.accounts.reach import Voucher, companies_from_text, companies_to_text
@@ -22,36 +23,23 @@ VOUCHER: Final = "SELECT scope, made_by FROM invitations WHERE user_id = ?"
 END: Final = "DELETE FROM invitations WHERE user_id = ?"
 
 
-class Offered(NamedTuple):
-    """A new link. `code` is shown only once."""
-
-    code: str
-    expires_at: str
-
-
-class Invited(NamedTuple):
-    """Whom a link is for, and who vouches for it."""
-
-    user: User
-    voucher: Voucher
-
-
-def offer(tx: Transaction, user_id: int, voucher: Voucher) -> Offered:
-    """Makes a link for the user, in place of any earlier one. `voucher`: of who makes it."""
+def offer(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
+    """Makes a link for the user, in place of any earlier one. The caller vouches for it. Returns an Invitation."""
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
-    tx.execute(
-        OFFER, (user_id, secret_hash(code), expires_at, companies_to_text(voucher.companies), voucher.user_id)
-    )
-    return Offered(code, expires_at)
+    scope = companies_to_text(caller.company_ids)
+    tx.execute(OFFER, (user_id, secret_hash(code), expires_at, scope, caller.actor.user_id))
+    return {"id": user_id, "email": email, "code": code, "expires_at": expires_at}
 
 
-def invited(tx: Transaction, code: str) -> Invited:
-    """Raises Problem (404) when the link was used, is too old, or its user is disabled."""
+def invited(tx: Transaction, code: str) -> tuple[User, Voucher]:
+    """Whom a link is for, and who vouches for it. Raises Problem (404) when the link was used, is too old, or its
+    user is disabled.
+    """
     row = tx.row(FIND, (secret_hash(code), tx.timestamp))
     user = None if row is None else store.user_by_id(tx, row[0])
     if row is None or user is None or user.disabled:
         raise Problem("NOT_FOUND", "This link was used already or is no longer valid. Ask an admin for a new one.")
-    return Invited(user, Voucher(companies_from_text(row[1]), row[2]))
+    return user, Voucher(companies_from_text(row[1]), row[2])
 
 
 def voucher_of_link(tx: Transaction, user_id: int) -> Voucher:

@@ -2,19 +2,17 @@
 made, replaced and revoked at the command line, and at the pages of platform admins.
 """
 
-from typing import Annotated, Any, Final, Literal
-
-from pydantic import Field
+from typing import Any, Final, Literal
 
 from wmsd.base.problems import Problem, not_found
-from wmsd.contract.fields import Id, Input, Model, Timestamp
+from wmsd.contract.fields import Id, Model, Timestamp
 from wmsd.contract.list_queries import NoQuery
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.companies.record_lists import NOW, for_platform_admins, list_operations, record_list
+from wmsd.tenants.companies.record_lists import NOW, for_platform_admins, record_list
 from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.companies.store import write_audit
-from wmsd.tenants.keys.bearers import Bearer, bearer_of, end_of_replaced, secret_hash
+from wmsd.tenants.keys.bearers import Bearer, Replacement, bearer_of, end_of_replaced, secret_hash
 
 PREFIX: Final = "wmsdk_"
 """Lets people, and programs that look for leaked secrets, recognise a platform token."""
@@ -31,12 +29,6 @@ class KernelToken(Model):
     revoked_at: Timestamp | None
     last_used_at: Timestamp | None
     last_used_from: str | None
-
-
-class AtOnce(Input):
-    at_once: Annotated[
-        bool, Field(description="Refuse the one before from now on, as when it leaked. Else it works for a day.")
-    ] = False
 
 
 class MadeKernelToken(Model):
@@ -128,6 +120,9 @@ def every(tx: Transaction) -> list[dict[str, Any]]:
 
 KERNEL_TOKENS: Final = record_list(
     "kernel_tokens",
+    "List the platform tokens, also those of before.",
+    "kernel_tokens",
+    for_platform_admins,
     KernelToken,
     NoQuery,
     noun="platform token",
@@ -138,12 +133,6 @@ KERNEL_TOKENS: Final = record_list(
             WHEN expires_at > :{NOW} THEN 'replaced' ELSE 'ended' END
         """,
     },
-)
-KERNEL_TOKEN_LISTS: Final = list_operations(
-    KERNEL_TOKENS,
-    for_platform_admins,
-    "kernel_tokens",
-    "List the platform tokens, also those of before.",
     sort="-id",
 )
 
@@ -163,7 +152,7 @@ def make_kernel_token(tx: Transaction) -> dict[str, Any]:
 
 
 @for_platform_admins(answer="object", returns=MadeKernelToken, writes=True, codes=("INVALID_STATUS",))
-def replace_kernel_token(tx: Transaction, id: int, body: AtOnce) -> dict[str, Any]:
+def replace_kernel_token(tx: Transaction, id: int, body: Replacement) -> dict[str, Any]:
     """Replace the platform token. The new one is shown only this once."""
     current = tx.row(CURRENT)
     if current is None or current[0] != id:

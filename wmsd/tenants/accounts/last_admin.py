@@ -42,13 +42,18 @@ def check_not_last(tx: Transaction, user: User) -> None:
         raise Problem("VALIDATION_FAILED", f"{why}.")
 
 
+def _opens_role(user: User) -> bool:
+    """Whether there is a password, and no right waits for another one."""
+    return bool(user.password_hash) and user.password_reach is None
+
+
 def _why_last(tx: Transaction, user: User) -> str | None:
     """What is so, and the way out; None where somebody else can look after the installation."""
     if user.role != "platform-admin" or user.disabled:
         return None
     has_account = tx.service(SignOnAccounts).has_any
     others = store.other_admins(tx, user.id)
-    if any(each.has_password or has_account(tx, each.id) for each in others):
+    if any(_opens_role(each) or has_account(tx, each.id) for each in others):
         return None
     signs_in = can_sign_in(tx, user)
     if not others and signs_in:
@@ -62,7 +67,7 @@ def _why_last(tx: Transaction, user: User) -> str | None:
             f"Make another platform admin first: {AT_THE_PAGES}"
         )
     other = others[0]
-    if signs_in and other.waits:
+    if signs_in and other.password_reach is not None:
         return (
             f"{user.email} is the last platform admin who can sign in. {other.email} is a platform admin too, but "
             "needs a new password: have the link opened first, or make another: "

@@ -90,6 +90,16 @@ class SecondStepService:
     def end(self, secret: str) -> None:
         self._pending.pop(secret_hash(secret), None)
 
+    async def sign_in(self, known: User, call: FromBrowser) -> dict[str, object]:
+        """Begins the session of a user whose credentials were checked, as BegunSession. Raises Problem (401)."""
+
+        def begin(tx: Transaction) -> str:
+            reach = check_unchanged(tx, known).password_reach
+            return sessions.sign_in(tx, known.id, known.email, call, reach)
+
+        actor = Actor(known.email, known.id, address=call.address)
+        return {"secret": await self.platform.write(begin, actor, is_quiet=True), "pending": None}
+
     async def check(self, user: User, address: str, code: str) -> None:
         """Raises Problem: 401 for a wrong code, 429 in the pause after too many. A code counts as wrong until it
         is found to be right, so that many at once are no way around the pause.
@@ -126,15 +136,7 @@ async def finish_session(service: SecondStepService, body: SecondStep, call: Fro
     await service.platform.read(lambda tx: check_unchanged(tx, user))
     await service.check(user, call.address, body.code)
     service.end(body.pending)
-
-    def begin(tx: Transaction) -> str:
-        reach = check_unchanged(tx, user).password_reach
-        store.note_sign_in(tx, user.id, call.address)
-        companies.write_audit(tx, "session.begin", user.email)
-        return sessions.begin(tx, user.id, call.address, call.agent, reach)
-
-    actor = Actor(user.email, user.id, address=call.address)
-    return {"secret": await service.platform.write(begin, actor, is_quiet=True), "pending": None}
+    return await service.sign_in(user, call)
 
 
 @operation(

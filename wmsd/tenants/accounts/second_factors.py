@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from typing import Final, NamedTuple
+from typing import Final
 
 from wmsd.base.ids import Ids
 from wmsd.base.vault import Vault
@@ -13,6 +13,7 @@ from wmsd.tenants.keys.bearers import secret_hash
 RECOVERY_CODES: Final = 10
 RECOVERY_LETTERS: Final = 16
 """Of base32: 80 bits, so that a plain hash is enough."""
+IS_ON: Final = "SELECT is_on FROM second_factors WHERE user_id = ?"
 FIND: Final = "SELECT secret, is_on, last_step FROM second_factors WHERE user_id = ?"
 BEGIN: Final = """
     INSERT INTO second_factors (user_id, secret) VALUES (:user_id, :secret)
@@ -27,22 +28,8 @@ COUNT_CODES: Final = "SELECT count(*) FROM recovery_codes WHERE user_id = ?"
 REMOVE_CODES: Final = "DELETE FROM recovery_codes WHERE user_id = ?"
 
 
-class SecondFactor(NamedTuple):
-    """`secret` is sealed. `last_step` is that of the last code that was accepted."""
-
-    secret: str
-    is_on: bool
-    last_step: int
-
-
-def find(tx: Transaction, user_id: int) -> SecondFactor | None:
-    row = tx.row(FIND, (user_id,))
-    return None if row is None else SecondFactor(row[0], bool(row[1]), row[2])
-
-
 def is_on(tx: Transaction, user_id: int) -> bool:
-    found = find(tx, user_id)
-    return found is not None and found.is_on
+    return bool(tx.value(IS_ON, (user_id,)))
 
 
 def begin(tx: Transaction, user_id: int, vault: Vault) -> str:
@@ -67,20 +54,21 @@ def renew_codes(tx: Transaction, user_id: int) -> list[str]:
 
 
 def codes_left(tx: Transaction, user_id: int) -> int:
-    found: int = tx.value(COUNT_CODES, (user_id,))
-    return found
+    return int(tx.value(COUNT_CODES, (user_id,)))
 
 
 def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover: bool = True) -> bool:
     """Whether the code is good, now and never again."""
-    found = find(tx, user_id)
+    found = tx.row(FIND, (user_id,))
     plain = code.replace(" ", "").replace("-", "").upper()
     if found is None:
         return False
+    sealed, is_on, last_step = found
     if len(plain) != totp.DIGITS:
-        return may_recover and found.is_on and tx.execute(USE_CODE, (user_id, secret_hash(plain))).rowcount > 0
-    secret = vault.unseal(found.secret)
-    step = None if secret is None else totp.step_of(secret, plain, tx.now, found.last_step)
+        may_use = may_recover and bool(is_on)
+        return may_use and tx.execute(USE_CODE, (user_id, secret_hash(plain))).rowcount > 0
+    secret = vault.unseal(sealed)
+    step = None if secret is None else totp.step_of(secret, plain, tx.now, last_step)
     return step is not None and tx.execute(NOTE_STEP, {"user_id": user_id, "step": step}).rowcount > 0
 
 

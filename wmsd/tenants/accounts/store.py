@@ -1,11 +1,12 @@
 """The SQL of users, tokens and keys."""
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import insert_row, update_row
 from wmsd.tenants.accounts.reach import Reach, Voucher, companies_from_text, companies_to_text
 from wmsd.tenants.accounts.rules import User
 
@@ -60,10 +61,6 @@ def _user(row: dict[str, Any]) -> User:
     )
 
 
-INSERT_USER: Final = """
-    INSERT INTO users (email, name, password_hash, role, abilities, created_at, updated_at)
-    VALUES (:email, :name, :password_hash, :role, :abilities, :now, :now)
-"""
 GIVE_COMPANY: Final = "INSERT INTO user_companies (user_id, company_id) VALUES (?, ?)"
 
 
@@ -77,33 +74,21 @@ def insert_user(
     abilities: Sequence[str],
     company_ids: Iterable[int],
 ) -> int:
-    user_id = tx.insert(
-        INSERT_USER,
-        {
-            "email": email.lower(),
-            "name": name,
-            "role": role,
-            "password_hash": password_hash,
-            "abilities": dumps(list(abilities)),
-            "now": tx.timestamp,
-        },
-    )
+    columns = {
+        "email": email.lower(),
+        "name": name,
+        "role": role,
+        "password_hash": password_hash,
+        "abilities": dumps(list(abilities)),
+    }
+    user_id = insert_row(tx, "users", columns)
     tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in company_ids])
     return user_id
 
 
-SET_PASSWORD: Final = """
-    UPDATE users SET password_hash = :password_hash, password_scope = :scope, password_by = :by,
-        password_reach = NULL, waiting_since = NULL, updated_at = :now
-    WHERE id = :id
-"""
-REPLACE_PASSWORD: Final = "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?"
-RENAME_USER: Final = "UPDATE users SET name = ?, updated_at = ? WHERE id = ?"
-ENABLE: Final = "UPDATE users SET disabled_at = NULL, updated_at = ? WHERE id = ? AND disabled_at IS NOT NULL"
-DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
-OTHER_ADMINS: Final = """
-    SELECT id, email, password_hash <> '' AND password_reach IS NULL, password_reach IS NOT NULL FROM users
+OTHER_ADMINS: Final = f"""
+    SELECT {USER_COLUMNS} FROM users
     WHERE role = 'platform-admin' AND disabled_at IS NULL AND id <> ? ORDER BY id
 """
 DELETIONS: Final = (
@@ -111,11 +96,12 @@ DELETIONS: Final = (
     *("DELETE FROM user_companies WHERE user_id = ?", "DELETE FROM users WHERE id = ?"),
 )
 """The rest goes with the user's row."""
-SET_EMAIL: Final = "UPDATE users SET email = ?, updated_at = ? WHERE id = ?"
-
-
 SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
 TAKE_COMPANIES: Final = "DELETE FROM user_companies WHERE user_id = ?"
+
+
+def update_user(tx: Transaction, user_id: int, columns: Mapping[str, object]) -> None:
+    update_row(tx, "users", user_id, columns)
 
 
 def set_rights(
@@ -128,55 +114,24 @@ def set_rights(
 
 def set_password(tx: Transaction, user_id: int, password_hash: str, voucher: Voucher) -> None:
     """Sets a password that opens all that the user reaches. `voucher`: of who gave it, or its link."""
-    row = {
+    columns = {
         "password_hash": password_hash,
-        "scope": companies_to_text(voucher.companies),
-        "by": voucher.user_id,
-        "now": tx.timestamp,
-        "id": user_id,
+        "password_scope": companies_to_text(voucher.companies),
+        "password_by": voucher.user_id,
+        "password_reach": None,
+        "waiting_since": None,
     }
-    tx.execute(SET_PASSWORD, row)
+    update_user(tx, user_id, columns)
 
 
-def replace_password(tx: Transaction, user_id: int, password_hash: str) -> None:
-    """Sets a password that opens what the one of before has opened: whoever chose it knew that one."""
-    tx.execute(REPLACE_PASSWORD, (password_hash, tx.timestamp, user_id))
-
-
-def disable_user(tx: Transaction, user_id: int) -> bool:
-    return tx.execute(DISABLE, (tx.timestamp, tx.timestamp, user_id)).rowcount > 0
-
-
-def enable_user(tx: Transaction, user_id: int) -> bool:
-    return tx.execute(ENABLE, (tx.timestamp, user_id)).rowcount > 0
-
-
-def rename_user(tx: Transaction, user_id: int, name: str) -> None:
-    tx.execute(RENAME_USER, (name, tx.timestamp, user_id))
-
-
-class OtherAdmin(NamedTuple):
-    id: int
-    email: str
-    has_password: bool
-    """One that opens the role."""
-    waits: bool
-    """Whether the role waits."""
-
-
-def other_admins(tx: Transaction, user_id: int) -> list[OtherAdmin]:
+def other_admins(tx: Transaction, user_id: int) -> list[User]:
     """The other active platform admins."""
-    found = tx.rows(OTHER_ADMINS, (user_id,))
-    return [OtherAdmin(id, email, bool(has_password), bool(waits)) for id, email, has_password, waits in found]
+    return [_user(row) for row in tx.records(OTHER_ADMINS, (user_id,))]
 
 
 def delete_user(tx: Transaction, user_id: int) -> None:
     for deletion in DELETIONS:
         tx.execute(deletion, (user_id,))
-
-
-def set_email(tx: Transaction, user_id: int, email: str) -> None:
-    tx.execute(SET_EMAIL, (email.lower(), tx.timestamp, user_id))
 
 
 def has_admin(tx: Transaction) -> bool:

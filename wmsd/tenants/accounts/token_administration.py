@@ -13,21 +13,14 @@ from wmsd.tenants.accounts import store, token_store, tokens
 from wmsd.tenants.accounts.reach import both_companies, covers
 from wmsd.tenants.accounts.rules import Token, User, as_far_as, grant, may_manage
 from wmsd.tenants.accounts.schema import MadeToken, TokenRecord, TokenToMake
-from wmsd.tenants.accounts.user_admin_store import TOKENS
+from wmsd.tenants.accounts.user_lists import TOKENS
 from wmsd.tenants.companies import store as companies
-from wmsd.tenants.companies.record_lists import for_everybody, list_operations
+from wmsd.tenants.companies.record_lists import for_everybody
 from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes
 
 MOST_TOKENS: Final = 200
 """That a user may have at a time, of those that are made here."""
-TOKEN_LISTS: Final = list_operations(
-    TOKENS,
-    for_everybody,
-    "token_records",
-    "List one's own tokens, and those of the people one manages. The newest comes first.",
-    sort="-id",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +45,6 @@ def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
         return True
     opened = both_companies(token.company_ids, user.may_use)
     return user.id == caller.actor.user_id and covers(caller.company_ids, opened)
-
-
-def _may_use(caller: Caller, user: User) -> bool:
-    return user.id == caller.actor.user_id or may_manage(caller, user)
 
 
 @for_everybody(answer="record", returns=TokenRecord)
@@ -120,7 +109,7 @@ def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
     user = store.user_by_id(tx, caller.actor.user_id or 0) if email is None else store.user_by_email(tx, email)
     if user is not None and user.id == caller.actor.user_id:
         return as_far_as(caller, user)
-    return user if user is not None and not user.disabled and _may_use(caller, user) else None
+    return user if user is not None and not user.disabled and may_manage(caller, user) else None
 
 
 @for_everybody(answer="object", returns=Message, writes=True)

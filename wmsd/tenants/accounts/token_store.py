@@ -1,11 +1,9 @@
 """The SQL of API tokens."""
 
 import json
-from collections.abc import Sequence
 from typing import Any, Final
 
 from wmsd.base import timestamps
-from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts.rules import Token, User
 from wmsd.tenants.accounts.store import user_by_id
@@ -13,12 +11,6 @@ from wmsd.tenants.accounts.store import user_by_id
 TOKEN_COLUMNS: Final = "id, user_id, name, abilities, company_ids, expires_at, revoked_at"
 TOKEN_BY_JTI: Final = f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE jti = ?"
 TOKEN_BY_ID: Final = f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE id = ?"
-
-
-INSERT_TOKEN: Final = """
-    INSERT INTO tokens (jti, user_id, name, abilities, company_ids, created_at, expires_at, signed_in)
-    VALUES (:jti, :user_id, :name, :abilities, :company_ids, :now, :expires_at, :signed_in)
-"""
 
 
 REVOKE: Final = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
@@ -66,32 +58,6 @@ def _token(row: dict[str, Any]) -> Token:
     )
 
 
-def insert_token(
-    tx: Transaction,
-    *,
-    jti: str,
-    user_id: int,
-    name: str,
-    abilities: Sequence[str],
-    company_ids: Sequence[int] | None,
-    expires_at: str,
-    signed_in: bool,
-) -> int:
-    return tx.insert(
-        INSERT_TOKEN,
-        {
-            "jti": jti,
-            "user_id": user_id,
-            "name": name,
-            "abilities": dumps(list(abilities)),
-            "company_ids": None if company_ids is None else dumps(list(company_ids)),
-            "now": tx.timestamp,
-            "expires_at": expires_at,
-            "signed_in": signed_in,
-        },
-    )
-
-
 def revoke_token(tx: Transaction, token_id: int) -> bool:
     return tx.execute(REVOKE, (tx.timestamp, token_id)).rowcount > 0
 
@@ -115,11 +81,11 @@ def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
 
 
 def active_tokens_of(tx: Transaction, user_id: int) -> int:
-    found: int = tx.value(ACTIVE_TOKENS, (user_id, tx.timestamp))
-    return found
+    return int(tx.value(ACTIVE_TOKENS, (user_id, tx.timestamp)))
 
 
 def note_renewed(tx: Transaction, user_id: int, name: str) -> None:
+    """The end of the user's tokens of this name matters to nobody any more, because another one follows."""
     tx.execute(NOTE_RENEWED, (user_id, name))
 
 

@@ -6,16 +6,20 @@ PyJWT is imported when the first token is seen: it imports all of `cryptography`
 import base64
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
+from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import token_store
 from wmsd.tenants.keys import key_store
 
 ALGORITHM = "HS256"
 ISSUER = "wmsd"
 LONGEST_TOKEN = 4096
+INSERT_TOKEN: Final = """
+    INSERT INTO tokens (jti, user_id, name, abilities, company_ids, created_at, expires_at, signed_in)
+    VALUES (:jti, :user_id, :name, :abilities, :company_ids, :now, :expires_at, :signed_in)
+"""
 
 
 class Issued(NamedTuple):
@@ -44,16 +48,17 @@ def issue(
 
     jti = tx.ids.unique()
     expires = tx.now + lifetime
-    token_id = token_store.insert_token(
-        tx,
-        jti=jti,
-        user_id=user_id,
-        name=name,
-        abilities=abilities,
-        company_ids=company_ids,
-        expires_at=timestamps.to_text(expires),
-        signed_in=signed_in,
-    )
+    row = {
+        "jti": jti,
+        "user_id": user_id,
+        "name": name,
+        "abilities": dumps(list(abilities)),
+        "company_ids": None if company_ids is None else dumps(list(company_ids)),
+        "now": tx.timestamp,
+        "expires_at": timestamps.to_text(expires),
+        "signed_in": signed_in,
+    }
+    token_id = tx.insert(INSERT_TOKEN, row)
     kid, secret = key_store.signing_keys(tx)[0]
     claims = {
         "iss": ISSUER,

@@ -1,8 +1,7 @@
 """What admins do with users at the pages: invite, change, shut out and let in again."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.contract.access import MODULES, ROLES, Role, Whitelist
@@ -20,7 +19,6 @@ from wmsd.tenants.accounts import (
 )
 from wmsd.tenants.accounts.actions import create_user, disable_user, taken_email
 from wmsd.tenants.accounts.passwords import NO_PASSWORD
-from wmsd.tenants.accounts.reach import Voucher
 from wmsd.tenants.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
 from wmsd.tenants.accounts.schema import (
     Invitation,
@@ -32,20 +30,13 @@ from wmsd.tenants.accounts.schema import (
     UserSettings,
     UserSettingsPatch,
 )
-from wmsd.tenants.accounts.user_admin_store import USERS
+from wmsd.tenants.accounts.user_lists import USERS
 from wmsd.tenants.companies import store as companies
-from wmsd.tenants.companies.record_lists import for_company_admins, for_platform_admins, list_operations
+from wmsd.tenants.companies.record_lists import for_company_admins, for_platform_admins
 from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes
 
 MOST_COMPANIES_TOLD: Final = 200
-USER_LISTS: Final = list_operations(
-    USERS,
-    for_company_admins,
-    "users",
-    "List the users whom an admin may change.",
-    orders=("id", "email", "name"),
-)
 
 
 def _record(tx: Transaction, caller: Caller, id: int) -> Record:
@@ -81,12 +72,7 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
         raise invalid({**problem.errors, **errors}) from None
     if errors:
         raise invalid(errors)
-    return _offered(tx, caller, user_id, body.email.lower())
-
-
-def _offered(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
-    code, expires_at = invitations.offer(tx, user_id, Voucher(caller.company_ids, caller.actor.user_id))
-    return {"id": user_id, "email": email, "code": code, "expires_at": expires_at}
+    return invitations.offer(tx, caller, user_id, body.email.lower())
 
 
 @for_company_admins(answer="object", returns=Invitation, writes=True)
@@ -98,7 +84,7 @@ def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, obje
     if user.disabled:
         raise Problem("INVALID_STATUS", "This user is shut out. Let it in again first.")
     companies.write_audit(tx, "user.link", user.email)
-    return _offered(tx, caller, user.id, user.email)
+    return invitations.offer(tx, caller, user.id, user.email)
 
 
 @for_company_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
@@ -129,7 +115,7 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
         raise invalid(errors)
     abilities = abilities_of_new_user(settings.role, settings.abilities)
     held = ways_in.of_user(tx, id)
-    store.rename_user(tx, id, settings.name)
+    store.update_user(tx, id, {"name": settings.name})
     user_rights.set_rights(tx, user, settings.role, abilities, {ids[code] for code in settings.company_codes})
     after = USERS.one(tx, id)
     shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}
@@ -183,11 +169,12 @@ def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     user = _managed(tx, caller, id)
     signs_in = last_admin.can_sign_in(tx, user)
     needs_link = not signs_in and not ways_in.of_user(tx, id).link
-    if not store.enable_user(tx, user.id):
+    if not user.disabled:
         message = f"{user.email} may come in already. Nothing is changed."
         if not signs_in:
             message = f"{user.email} is not shut out, but has no password yet. Nothing is changed."
         return {"message": message, "needs_link": needs_link}
+    store.update_user(tx, user.id, {"disabled_at": None})
     companies.write_audit(tx, "user.enable", user.email)
     message = f"{user.email} may come in again."
     if not signs_in:
@@ -215,7 +202,7 @@ def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail)
     if email != user.email:
         if errors := taken_email(tx, email):
             raise invalid(errors)
-        store.set_email(tx, id, email)
+        store.update_user(tx, id, {"email": email})
         invitations.end(tx, id)
         companies.write_audit(tx, "user.change", user.email, {"email": {"before": user.email, "after": email}})
     return _record(tx, caller, id)
@@ -239,7 +226,15 @@ def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
     whitelist = tx.service(Whitelist).abilities
     usable = [each for each in companies.companies(tx) if user.may_use is None or each.id in user.may_use]
     return {
-        "abilities": [_right(user, name, opens) for name, opens in whitelist.items()],
+        "abilities": [
+            {
+                "ability": name,
+                "opens": opens,
+                "allowed": not user.disabled and name in user.may_do,
+                "because": _because(user, name),
+            }
+            for name, opens in whitelist.items()
+        ],
         "companies": [
             {
                 "id": each.id,
@@ -250,16 +245,6 @@ def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
             for each in usable[:MOST_COMPANIES_TOLD]
         ],
         "companies_in_all": len(usable),
-    }
-
-
-def _right(user: User, ability: str, opens: str) -> Mapping[str, Any]:
-    allowed = not user.disabled and ability in user.may_do
-    return {
-        "ability": ability,
-        "opens": opens,
-        "allowed": allowed,
-        "because": _because(user, ability),
     }
 
 

@@ -7,18 +7,19 @@ from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.contract.access import MODULES
 from wmsd.contract.context import Company, Operator
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import insert_row
 from wmsd.tenants.companies import store
-from wmsd.tenants.companies.schema import CompanyChanges, NewCompany, NewOperator
-from wmsd.tenants.companies.unknown_codes import nearest_operator, similar_code
+from wmsd.tenants.companies.schema import NewCompany, NewOperator
+from wmsd.tenants.companies.unknown_codes import similar_code
 
 TAKEN: Final = "is taken by another company"
 
 
 def create_operator(tx: Transaction, new: NewOperator) -> int:
-    if _operator(tx, new.code) is not None:
+    if operator_of_code(tx, new.code) is not None:
         raise invalid({"code": ["is taken by another operator"]})
     store.write_audit(tx, "operator.create", new.code)
-    return store.insert_operator(tx, new.model_dump())
+    return insert_row(tx, "operators", new.model_dump())
 
 
 class CameFrom(NamedTuple):
@@ -35,15 +36,14 @@ def create_company(
     the company is committed. What came from somewhere has had its code there, and keeps it.
     """
     errors = code_errors(tx, new.code) if came is None else codes_like(tx, new.code)
-    operator = None
-    if new.operator_code is not None:
-        operator = _operator(tx, new.operator_code)
-        if operator is None:
-            errors["operator_code"] = not_an_operator(tx, new.operator_code)
+    operator = operator_of_code(tx, new.operator_code)
+    if new.operator_code is not None and operator is None:
+        errors["operator_code"] = not_an_operator(tx, new.operator_code)
     errors |= check_modules(new.modules)
     if errors:
         raise invalid(errors)
-    company_id = store.insert_company(tx, new.code, new.name, operator.id if operator else None, new.sandbox)
+    columns = {"code": new.code, "name": new.name, "sandbox": new.sandbox, "operator_id": operator and operator.id}
+    company_id = insert_row(tx, "companies", columns)
     for module in new.modules:
         store.set_module(tx, company_id, module, True)
     if came is None:
@@ -76,12 +76,6 @@ def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors
     return {"code": [TAKEN]} if is_taken else {}
 
 
-def change_company(tx: Transaction, code: str, changes: CompanyChanges) -> None:
-    company = company_of_code(tx, code)
-    store.change_company(tx, company.id, changes.model_dump())
-    store.write_audit(tx, "company.change", code)
-
-
 def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -> bool:
     """Enables or disables a module; answers whether that changed anything."""
     if errors := check_modules([module]):
@@ -106,18 +100,21 @@ class Frozen(NamedTuple):
 def freeze_company(tx: Transaction, code: str) -> Frozen:
     """Stops changes to the company and its webhooks, until it is thawed or deleted. Raises Problem (404)."""
     company = company_of_code(tx, code)
-    if not store.freeze(tx, company.id):
-        return Frozen(company, company.frozen_at or tx.timestamp, True)
+    if company.frozen_at is not None:
+        return Frozen(company, company.frozen_at, True)
+    store.set_state(tx, company.id, {"frozen_at": tx.timestamp})
     store.write_audit(tx, "company.freeze", code)
     return Frozen(company, tx.timestamp, False)
 
 
 def thaw_company(tx: Transaction, code: str) -> bool:
     """Ends the freeze, and returns whether the company was frozen. Raises Problem (404)."""
-    was_frozen = store.thaw(tx, company_of_code(tx, code).id)
-    if was_frozen:
-        store.write_audit(tx, "company.thaw", code)
-    return was_frozen
+    company = company_of_code(tx, code)
+    if company.frozen_at is None:
+        return False
+    store.set_state(tx, company.id, {"frozen_at": None})
+    store.write_audit(tx, "company.thaw", code)
+    return True
 
 
 def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
@@ -127,18 +124,21 @@ def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
     company = company_of_code(tx, code)
     if because is not None and len(because) > MOST_REASON:
         raise invalid({"reason": [f"must have at most {MOST_REASON} characters"]})
-    is_new = store.suspend(tx, company.id, because)
-    if is_new:
-        store.write_audit(tx, "company.suspend", code)
-    return is_new
+    if company.suspended_at is not None:
+        return False
+    store.set_state(tx, company.id, {"suspended_at": tx.timestamp, "suspended_because": because})
+    store.write_audit(tx, "company.suspend", code)
+    return True
 
 
 def resume_company(tx: Transaction, code: str) -> bool:
     """Returns whether the company was suspended. Raises Problem (404)."""
-    was_suspended = store.resume(tx, company_of_code(tx, code).id)
-    if was_suspended:
-        store.write_audit(tx, "company.resume", code)
-    return was_suspended
+    company = company_of_code(tx, code)
+    if company.suspended_at is None:
+        return False
+    store.set_state(tx, company.id, {"suspended_at": None, "suspended_because": None})
+    store.write_audit(tx, "company.resume", code)
+    return True
 
 
 def company_of_code(tx: Transaction, code: str) -> Company:
@@ -168,8 +168,10 @@ def check_modules(modules: list[str]) -> FieldErrors:
 
 
 def not_an_operator(tx: Transaction, code: str) -> list[str]:
-    return ["is not an operator of this installation", *nearest_operator(code, store.operators(tx))]
+    meant = similar_code(code, store.operators(tx))
+    nearest = [] if meant is None else [f"{meant} is the nearest code"]
+    return ["is not an operator of this installation", *nearest]
 
 
-def _operator(tx: Transaction, code: str) -> Operator | None:
+def operator_of_code(tx: Transaction, code: str | None) -> Operator | None:
     return next((operator for operator in store.operators(tx) if operator.code == code), None)

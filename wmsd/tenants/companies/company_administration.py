@@ -1,20 +1,25 @@
 """What admins do with companies and operators at the pages, and the audit that they read there."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import invalid, not_found
+from wmsd.base.strict_json import dumps
 from wmsd.contract.access import MODULES
-from wmsd.contract.context import Caller, Operator
+from wmsd.contract.context import Caller
+from wmsd.contract.list_queries import Query
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import update_row
 from wmsd.tenants.companies import actions, store
-from wmsd.tenants.companies.company_admin_store import COMPANIES, ENTRIES, OPERATORS, update_company
-from wmsd.tenants.companies.record_lists import for_company_admins, for_platform_admins, list_operations
+from wmsd.tenants.companies.record_lists import for_company_admins, for_platform_admins, record_list
 from wmsd.tenants.companies.schema import (
+    AuditEntry,
+    AuditFilters,
     CompanyCode,
+    CompanyFilters,
     CompanyRecord,
     CompanySettingsPatch,
     CompanyToMake,
@@ -22,24 +27,58 @@ from wmsd.tenants.companies.schema import (
     Message,
     NewOperator,
     OperatorChanges,
+    OperatorFilters,
     OperatorShown,
 )
 
-COMPANY_LISTS: Final = list_operations(
-    COMPANIES,
-    for_company_admins,
+WITHIN: Final = "within"
+"""A filter that no caller sends: the ids of the companies that the caller may see."""
+OPERATOR_CODE: Final = "(SELECT operators.code FROM operators WHERE operators.id = companies.operator_id)"
+MODULES_ON: Final = """
+    (SELECT json_group_array(module ORDER BY module) FROM company_modules WHERE company_id = companies.id)
+"""
+
+
+def _company_filters(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
+    within = caller.company_ids
+    return query.filters() if within is None else query.filters() | {WITHIN: dumps(sorted(within))}
+
+
+COMPANIES: Final = record_list(
     "company_records",
     "List the companies that an admin may see, with their settings.",
+    "companies",
+    for_company_admins,
+    CompanyRecord,
+    CompanyFilters,
+    noun="company",
+    columns={"operator_code": OPERATOR_CODE, "modules": MODULES_ON},
+    conditions_of={
+        "operator_code": f"{OPERATOR_CODE} = :operator_code",
+        "search": "instr(lower(code || ' ' || name), lower(:search))",
+    },
+    hidden={WITHIN: f"id IN (SELECT value FROM json_each(:{WITHIN}))"},
+    filters=_company_filters,
     orders=("id", "code", "name"),
 )
-OPERATOR_LISTS: Final = list_operations(
-    OPERATORS, for_platform_admins, "operator_records", "List the operators.", orders=("id", "code", "name")
-)
-AUDIT_LISTS: Final = list_operations(
-    ENTRIES,
+OPERATORS: Final = record_list(
+    "operator_records",
+    "List the operators.",
+    "operators",
     for_platform_admins,
+    OperatorShown,
+    OperatorFilters,
+    noun="operator",
+    orders=("id", "code", "name"),
+)
+AUDIT: Final = record_list(
     "audit",
     "List what was done to the installation, the last first.",
+    "audit",
+    for_platform_admins,
+    AuditEntry,
+    AuditFilters,
+    conditions_of={"action": "substr(action, 1, length(:action)) = :action", "since": "at >= :since"},
     cursor_says="List it by cursor, the first first.",
     sort="-id",
 )
@@ -81,13 +120,13 @@ def change_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
     errors = actions.check_modules(body.modules if "modules" in given else [])
     columns = {name: value for name, value in given.items() if name not in ("modules", "operator_code")}
     if "operator_code" in given:
-        operator = _operator_or_none(tx, body.operator_code)
+        operator = actions.operator_of_code(tx, body.operator_code)
         if body.operator_code is not None and operator is None:
             errors["operator_code"] = actions.not_an_operator(tx, body.operator_code)
         columns["operator_id"] = None if operator is None else operator.id
     if errors:
         raise invalid(errors)
-    update_company(tx, id, columns)
+    update_row(tx, "companies", id, columns)
     for module in MODULES if "modules" in given else ():
         store.set_module(tx, id, module, module in body.modules)
     after = _company_record(tx, caller, id)
@@ -103,15 +142,11 @@ def rename_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
     if body.code != before:
         if errors := actions.code_errors(tx, body.code, id):
             raise invalid(errors)
-        update_company(tx, id, {"code": body.code})
+        update_row(tx, "companies", id, {"code": body.code})
         store.write_audit(
             tx, "company.rename", before, store.field_differences({"code": before}, {"code": body.code})
         )
     return _company_record(tx, caller, id)
-
-
-def _operator_or_none(tx: Transaction, code: str | None) -> Operator | None:
-    return next((operator for operator in store.operators(tx) if operator.code == code), None)
 
 
 @for_platform_admins(answer="object", returns=Message, writes=True)
@@ -141,7 +176,7 @@ def create_operator_record(tx: Transaction, body: NewOperator) -> Record:
 def change_operator_record(tx: Transaction, id: int, body: OperatorChanges) -> Record:
     """Change an operator. Its companies follow from the next request on."""
     before = json.loads(OPERATORS.one(tx, id).json)
-    store.change_operator(tx, id, body.model_dump())
+    update_row(tx, "operators", id, body.model_dump(exclude_none=True))
     after = OPERATORS.one(tx, id)
     shown = {name: value for name, value in json.loads(after.json).items() if name != "updated_at"}
     store.write_audit(tx, "operator.change", before["code"], store.field_differences(before, shown))

@@ -30,18 +30,17 @@ def filters_at_present(tx: Transaction, query: Query, caller: Caller) -> Mapping
 
 
 class RecordList(NamedTuple):
-    """`filters` are the parameters of its listing: what the caller has asked for, and what it may see."""
+    """Records that admins read. One without a `noun` is read in the list only."""
 
     noun: str
-    shown: type[BaseModel]
-    query: type[Query]
-    listing: Listing
+    table: str
     record: str
-    filters: Filters
+    by_page: Operation
+    by_cursor: Operation
 
     def one(self, tx: Transaction, id: int) -> Record:
         """Raises Problem (404). Whether somebody may see the record is not looked at."""
-        sql = f"SELECT {self.record} FROM {self.listing.source} WHERE id = :id"
+        sql = f"SELECT {self.record} FROM {self.table} WHERE id = :id"
         text = tx.value(sql, {"id": id, NOW: tx.timestamp})
         if text is None:
             raise not_found(self.noun)
@@ -49,7 +48,10 @@ class RecordList(NamedTuple):
 
 
 def record_list(
+    name: str,
+    says: str,
     table: str,
+    declare: Callable[..., Callable[[Any], Operation]],
     shown: type[BaseModel],
     query: type[Query],
     *,
@@ -58,48 +60,37 @@ def record_list(
     conditions_of: Mapping[str, str] | None = None,
     hidden: Mapping[str, str] | None = None,
     filters: Filters = filters_at_present,
-) -> RecordList:
-    """A list with a `noun` has also one record by its id. `columns` and `conditions_of` have the SQL of fields and
-    of filters that are not those of a column. `hidden` are conditions of filters that no caller sends.
-    """
-    own = {NOW: f"(:{NOW} IS NOT NULL)"} | dict(hidden or {})
-    listing = Listing(table, "id", conditions(query, **(conditions_of or {})) | own, "")
-    return RecordList(noun, shown, query, listing, record_sql(shown, columns), filters)
-
-
-class ListOperations(NamedTuple):
-    by_page: Operation
-    by_cursor: Operation
-
-
-def list_operations(
-    records: RecordList,
-    declare: Callable[..., Callable[[Any], Operation]],
-    name: str,
-    says: str,
-    *,
     cursor_says: str = "List them by cursor.",
     sort: str = "id",
     orders: Sequence[str] = ("id",),
-) -> ListOperations:
-    """The operations `list_` and `walk_` of this name. `sort` is the order of a page that asks for none, one of
-    `orders`.
+) -> RecordList:
+    """The list of a table, with its operations `list_` and `walk_` of this name.
+
+    `columns` and `conditions_of` have the SQL of fields and of filters other than those of a column. `hidden` has
+    the conditions of filters that no caller sends; `filters` gives those and what the caller sends. `sort` is the
+    order of a page that asks for none, one of `orders`.
     """
-    page_query: Any = create_model(
-        f"{records.shown.__name__}PageQuery",
-        __base__=(records.query, PageQuery),
-        sort=(Annotated[str, SortedBy(*orders)], sort),
-    )
-    cursor_query: Any = create_model(f"{records.shown.__name__}CursorQuery", __base__=(records.query, CursorQuery))
+    own = {NOW: f"(:{NOW} IS NOT NULL)"} | dict(hidden or {})
+    listing = Listing(table, "id", conditions(query, **(conditions_of or {})) | own, "")
+    record = record_sql(shown, columns)
 
     def by_page(tx: Transaction, caller: Caller, query: PageQuery) -> Page:
-        return records.listing.page(tx, records.record, query, records.filters(tx, query, caller))
+        return listing.page(tx, record, query, filters(tx, query, caller))
 
     def by_cursor(tx: Transaction, caller: Caller, query: CursorQuery, position: int) -> CursorPage:
-        return records.listing.after(tx, records.record, query, position, records.filters(tx, query, caller))
+        return listing.after(tx, record, query, position, filters(tx, query, caller))
 
-    by_page.__annotations__["query"], by_cursor.__annotations__["query"] = page_query, cursor_query
+    by_page.__annotations__["query"] = create_model(
+        f"{shown.__name__}PageQuery",
+        __base__=(query, PageQuery),
+        sort=(Annotated[str, SortedBy(*orders)], sort),
+    )
+    by_cursor.__annotations__["query"] = create_model(
+        f"{shown.__name__}CursorQuery", __base__=(query, CursorQuery)
+    )
     by_page.__name__, by_cursor.__name__ = f"list_{name}", f"walk_{name}"
     by_page.__doc__, by_cursor.__doc__ = says, cursor_says
-    declare_list = partial(declare, returns=records.shown)
-    return ListOperations(declare_list(answer="page")(by_page), declare_list(answer="cursor")(by_cursor))
+    declare_list = partial(declare, returns=shown)
+    return RecordList(
+        noun, table, record, declare_list(answer="page")(by_page), declare_list(answer="cursor")(by_cursor)
+    )

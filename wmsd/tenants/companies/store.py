@@ -1,5 +1,6 @@
 """The SQL of operators, companies and modules."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -7,6 +8,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.context import Actor, Company, Operator
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import update_sql
 
 COMPANIES: Final = """
     SELECT companies.id, companies.code, companies.name, companies.sandbox, companies.requests_per_minute,
@@ -36,8 +38,7 @@ COUNT: Final = "SELECT count(*) FROM companies"
 
 
 def count(tx: Transaction) -> int:
-    number: int = tx.value(COUNT)
-    return number
+    return int(tx.value(COUNT))
 
 
 INSTALLATION: Final = "SELECT id FROM installation"
@@ -45,8 +46,7 @@ INSTALLATION: Final = "SELECT id FROM installation"
 
 def installation(tx: Transaction) -> str:
     """The id of this installation, which stands in each of its files."""
-    found: str = tx.value(INSTALLATION)
-    return found
+    return str(tx.value(INSTALLATION))
 
 
 INSTALLATION_NAME: Final = "SELECT name FROM installation"
@@ -126,46 +126,9 @@ def note_held_before(tx: Transaction, held: Mapping[int, int]) -> None:
     tx.executemany(NOTE_HELD_BEFORE, [(size, company_id) for company_id, size in held.items()])
 
 
-INSERT_COMPANY: Final = """
-    INSERT INTO companies (code, name, operator_id, sandbox, created_at, updated_at)
-    VALUES (:code, :name, :operator_id, :sandbox, :now, :now)
-"""
-
-
-def insert_company(tx: Transaction, code: str, name: str, operator_id: int | None, sandbox: bool) -> int:
-    return tx.insert(
-        INSERT_COMPANY,
-        {"code": code, "name": name, "operator_id": operator_id, "sandbox": sandbox, "now": tx.timestamp},
-    )
-
-
-CHANGE_COMPANY: Final = """
-    UPDATE companies SET name = coalesce(:name, name), sandbox = coalesce(:sandbox, sandbox),
-        requests_per_minute = nullif(coalesce(:requests_per_minute, requests_per_minute), 0),
-        graphql_per_minute = nullif(coalesce(:graphql_per_minute, graphql_per_minute), 0),
-        quota_megabytes = nullif(coalesce(:quota_megabytes, quota_megabytes), 0),
-        updated_at = :now
-    WHERE id = :id
-"""
-
-
-def change_company(tx: Transaction, company_id: int, changes: Mapping[str, object]) -> None:
-    """Changes the columns. None leaves a column as it is; 0 removes the company's own limit."""
-    tx.execute(CHANGE_COMPANY, {**changes, "id": company_id, "now": tx.timestamp})
-
-
-FREEZE: Final = "UPDATE companies SET frozen_at = ? WHERE id = ? AND frozen_at IS NULL"
-THAW: Final = "UPDATE companies SET frozen_at = NULL WHERE id = ? AND frozen_at IS NOT NULL"
-
-
-def freeze(tx: Transaction, company_id: int) -> bool:
-    """Returns whether that changed anything."""
-    return tx.execute(FREEZE, (tx.timestamp, company_id)).rowcount > 0
-
-
-def thaw(tx: Transaction, company_id: int) -> bool:
-    """Returns whether that changed anything."""
-    return tx.execute(THAW, (company_id,)).rowcount > 0
+def set_state(tx: Transaction, company_id: int, columns: Mapping[str, str | None]) -> None:
+    """Freezes, thaws, suspends or resumes a company. Its record stays as it was."""
+    tx.execute(update_sql("companies", columns), {**columns, "id": company_id})
 
 
 FROZEN: Final = "SELECT code, frozen_at FROM companies WHERE frozen_at IS NOT NULL ORDER BY frozen_at"
@@ -174,24 +137,6 @@ FROZEN: Final = "SELECT code, frozen_at FROM companies WHERE frozen_at IS NOT NU
 def frozen(tx: Transaction) -> dict[str, str]:
     """Since when, by code."""
     return dict(tx.rows(FROZEN))
-
-
-SUSPEND: Final = """
-    UPDATE companies SET suspended_at = ?, suspended_because = ? WHERE id = ? AND suspended_at IS NULL
-"""
-RESUME: Final = """
-    UPDATE companies SET suspended_at = NULL, suspended_because = NULL WHERE id = ? AND suspended_at IS NOT NULL
-"""
-
-
-def suspend(tx: Transaction, company_id: int, because: str | None) -> bool:
-    """Returns whether that changed anything."""
-    return tx.execute(SUSPEND, (tx.timestamp, because, company_id)).rowcount > 0
-
-
-def resume(tx: Transaction, company_id: int) -> bool:
-    """Returns whether that changed anything."""
-    return tx.execute(RESUME, (company_id,)).rowcount > 0
 
 
 SUSPENDED: Final = "SELECT code, suspended_at FROM companies WHERE suspended_at IS NOT NULL ORDER BY suspended_at"
@@ -207,28 +152,6 @@ OPERATORS: Final = "SELECT id, code, name, sandbox, sandbox_webhooks FROM operat
 
 def operators(tx: Transaction) -> list[Operator]:
     return [Operator(row[0], row[1], row[2], bool(row[3]), bool(row[4])) for row in tx.rows(OPERATORS)]
-
-
-INSERT_OPERATOR: Final = """
-    INSERT INTO operators (code, name, sandbox, sandbox_webhooks, created_at, updated_at)
-    VALUES (:code, :name, :sandbox, :sandbox_webhooks, :now, :now)
-"""
-
-
-def insert_operator(tx: Transaction, values: Mapping[str, object]) -> int:
-    return tx.insert(INSERT_OPERATOR, {**values, "now": tx.timestamp})
-
-
-CHANGE_OPERATOR: Final = """
-    UPDATE operators SET name = coalesce(:name, name), sandbox = coalesce(:sandbox, sandbox),
-        sandbox_webhooks = coalesce(:sandbox_webhooks, sandbox_webhooks), updated_at = :now
-    WHERE id = :id
-"""
-
-
-def change_operator(tx: Transaction, operator_id: int, changes: Mapping[str, object]) -> None:
-    """Changes the columns. None leaves a column as it is."""
-    tx.execute(CHANGE_OPERATOR, {**changes, "id": operator_id, "now": tx.timestamp})
 
 
 ENABLE_MODULE: Final = "INSERT OR IGNORE INTO company_modules (company_id, module) VALUES (?, ?)"
@@ -291,6 +214,24 @@ CAME_FROM: Final = """
 def came_from(tx: Transaction, origin: str) -> list[str]:
     """The companies that were imported from this origin, as the audit says, and are still there: their codes."""
     return [code for (code,) in tx.rows(CAME_FROM, (origin,))]
+
+
+FIND: Final = """
+    SELECT id, at, actor, address, action, subject, details FROM audit
+    WHERE (:who IS NULL OR instr(lower(actor), lower(:who)))
+        AND (:what IS NULL OR substr(action, 1, length(:what)) = :what)
+        AND (:subject IS NULL OR subject = :subject OR substr(subject, 1, length(:subject) + 1) = :subject || ' ')
+        AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
+        AND id > :after
+    ORDER BY id DESC LIMIT :limit
+"""
+"""A site's and a webhook's subject begins with the code of its company."""
+
+
+def audit_entries(tx: Transaction, **filters: str | int | None) -> list[dict[str, Any]]:
+    """The last entries that fit, the oldest of them first. A filter that is None lets all through."""
+    rows = tx.records(FIND, {"after": 0, **filters})
+    return [{**row, "details": json.loads(row["details"]) if row["details"] else None} for row in reversed(rows)]
 
 
 def field_differences(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:

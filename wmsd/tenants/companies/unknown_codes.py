@@ -77,12 +77,6 @@ def similar_code(typed: str, known: Sequence[Named]) -> str | None:
     return named or near
 
 
-def nearest_operator(typed: str, known: Sequence[Named]) -> list[str]:
-    """What to say after the sentence that refuses what is no operator's code."""
-    meant = similar_code(typed, known)
-    return [] if meant is None else [f"{meant} is the nearest code"]
-
-
 def _meant(typed: str, known: Sequence[Named]) -> tuple[str | None, str | None]:
     """The code of the one that is called so; or else the nearest code."""
     if len(typed) > LONGEST_LOOKED_AT:

@@ -7,10 +7,13 @@ import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Final, Generic, TypeVar
+from typing import Annotated, Final, Generic, TypeVar
+
+from pydantic import Field
 
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
+from wmsd.contract.fields import Input
 from wmsd.db.engine.transaction import Transaction
 
 Owner = TypeVar("Owner")
@@ -20,6 +23,12 @@ NOTE_USE: Final = """
     UPDATE {} SET last_used_at = :at, last_used_from = :address
     WHERE id = :id AND coalesce(last_used_at, '') <= :at
 """
+
+
+class Replacement(Input):
+    at_once: Annotated[
+        bool, Field(description="Refuse the one before from now on, as when it leaked. Else it works for a day.")
+    ] = False
 
 
 def secret_hash(secret: str) -> str:

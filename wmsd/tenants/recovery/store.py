@@ -73,8 +73,7 @@ def is_unlisted(tx: Transaction) -> bool:
 
 def open_count(tx: Transaction) -> int:
     """How many entries are open. A restore whose entries are not made yet counts as one."""
-    found: int = tx.value(COUNT)
-    return found
+    return int(tx.value(COUNT))
 
 
 def open_entries(tx: Transaction) -> list[Entry]:

@@ -8,13 +8,14 @@ from wmsd.base.problems import invalid, not_found
 from wmsd.contract.context import TransportSite
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import insert_row
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.actions import company_of_code
-from wmsd.tenants.companies.record_lists import NOW, for_platform_admins, list_operations, record_list
+from wmsd.tenants.companies.record_lists import NOW, for_platform_admins, record_list
 from wmsd.tenants.companies.schema import Message
-from wmsd.tenants.keys.bearers import end_of_replaced, secret_hash
+from wmsd.tenants.keys.bearers import Replacement, end_of_replaced, secret_hash
 from wmsd.tenants.sites import store
-from wmsd.tenants.sites.schema import MadeBearer, NewBearer, NewSite, SiteFilters, SiteRecord
+from wmsd.tenants.sites.schema import MadeBearer, NewSite, SiteFilters, SiteRecord
 
 PREFIX: Final = "wmsds_"
 NEEDED_MODULES: Final = ("api", "outbound")
@@ -35,14 +36,14 @@ def create_site(
             {"warehouse": [f"{warehouse_code} has a site already: wmsd site rotate gives it a new token"]}
         )
     token = PREFIX + tx.ids.secret()
-    site_id = store.insert(
-        tx,
-        company_id=company.id,
-        warehouse_id=warehouse_id,
-        warehouse_code=warehouse_code,
-        name=new.name,
-        token_hash=secret_hash(token),
-    )
+    columns = {
+        "company_id": company.id,
+        "warehouse_id": warehouse_id,
+        "warehouse_code": warehouse_code,
+        "name": new.name,
+        "token_hash": bytes.fromhex(secret_hash(token)),
+    }
+    site_id = insert_row(tx, "sites", columns)
     companies.write_audit(tx, "site.create", f"{company_code} {warehouse_code}")
     return site_id, token
 
@@ -81,7 +82,10 @@ def _audit(tx: Transaction, action: str, site: TransportSite) -> None:
 COMPANY_CODE: Final = "(SELECT companies.code FROM companies WHERE companies.id = sites.company_id)"
 STATUS: Final = "iif(token_hash IS NULL, 'revoked', 'active')"
 SITES: Final = record_list(
+    "site_records",
+    "List the sites of all companies.",
     "sites",
+    for_platform_admins,
     SiteRecord,
     SiteFilters,
     noun="site",
@@ -91,9 +95,7 @@ SITES: Final = record_list(
         "previous_token_until": f"iif(previous_expires_at > :{NOW}, previous_expires_at, NULL)",
     },
     conditions_of={"company_code": f"{COMPANY_CODE} = :company_code", "status": f"{STATUS} = :status"},
-)
-SITE_LISTS: Final = list_operations(
-    SITES, for_platform_admins, "site_records", "List the sites of all companies.", orders=("id", "name")
+    orders=("id", "name"),
 )
 
 
@@ -104,7 +106,7 @@ def get_site_record(tx: Transaction, id: int) -> Record:
 
 
 @for_platform_admins(answer="object", returns=MadeBearer, writes=True)
-def renew_site_bearer(tx: Transaction, id: int, body: NewBearer) -> dict[str, Any]:
+def renew_site_bearer(tx: Transaction, id: int, body: Replacement) -> dict[str, Any]:
     """Give a site a new bearer. It is shown only this once."""
     _, token = rotate_site(tx, _site(tx, id), body.at_once)
     return new_bearer(tx, id, token)

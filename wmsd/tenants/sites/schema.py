@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from wmsd.contract.fields import Code, Id, Input, Model, Name, Recorded, Timestamp
-from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, SortedBy
+from wmsd.contract.list_queries import Query
 
 
 class NewSite(Input):
@@ -38,20 +38,6 @@ class SiteFilters(Query):
     company_code: Annotated[str, Field(max_length=64)] | None = None
     warehouse_code: Annotated[str, Field(max_length=64)] | None = None
     status: Literal["active", "revoked"] | None = None
-
-
-class SiteQuery(SiteFilters, PageQuery):
-    sort: Annotated[str, SortedBy("id", "name")] = "id"
-
-
-class SiteCursorQuery(SiteFilters, CursorQuery):
-    pass
-
-
-class NewBearer(Input):
-    at_once: Annotated[
-        bool, Field(description="Refuse the one before from now on, as when it leaked. Else it works for a day.")
-    ] = False
 
 
 class MadeBearer(Model):

@@ -43,26 +43,6 @@ def warehouses_of(tx: Transaction, company_id: int) -> list[int]:
     return [warehouse_id for (warehouse_id,) in tx.rows(WAREHOUSES_OF, (company_id,))]
 
 
-INSERT: Final = """
-    INSERT INTO sites (company_id, warehouse_id, warehouse_code, name, token_hash, created_at, updated_at)
-    VALUES (:company_id, :warehouse_id, :warehouse_code, :name, :token_hash, :now, :now)
-"""
-
-
-def insert(
-    tx: Transaction, *, company_id: int, warehouse_id: int, warehouse_code: str, name: str, token_hash: str
-) -> int:
-    row = {
-        "company_id": company_id,
-        "warehouse_id": warehouse_id,
-        "warehouse_code": warehouse_code,
-        "name": name,
-        "token_hash": bytes.fromhex(token_hash),
-        "now": tx.timestamp,
-    }
-    return tx.insert(INSERT, row)
-
-
 ROTATE: Final = """
     UPDATE sites SET token_hash = :token_hash,
         previous_token_hash = iif(:until IS NULL, NULL, token_hash),

@@ -14,7 +14,7 @@ from tests.support.world import PASSWORD, World, open_world
 from wmsd.installation import demo
 from wmsd.server.alerts import mail_confirmation
 from wmsd.tenants.accounts import store as accounts
-from wmsd.tenants.one_time_links import demo_link, first_admin
+from wmsd.tenants.one_time_links import actions as links
 
 FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
 
@@ -28,7 +28,7 @@ async def fresh(tmp_path: Path) -> AsyncIterator[World]:
 
 
 async def offer(world: World) -> str:
-    code = await world.installation.platform.write(first_admin.offer)
+    code = await world.installation.platform.write(links.offer_first_admin)
     assert code is not None
     return code
 
@@ -58,7 +58,7 @@ async def test_the_link_makes_the_first_admin_once_and_signs_in(fresh: World) ->
     assert (await Visitor(fresh).get(f"/first-admin?code={code}")).heading == "This link does not work any more"
     body = {"email": "ana@example.com", "password": FORM["password"], "abilities": ["*"]}
     await fresh.call("POST", "/api/auth/token", body, token="", company="")
-    assert await fresh.installation.platform.write(first_admin.offer) is None
+    assert await fresh.installation.platform.write(links.offer_first_admin) is None
 
 
 async def test_the_audit_names_the_first_admin_by_the_address_as_it_is_stored(fresh: World) -> None:
@@ -234,6 +234,6 @@ async def test_the_demo_opens_signed_in_by_its_own_link(world: World) -> None:
 
 
 async def test_a_new_start_of_the_demo_ends_the_link_before(world: World) -> None:
-    first = await world.installation.platform.write(demo_link.LINK.offer)
+    first = await world.installation.platform.write(links.DEMO.offer)
     await demo.load(world.installation)
     assert (await Visitor(world).post("/demo", {"code": first})).status == 404

@@ -13,7 +13,7 @@ from tests.support.world import World
 from tests.tenants.sign_on.providers import open_scene
 from wmsd.installation import demo
 from wmsd.tenants.accounts.sessions import MOST_OF_A_USER, TOO_MANY_PLACES
-from wmsd.tenants.one_time_links.demo_link import EMAIL as DEMO
+from wmsd.tenants.one_time_links.actions import DEMO_EMAIL as DEMO
 
 WHY = f'<p class="note warn" role="status">{TOO_MANY_PLACES}</p>'
 

@@ -13,7 +13,7 @@ from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
 from wmsd.interfaces.pages.kit.values import DASH
-from wmsd.tenants.companies import company_admin_store
+from wmsd.tenants.companies import store as companies
 
 EMAIL = "ana@example.com"
 
@@ -129,7 +129,7 @@ async def test_a_long_value_is_cut(visitor: Visitor) -> None:
     assert (await sent(visitor, "/companies/1/articles/1/change", description=long)).status == 303
     given = dict.fromkeys(("who", "subject", "since", "until"))
     found = await visitor.world.installation.platform.read(
-        lambda tx: company_admin_store.audit_entries(tx, what="article.change", limit=1, **given)
+        lambda tx: companies.audit_entries(tx, what="article.change", limit=1, **given)
     )
     assert found[0]["details"] == {"description": {"before": None, "after": f"{'x' * 500}…"}}
 

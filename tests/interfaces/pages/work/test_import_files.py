@@ -15,9 +15,8 @@ from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, all_rows
+from wmsd.db.sql.statements import update_row
 from wmsd.imports import upload_jobs
-from wmsd.tenants.companies.actions import change_company
-from wmsd.tenants.companies.schema import CompanyChanges
 
 NEW = "/companies/1/imports/new"
 STOCK = "article_code;warehouse_code;quantity\r\n"
@@ -358,8 +357,8 @@ async def test_uploads_count_in_the_quota(visitor: Visitor) -> None:
     """A file that it has no room for is refused while it arrives, and another one when nothing is left."""
     world = visitor.world
     used = await (await world.database()).read(lambda tx: tx.bytes_used())
-    changes = CompanyChanges(quota_megabytes=used // 1_000_000 + 1)
-    await world.installation.platform.write(lambda tx: change_company(tx, "ACME", changes))
+    changes = {"quota_megabytes": used // 1_000_000 + 1}
+    await world.installation.platform.write(lambda tx: update_row(tx, "companies", 1, changes))
     large = await upload(visitor, "clients", b"code,name\n" + b"A,B\n" * 250_000)
     assert (large.status, "larger than what the company may still add" in words(large)) == (413, True)
     path, seen = await looked_at(visitor, "clients", b"code,name\nC9,New\n")
@@ -410,9 +409,7 @@ async def test_the_list_of_errors_is_sent_whole_or_refused_whatever_becomes_of_i
 async def test_an_import_takes_no_more_than_the_quota_has_left(visitor: Visitor) -> None:
     """An upload of 0.4 MB becomes 30 MB of records, events and what finds them."""
     world = visitor.world
-    await world.installation.platform.write(
-        lambda tx: change_company(tx, "ACME", CompanyChanges(quota_megabytes=8))
-    )
+    await world.installation.platform.write(lambda tx: update_row(tx, "companies", 1, {"quota_megabytes": 8}))
     rows = "".join(f"Q{number},Article {number}\n" for number in range(20_000))
     path, seen = await looked_at(visitor, "articles", f"code,name\n{rows}")
     assert "20000 would be created" in words(seen).replace(" ", " ").replace("20 000", "20000")

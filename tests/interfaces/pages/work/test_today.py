@@ -13,12 +13,11 @@ from tests.support.open_files import open_files
 from tests.support.shop import Shop, open_shop
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import update_row
 from wmsd.dispatch.limits import growth_limits
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.server.today.figures import DUE, late_sql, next_sql, oldest_sql
 from wmsd.server.today.kept_figures import MOST_OPENED
-from wmsd.tenants.companies.actions import change_company
-from wmsd.tenants.companies.schema import CompanyChanges
 
 A_LATE_ORDER = (
     """
@@ -59,9 +58,7 @@ async def visitor(shop: Shop) -> Visitor:
 async def test_who_can_soon_add_nothing_more_is_told(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     world = visitor.world
     monkeypatch.setattr(growth_limits, "MEGABYTE", await (await world.database()).read(lambda tx: tx.bytes_used()))
-    await world.installation.platform.write(
-        lambda tx: change_company(tx, "ACME", CompanyChanges(quota_megabytes=1))
-    )
+    await world.installation.platform.write(lambda tx: update_row(tx, "companies", 1, {"quota_megabytes": 1}))
     await world.jobs.keep_today()
     await world.jobs.watch_the_disk()
     assert "100 % of its storage used" in (await visitor.get("/today")).text

@@ -66,7 +66,7 @@ from wmsd.platform.settings_audit import audit_settings
 from wmsd.server.figures.ask import FIGURES, figures_verb
 from wmsd.settings.sections.fields import MEGABYTE
 from wmsd.settings.sources import as_set
-from wmsd.tenants.one_time_links import first_admin
+from wmsd.tenants.one_time_links.actions import offer_first_admin
 
 if TYPE_CHECKING:
     from wmsd.installation.demo import Loaded
@@ -345,7 +345,7 @@ async def _load_demo(installation: Installation) -> "Loaded":
 async def _greet(installation: Installation, address: str, loaded: "Loaded | None") -> None:
     """Prints the addresses that the person needs next on standard output; the log is on standard error."""
     lines = [f"wmsd serves {address}", f"Guide:        {address}/docs"]
-    code = await installation.platform.write(first_admin.offer)
+    code = await installation.platform.write(offer_first_admin)
     if code is not None:
         lines.append(f"First admin:  {address}{FIRST_ADMIN}?code={code}   (works once, for a day)")
     if loaded is not None:

@@ -19,7 +19,7 @@ from wmsd.interfaces.cli.kit.command_line import (
     with_installation,
 )
 from wmsd.interfaces.cli.kit.moments import moment_option
-from wmsd.tenants.companies import company_admin_store
+from wmsd.tenants.companies import store as companies
 
 MOST: Final = 100_000
 LOOK_SECONDS: Final = 1.0
@@ -65,7 +65,7 @@ def audit_command(
     filters["subject"] = company if subject is None else subject
 
     def entries(after: int, most: int) -> Reading:
-        return lambda tx: company_admin_store.audit_entries(tx, **filters, after=after, limit=most)
+        return lambda tx: companies.audit_entries(tx, **filters, after=after, limit=most)
 
     found = command_line.read(entries(0, limit))
     if follow:

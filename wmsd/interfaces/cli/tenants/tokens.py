@@ -17,7 +17,7 @@ from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.interfaces.cli.tenants.change_user import ABILITIES_HELP, active
-from wmsd.tenants.accounts import actions
+from wmsd.tenants.accounts import actions, token_store
 from wmsd.tenants.accounts.rules import User
 
 ROTATE: Final = (
@@ -122,7 +122,7 @@ def _told_what_it_has(problem: Problem, user: User, asked: Sequence[str]) -> Pro
 def list_tokens(command_line: CommandLine, as_json: bool) -> None:
     """List the tokens, without their text."""
 
-    say(command_line.read(actions.list_tokens), as_json)
+    say(command_line.read(token_store.list_tokens), as_json)
 
 
 @token_command.command("revoke")

@@ -30,7 +30,7 @@ from wmsd.tenants.accounts import user_administration as users
 from wmsd.tenants.accounts.password_strength import IN_WORDS, password_errors
 from wmsd.tenants.accounts.schema import NewUser
 from wmsd.tenants.companies import store as companies
-from wmsd.tenants.one_time_links import first_admin
+from wmsd.tenants.one_time_links.actions import offer_first_admin
 from wmsd.tenants.sign_on import actions as sign_on
 
 password_option = click.option(
@@ -284,7 +284,7 @@ def first_admin_link(command_line: CommandLine) -> None:
     Standard output gets only the link. It works once, for a day, and ends the one before. There is none when there
     is an admin already.
     """
-    code = command_line.write(first_admin.offer)
+    code = command_line.write(offer_first_admin)
     if code is None:
         raise Problem(
             "INVALID_STATUS",

@@ -7,7 +7,7 @@ from wmsd.interfaces.pages.kit.resources import Act, Resource
 from wmsd.platform import company_policies
 from wmsd.platform.admin_view.company_rules import list_company_rules
 from wmsd.platform.sites import make_site
-from wmsd.tenants.accounts import kernel_tokens, token_administration, user_administration
+from wmsd.tenants.accounts import kernel_tokens, token_administration, user_administration, user_lists
 from wmsd.tenants.companies import company_administration
 from wmsd.tenants.sites import actions as sites
 
@@ -217,8 +217,8 @@ ADMINISTRATION: Final = (
     Resource(
         "users",
         "People",
-        user_administration.USER_LISTS.by_page,
-        user_administration.USER_LISTS.by_cursor,
+        user_lists.USERS.by_page,
+        user_lists.USERS.by_cursor,
         ("email", "name", "role", "company_codes", "active", "last_seen_at"),
         user_administration.get_user_record,
         key="email",
@@ -229,8 +229,8 @@ ADMINISTRATION: Final = (
     Resource(
         "tokens",
         "Tokens",
-        token_administration.TOKEN_LISTS.by_page,
-        token_administration.TOKEN_LISTS.by_cursor,
+        user_lists.TOKENS.by_page,
+        user_lists.TOKENS.by_cursor,
         ("name", "user", "abilities", "active", "expires_at", "expires_in_days", "last_used_at", "last_used_from"),
         token_administration.get_token_record,
         key="name",
@@ -240,8 +240,8 @@ ADMINISTRATION: Final = (
     Resource(
         "companies",
         "Companies",
-        company_administration.COMPANY_LISTS.by_page,
-        company_administration.COMPANY_LISTS.by_cursor,
+        company_administration.COMPANIES.by_page,
+        company_administration.COMPANIES.by_cursor,
         ("code", "name", "operator_code", "sandbox", "modules", "updated_at"),
         company_administration.get_company_record,
         acts=COMPANY_ACTS,
@@ -250,8 +250,8 @@ ADMINISTRATION: Final = (
     Resource(
         "operators",
         "Operators",
-        company_administration.OPERATOR_LISTS.by_page,
-        company_administration.OPERATOR_LISTS.by_cursor,
+        company_administration.OPERATORS.by_page,
+        company_administration.OPERATORS.by_cursor,
         ("code", "name", "sandbox", "sandbox_webhooks", "updated_at"),
         company_administration.get_operator_record,
         acts=OPERATOR_ACTS,
@@ -259,8 +259,8 @@ ADMINISTRATION: Final = (
     Resource(
         "sites",
         "Transport sites",
-        sites.SITE_LISTS.by_page,
-        sites.SITE_LISTS.by_cursor,
+        sites.SITES.by_page,
+        sites.SITES.by_cursor,
         ("name", "company_code", "warehouse_code", "status", "last_used_at", "last_used_from"),
         sites.get_site_record,
         key="name",
@@ -271,8 +271,8 @@ ADMINISTRATION: Final = (
     Resource(
         "kernel-tokens",
         "Platform token",
-        kernel_tokens.KERNEL_TOKEN_LISTS.by_page,
-        kernel_tokens.KERNEL_TOKEN_LISTS.by_cursor,
+        kernel_tokens.KERNEL_TOKENS.by_page,
+        kernel_tokens.KERNEL_TOKENS.by_cursor,
         ("id", "status", "created_at", "expires_at", "last_used_at", "last_used_from"),
         kernel_tokens.get_kernel_token,
         key="id",
@@ -284,8 +284,8 @@ ADMINISTRATION: Final = (
     Resource(
         "audit",
         "Audit",
-        company_administration.AUDIT_LISTS.by_page,
-        company_administration.AUDIT_LISTS.by_cursor,
+        company_administration.AUDIT.by_page,
+        company_administration.AUDIT.by_cursor,
         ("at", "actor", "action", "subject", "address", "details"),
         key="at",
         sort="-id",

@@ -13,7 +13,7 @@ from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.tenants.accounts import password_actions, profile_actions
+from wmsd.tenants.accounts import profile_actions
 from wmsd.tenants.accounts.password_strength import SHORTEST
 from wmsd.tenants.accounts.schema import LANGUAGES, PasswordChanged
 
@@ -78,7 +78,7 @@ async def show_password(at: Workplace, request: web.Request) -> web.Response:
 async def change_password(at: Workplace, request: web.Request) -> web.Response:
     sent = await browsers.form(at.person.browser)
     document = {name: sent.get(name, "") for name, *_ in FIELDS}
-    answer = await at.ask(password_actions.change_password, document=document)
+    answer = await at.ask(profile_actions.change_password, document=document)
     if answer.is_good:
         return go_to(f"{ACCOUNT}?{urlencode({DONE: CHANGED, **answer.body})}")
     return _password_page(at, answer)

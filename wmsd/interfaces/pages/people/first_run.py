@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from wmsd.contract.operation import Operation
+from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.admin.recovery_phrase import lost_without
 from wmsd.interfaces.pages.kit import browser as browsers
@@ -14,11 +14,10 @@ from wmsd.interfaces.pages.kit.page_client import PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.platform.admin_view.recovery_phrase import get_recovery_phrase
 from wmsd.server.alerts.mail_confirmation import state_of
-from wmsd.settings.sections.alerts import Alerts
-from wmsd.tenants.accounts import token_administration
 from wmsd.tenants.accounts.password_strength import SHORTEST
+from wmsd.tenants.accounts.user_lists import TOKENS
 from wmsd.tenants.companies import company_administration
-from wmsd.tenants.one_time_links import demo_link, first_admin
+from wmsd.tenants.one_time_links import actions as links
 from wmsd.warehouse.articles import actions as articles
 
 START: Final = "/start"
@@ -31,106 +30,114 @@ FIELDS: Final = (
 """Their names, what they are called, their types, and what browsers fill them with."""
 
 
-class FirstRun:
-    def __init__(self, door: PageClient, folder: Path, alerts: Alerts) -> None:
-        self._door, self._folder, self._alerts = door, folder, alerts
+async def show_first_admin(door: PageClient, request: web.Request) -> web.Response:
+    code = request.query.get("code", "")
+    if not await _is_open(door, request, links.look_for_first_admin, code):
+        return await _spent_first_admin(door, request)
+    return _form(code, {}, {})
 
-    async def show_first_admin(self, request: web.Request) -> web.Response:
-        code = request.query.get("code", "")
-        if not await self._is_open(request, first_admin.look_for_first_admin, code):
-            return await self._spent(request)
-        return _form(code, {}, {})
 
-    async def make_first_admin(self, request: web.Request) -> web.Response:
-        browser = self._door.browser(request)
-        if not await self._is_wanted(browser, is_counted=False):
-            return _spent()  # without asking for the rest of the form
-        sent = await browsers.form(browser, with_token=False)
-        document = {"code": sent.get("code", "")}
-        for name, _, kind, _ in FIELDS:
-            document[name] = sent.get(name, "") if kind == "password" else sent.get(name, "").strip()
-        answer = await self._door.ask(browser, first_admin.make_first_admin, document=document)
-        if answer.status == 404:
-            return await self._spent(request)
-        if answer.status == 422:
-            return _form(document["code"], document, answer.body)
-        done = go_to(START)
-        browsers.give(done, browser, answer.needed()["secret"])
-        return done
+async def make_first_admin(door: PageClient, request: web.Request) -> web.Response:
+    browser = door.browser(request)
+    if not await _is_wanted(door, browser, is_counted=False):
+        return _spent()  # without asking for the rest of the form
+    sent = await browsers.form(browser, with_token=False)
+    document = {"code": sent.get("code", "")}
+    for name, _, kind, _ in FIELDS:
+        document[name] = sent.get(name, "") if kind == "password" else sent.get(name, "").strip()
+    answer = await door.ask(browser, links.make_first_admin, document=document)
+    if answer.status == 404:
+        return await _spent_first_admin(door, request)
+    if answer.status == 422:
+        return _form(document["code"], document, answer.body)
+    done = go_to(START)
+    browsers.give(done, browser, answer.needed()["secret"])
+    return done
 
-    async def show_demo(self, request: web.Request) -> web.Response:
-        code = request.query.get("code", "")
-        if not await self._is_open(request, demo_link.look_for_demo, code):
-            return _spent(is_demo=True)
-        return render_page("demo", code=code)
 
-    async def open_demo(self, request: web.Request) -> web.Response:
-        browser = self._door.browser(request)
-        sent = await browsers.form(browser, with_token=False)
-        answer = await self._door.ask(browser, demo_link.open_demo, document={"code": sent.get("code", "")})
-        if answer.status in (404, 422):
-            return _spent(is_demo=True)
-        done = go_to("/today")
-        browsers.give(done, browser, answer.needed()["secret"])
-        return done
+async def show_demo(door: PageClient, request: web.Request) -> web.Response:
+    code = request.query.get("code", "")
+    if not await _is_open(door, request, links.look_for_demo, code):
+        return _spent(is_demo=True)
+    return render_page("demo", code=code)
 
-    async def _spent(self, request: web.Request) -> web.Response:
-        return _spent(lacks_admin=await self._is_wanted(self._door.browser(request)))
 
-    async def _is_wanted(self, browser: Browser, is_counted: bool = True) -> bool:
-        answer = await self._door.ask(browser, first_admin.is_first_admin_wanted, is_counted=is_counted)
-        return bool(answer.needed()["wanted"])
+async def open_demo(door: PageClient, request: web.Request) -> web.Response:
+    browser = door.browser(request)
+    sent = await browsers.form(browser, with_token=False)
+    answer = await door.ask(browser, links.open_demo, document={"code": sent.get("code", "")})
+    if answer.status in (404, 422):
+        return _spent(is_demo=True)
+    done = go_to("/today")
+    browsers.give(done, browser, answer.needed()["secret"])
+    return done
 
-    async def _is_open(self, request: web.Request, operation: Operation, code: str) -> bool:
-        answer = await self._door.ask(self._door.browser(request), operation, query={"code": code})
-        return answer.status not in (404, 422) and bool(answer.needed())
 
-    async def show_steps(self, request: web.Request) -> web.Response:
-        person = await self._door.person(request)
-        return await self._steps(person)
+async def _spent_first_admin(door: PageClient, request: web.Request) -> web.Response:
+    return _spent(lacks_admin=await _is_wanted(door, door.browser(request)))
 
-    async def name(self, request: web.Request) -> web.Response:
-        """Names the installation."""
-        person = await self._door.person(request)
-        sent = await browsers.form(person.browser)
-        document = {"name": sent.get("name", "").strip()}
-        answer = await self._door.ask(person.browser, company_administration.name_installation, document=document)
-        if answer.status == 422:
-            return await self._steps(person, 422, document["name"], answer.body["errors"])
-        answer.needed()
-        return go_to(START)
 
-    async def _steps(
-        self, person: Person, status: int = 200, typed: str | None = None, errors: Mapping[str, list[str]] = {}
-    ) -> web.Response:
-        browser, one = person.browser, {"per_page": "1"}
-        made = (await self._door.ask(browser, company_administration.COMPANY_LISTS.by_page, query=one)).needed()
-        company = made["data"][0] if made["data"] else None
-        article = None
-        if company is not None:
-            listed = await self._door.ask(browser, articles.list_articles, str(company["id"]), query=one)
-            article = next(iter(listed.body["data"]), None) if listed.is_good else None
-        own = {**one, "user": person.email, "active": "true"}
-        has_token = (await self._door.ask(browser, token_administration.TOKEN_LISTS.by_page, query=own)).needed()[
-            "data"
-        ]
-        keys = (await self._door.ask(browser, get_recovery_phrase)).needed()
-        return render_page(
-            "start",
-            status,
-            person=person,
-            current="start",
-            form_token={FORM_TOKEN: browser.form_token},
-            name=person.installation if typed is None else typed,
-            errors=errors,
-            company=company,
-            article=article,
-            token=next(iter(has_token), None),
-            mail=await asyncio.to_thread(state_of, self._folder, self._alerts),
-            is_told_otherwise=bool(self._alerts.url or self._alerts.command),
-            keys=keys,
-            lost=lost_without(keys),
-        )
+async def _is_wanted(door: PageClient, browser: Browser, is_counted: bool = True) -> bool:
+    answer = await door.ask(browser, links.is_first_admin_wanted, is_counted=is_counted)
+    return bool(answer.needed()["wanted"])
+
+
+async def _is_open(door: PageClient, request: web.Request, operation: Operation, code: str) -> bool:
+    answer = await door.ask(door.browser(request), operation, query={"code": code})
+    return answer.status not in (404, 422) and bool(answer.needed())
+
+
+async def show_steps(installation: Installation, door: PageClient, request: web.Request) -> web.Response:
+    person = await door.person(request)
+    return await _steps(installation, door, person)
+
+
+async def name(installation: Installation, door: PageClient, request: web.Request) -> web.Response:
+    """Names the installation."""
+    person = await door.person(request)
+    sent = await browsers.form(person.browser)
+    document = {"name": sent.get("name", "").strip()}
+    answer = await door.ask(person.browser, company_administration.name_installation, document=document)
+    if answer.status == 422:
+        return await _steps(installation, door, person, 422, document["name"], answer.body["errors"])
+    answer.needed()
+    return go_to(START)
+
+
+async def _steps(
+    installation: Installation,
+    door: PageClient,
+    person: Person,
+    status: int = 200,
+    typed: str | None = None,
+    errors: Mapping[str, list[str]] = {},
+) -> web.Response:
+    browser, one, alerts = person.browser, {"per_page": "1"}, installation.settings.alerts
+    made = (await door.ask(browser, company_administration.COMPANIES.by_page, query=one)).needed()
+    company = made["data"][0] if made["data"] else None
+    article = None
+    if company is not None:
+        listed = await door.ask(browser, articles.list_articles, str(company["id"]), query=one)
+        article = next(iter(listed.body["data"]), None) if listed.is_good else None
+    own = {**one, "user": person.email, "active": "true"}
+    has_token = (await door.ask(browser, TOKENS.by_page, query=own)).needed()["data"]
+    keys = (await door.ask(browser, get_recovery_phrase)).needed()
+    return render_page(
+        "start",
+        status,
+        person=person,
+        current="start",
+        form_token={FORM_TOKEN: browser.form_token},
+        name=person.installation if typed is None else typed,
+        errors=errors,
+        company=company,
+        article=article,
+        token=next(iter(has_token), None),
+        mail=await asyncio.to_thread(lambda: state_of(installation.folder.path.resolve(), alerts)),
+        is_told_otherwise=bool(alerts.url or alerts.command),
+        keys=keys,
+        lost=lost_without(keys),
+    )
 
 
 def _form(code: str, typed: Mapping[str, str], refused: Mapping[str, Any]) -> web.Response:

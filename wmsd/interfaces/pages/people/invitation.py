@@ -9,7 +9,7 @@ from wmsd.interfaces.pages.kit.browser import Browser
 from wmsd.interfaces.pages.kit.page_client import SIGN_IN, PageClient
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.tenants.accounts import password_actions
+from wmsd.tenants.accounts import profile_actions
 from wmsd.tenants.accounts.password_strength import SHORTEST
 
 FIELDS: Final = (
@@ -19,39 +19,37 @@ FIELDS: Final = (
 """As those of the first admin."""
 
 
-class Welcome:
-    def __init__(self, door: PageClient) -> None:
-        self._door = door
+async def show(door: PageClient, request: web.Request) -> web.Response:
+    return await _form(door, door.browser(request), request.query.get("code", ""))
 
-    async def show(self, request: web.Request) -> web.Response:
-        return await self._form(self._door.browser(request), request.query.get("code", ""))
 
-    async def choose(self, request: web.Request) -> web.Response:
-        browser = self._door.browser(request)
-        sent = await browsers.form(browser, with_token=False)
-        document = {name: sent.get(name, "") for name in ("code", "password", "again")}
-        answer = await self._door.ask(browser, password_actions.choose_password, document=document)
-        if answer.is_good:
-            return go_to(f"{SIGN_IN}?done=password")
-        if answer.status not in (404, 422):
-            answer.needed()
-        return await self._form(browser, document["code"], answer.status, answer.body)
+async def choose(door: PageClient, request: web.Request) -> web.Response:
+    browser = door.browser(request)
+    sent = await browsers.form(browser, with_token=False)
+    document = {name: sent.get(name, "") for name in ("code", "password", "again")}
+    answer = await door.ask(browser, profile_actions.choose_password, document=document)
+    if answer.is_good:
+        return go_to(f"{SIGN_IN}?done=password")
+    if answer.status not in (404, 422):
+        answer.needed()
+    return await _form(door, browser, document["code"], answer.status, answer.body)
 
-    async def _form(
-        self, browser: Browser, code: str, status: int = 200, refused: Mapping[str, Any] | None = None
-    ) -> web.Response:
-        answer = await self._door.ask(browser, password_actions.get_invited, query={"code": code})
-        if answer.status == 404:
-            return render_page("spent", 404, why=answer.body["message"], is_demo=False, lacks_admin=False)
-        if answer.status == 422:  # there is no code in the address
-            answer.body["message"] = _("This link is not whole. Open it as you got it.")
-        return render_page(
-            "welcome",
-            status,
-            invited=answer.needed(),
-            code=code,
-            fields=FIELDS,
-            shortest=SHORTEST,
-            errors={} if refused is None else refused.get("errors", {}),
-            message=None if refused is None else refused["message"],
-        )
+
+async def _form(
+    door: PageClient, browser: Browser, code: str, status: int = 200, refused: Mapping[str, Any] | None = None
+) -> web.Response:
+    answer = await door.ask(browser, profile_actions.get_invited, query={"code": code})
+    if answer.status == 404:
+        return render_page("spent", 404, why=answer.body["message"], is_demo=False, lacks_admin=False)
+    if answer.status == 422:  # there is no code in the address
+        answer.body["message"] = _("This link is not whole. Open it as you got it.")
+    return render_page(
+        "welcome",
+        status,
+        invited=answer.needed(),
+        code=code,
+        fields=FIELDS,
+        shortest=SHORTEST,
+        errors={} if refused is None else refused.get("errors", {}),
+        message=None if refused is None else refused["message"],
+    )

@@ -25,52 +25,49 @@ NOT_BEGUN = (
 )
 
 
-class SigningOn:
-    def __init__(self, door: PageClient) -> None:
-        self._door = door
+async def begin(door: PageClient, request: web.Request) -> web.Response:
+    """Sends the browser to the provider. Another site can only lead to the page with the button."""
+    browser = door.browser(request)
+    next_path = own_path(request.query.get("next", ""), "")
+    if browsers.begins_elsewhere(browser):
+        door.count_open(browser)
+        return go_to(to_sign_in(next_path))
+    answer = await door.ask(
+        browser,
+        sign_on.begin_sign_on,
+        path={"provider": request.match_info["provider"]},
+        document={"next_path": next_path},
+    )
+    if not answer.is_good:
+        return _refused(answer)
+    done = go_to(answer.body["go_to"])
+    browsers.keep_sign_on(done, browser, answer.body["kept"], SECONDS)
+    return done
 
-    async def begin(self, request: web.Request) -> web.Response:
-        """Sends the browser to the provider. Another site can only lead to the page with the button."""
-        browser = self._door.browser(request)
-        next_path = own_path(request.query.get("next", ""), "")
-        if browsers.begins_elsewhere(browser):
-            self._door.count_open(browser)
-            return go_to(to_sign_in(next_path))
-        answer = await self._door.ask(
-            browser,
-            sign_on.begin_sign_on,
-            path={"provider": request.match_info["provider"]},
-            document={"next_path": next_path},
-        )
-        if not answer.is_good:
-            return _refused(answer)
-        done = go_to(answer.body["go_to"])
-        browsers.keep_sign_on(done, browser, answer.body["kept"], SECONDS)
-        return done
 
-    async def end(self, request: web.Request) -> web.Response:
-        """Begins a session for whoever has come back."""
-        browser = self._door.browser(request)
-        kept = browsers.sign_on_of(browser)
-        if kept is None:
-            self._door.count_open(browser)
-            return render_page("not_let_in", 401, message=_(NOT_BEGUN))
-        sent = {name: value for name, value in requests.query(request).items() if name in SENT_BACK}
-        answer = await self._door.ask(
-            browser,
-            sign_on.finish_sign_on,
-            path={"provider": request.match_info["provider"]},
-            document={"kept": kept, **sent},
-        )
-        if answer.is_good:
-            done = render_page("signed_on", next_path=own_path(answer.body["next_path"], HOME))
-            done.headers["Referrer-Policy"] = "no-referrer"  # this address holds what the provider has sent
-            browsers.give(done, browser, answer.body["secret"])
-        else:
-            done = _refused(answer)
-        if answer.status != 429:  # nobody has looked at it
-            browsers.keep_sign_on(done, browser, "", 0)
-        return done
+async def end(door: PageClient, request: web.Request) -> web.Response:
+    """Begins a session for whoever has come back."""
+    browser = door.browser(request)
+    kept = browsers.sign_on_of(browser)
+    if kept is None:
+        door.count_open(browser)
+        return render_page("not_let_in", 401, message=_(NOT_BEGUN))
+    sent = {name: value for name, value in requests.query(request).items() if name in SENT_BACK}
+    answer = await door.ask(
+        browser,
+        sign_on.finish_sign_on,
+        path={"provider": request.match_info["provider"]},
+        document={"kept": kept, **sent},
+    )
+    if answer.is_good:
+        done = render_page("signed_on", next_path=own_path(answer.body["next_path"], HOME))
+        done.headers["Referrer-Policy"] = "no-referrer"  # this address holds what the provider has sent
+        browsers.give(done, browser, answer.body["secret"])
+    else:
+        done = _refused(answer)
+    if answer.status != 429:  # nobody has looked at it
+        browsers.keep_sign_on(done, browser, "", 0)
+    return done
 
 
 def _refused(answer: Answer) -> web.Response:

@@ -15,34 +15,31 @@ TRUST = "/trust"
 DOWNLOAD = f"{TRUST}/wmsd-authority.crt"
 
 
-class Trust:
-    def __init__(self, installation: Installation) -> None:
-        self._data = installation.folder.path
-        self._is_on = installation.settings.server.tls == "lan"
+async def show(installation: Installation, request: web.Request) -> web.Response:
+    from wmsd.host.tls.authority import certificate_fingerprint
 
-    async def show(self, request: web.Request) -> web.Response:
-        from wmsd.host.tls.authority import certificate_fingerprint
+    authority = await _authority(installation)
+    until = f"{authority.not_valid_after_utc:%Y-%m-%d}"
+    return render_page("trust", fingerprint=certificate_fingerprint(authority), until=until, download=DOWNLOAD)
 
-        authority = await self._authority()
-        until = f"{authority.not_valid_after_utc:%Y-%m-%d}"
-        return render_page("trust", fingerprint=certificate_fingerprint(authority), until=until, download=DOWNLOAD)
 
-    async def download(self, request: web.Request) -> web.Response:
-        from cryptography.hazmat.primitives.serialization import Encoding
+async def download(installation: Installation, request: web.Request) -> web.Response:
+    from cryptography.hazmat.primitives.serialization import Encoding
 
-        authority = await self._authority()
-        disposition = f'attachment; filename="{DOWNLOAD.rpartition("/")[2]}"'
-        return web.Response(
-            body=authority.public_bytes(Encoding.DER),
-            content_type="application/x-x509-ca-cert",
-            headers={**HEADERS, "Content-Disposition": disposition},
-        )
+    authority = await _authority(installation)
+    disposition = f'attachment; filename="{DOWNLOAD.rpartition("/")[2]}"'
+    return web.Response(
+        body=authority.public_bytes(Encoding.DER),
+        content_type="application/x-x509-ca-cert",
+        headers={**HEADERS, "Content-Disposition": disposition},
+    )
 
-    async def _authority(self) -> "Certificate":
-        """Raises Problem (404)."""
-        if self._is_on:
-            from wmsd.host.tls.lan_certificate import authority_of
 
-            if found := await asyncio.to_thread(authority_of, self._data):
-                return found
-        raise Problem("NOT_FOUND", "This server has no authority of its own: it is not served with --tls lan.")
+async def _authority(installation: Installation) -> "Certificate":
+    """Raises Problem (404)."""
+    if installation.settings.server.tls == "lan":
+        from wmsd.host.tls.lan_certificate import authority_of
+
+        if found := await asyncio.to_thread(authority_of, installation.folder.path):
+            return found
+    raise Problem("NOT_FOUND", "This server has no authority of its own: it is not served with --tls lan.")

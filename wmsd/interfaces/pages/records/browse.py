@@ -23,7 +23,7 @@ from wmsd.interfaces.pages.records.related_records import records_under
 from wmsd.interfaces.pages.records.rules import rules_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
-from wmsd.tenants.companies.company_administration import AUDIT_LISTS
+from wmsd.tenants.companies.company_administration import AUDIT
 
 PER_PAGE: Final = 50
 LAST: Final = ("created_at", "updated_at")
@@ -123,7 +123,7 @@ AUDIT_KEYS: Final = {"users": "email", "companies": "code", "operators": "code"}
 
 def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> str | None:
     """The address of what the audit tells of the record, for who may read it."""
-    if not has_role(at.person.role, AUDIT_LISTS.by_page.role or "platform-admin"):
+    if not has_role(at.person.role, AUDIT.by_page.role or "platform-admin"):
         return None
     if isinstance(at, CompanyWorkplace):
         of_record = {"record": f"{at.id}/{resource.audited}/{record['id']}"} if resource.audited else None

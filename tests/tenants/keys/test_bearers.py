@@ -1,4 +1,4 @@
-"""Whose bearer it is: pure, over what is kept of them."""
+"""Whose bearer it is: pure, over what is kept of the bearers of sites."""
 
 from datetime import UTC, datetime, timedelta
 

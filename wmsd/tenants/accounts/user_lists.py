@@ -1,4 +1,4 @@
-"""The SQL of the lists and records of users and tokens that admins see."""
+"""The lists and records of users and tokens that admins see."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -10,7 +10,7 @@ from wmsd.contract.context import Caller
 from wmsd.contract.list_queries import Query
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts.schema import TokenFilters, TokenRecord, UserFilters, UserRecord
-from wmsd.tenants.companies.record_lists import NOW, record_list
+from wmsd.tenants.companies.record_lists import NOW, for_company_admins, for_everybody, record_list
 
 WITHIN: Final = "within"
 """A filter that no caller sends: the ids of a company admin's companies."""
@@ -77,6 +77,9 @@ def _token_filters(tx: Transaction, query: Query, caller: Caller) -> Mapping[str
 
 USERS: Final = record_list(
     "users",
+    "List the users whom an admin may change.",
+    "users",
+    for_company_admins,
     UserRecord,
     UserFilters,
     noun="user",
@@ -95,6 +98,7 @@ USERS: Final = record_list(
     },
     hidden={WITHIN: IS_MANAGED},
     filters=_user_filters,
+    orders=("id", "email", "name"),
 )
 EMAIL: Final = "(SELECT users.email FROM users WHERE users.id = tokens.user_id)"
 IS_ACTIVE: Final = "revoked_at IS NULL AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)"
@@ -115,7 +119,10 @@ BEYOND: Final = f"""
 """
 """The companies that a token of the caller's own opens, and the caller's session does not."""
 TOKENS: Final = record_list(
+    "token_records",
+    "List one's own tokens, and those of the people one manages. The newest comes first.",
     "tokens",
+    for_everybody,
     TokenRecord,
     TokenFilters,
     noun="token",
@@ -144,4 +151,5 @@ TOKENS: Final = record_list(
         OWN: f"(:{OWN} IS NOT NULL)",
     },
     filters=_token_filters,
+    sort="-id",
 )

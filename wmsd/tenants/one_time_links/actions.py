@@ -1,0 +1,127 @@
+"""Links that work once and let somebody in: to become the first admin, or into the demo, signed in as its user.
+Only the hash of a link's code is kept.
+"""
+
+import asyncio
+import hmac
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import Problem, invalid
+from wmsd.contract.context import Actor, FromBrowser
+from wmsd.contract.operation import operation
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import sessions, store
+from wmsd.tenants.accounts.actions import SignInService, create_user, user_of_email
+from wmsd.tenants.accounts.password_strength import chosen_password_errors
+from wmsd.tenants.accounts.schema import BegunSession, FirstAdmin, LinkQuery, NewUser, UsedLink, Wanted
+from wmsd.tenants.companies.schema import Message
+from wmsd.tenants.keys import key_store
+from wmsd.tenants.keys.bearers import secret_hash
+
+DEMO_CODE: Final = "DEMO"
+"""Of the demo company."""
+DEMO_EMAIL: Final = "demo@example.com"
+
+
+@dataclass(frozen=True, slots=True)
+class OneTimeLink:
+    """`name` is that of the secret under which the hash is kept."""
+
+    name: str
+    lifetime: timedelta
+
+    def offer(self, tx: Transaction) -> str:
+        """Makes a new code in place of any earlier one."""
+        code = tx.ids.secret()
+        key_store.set_secret(tx, self.name, f"{timestamps.to_text(tx.now + self.lifetime)} {secret_hash(code)}")
+        return code
+
+    def is_offered(self, tx: Transaction) -> bool:
+        """Whether there is a link that was not used yet."""
+        return key_store.secret(tx, self.name) is not None
+
+    def check(self, tx: Transaction, code: str) -> None:
+        """Raises Problem (404) unless the link with this code can be used now."""
+        until, _, digest = (key_store.secret(tx, self.name) or "").partition(" ")
+        if tx.timestamp >= until or not hmac.compare_digest(digest, secret_hash(code)):
+            raise Problem("NOT_FOUND", "This link was used already or is no longer valid.")
+
+    def end(self, tx: Transaction) -> None:
+        """Nobody can use the link any more."""
+        key_store.drop_secret(tx, self.name)
+
+
+FIRST_ADMIN: Final = OneTimeLink("first-admin", timedelta(hours=24))
+DEMO: Final = OneTimeLink("demo", timedelta(hours=24))
+for_strangers = partial(operation, tag="Sessions", answer="object", scope="platform", signed_in=False)
+letting_in = partial(for_strangers, returns=BegunSession, limit="sign-in", max_body=16 * 1024)
+
+
+def offer_first_admin(tx: Transaction) -> str | None:
+    """Makes a new code in place of any earlier one; None when there is an admin already."""
+    if store.has_admin(tx):
+        FIRST_ADMIN.end(tx)
+        return None
+    return FIRST_ADMIN.offer(tx)
+
+
+@for_strangers(returns=Message, limit="open")
+def look_for_first_admin(tx: Transaction, query: LinkQuery) -> dict[str, object]:
+    """Tell whether the link to become the first admin can be used."""
+    _check_first_admin(tx, query.code)
+    return {"message": "This installation has no admin yet."}
+
+
+@for_strangers(returns=Wanted, limit="open")
+def is_first_admin_wanted(tx: Transaction) -> dict[str, object]:
+    """Tell whether this installation waits for its first admin."""
+    return {"wanted": FIRST_ADMIN.is_offered(tx) and not store.has_admin(tx)}
+
+
+def _check_first_admin(tx: Transaction, code: str) -> None:
+    """Raises Problem (404) when the link is used, old or wrong, and when there is an admin."""
+    if store.has_admin(tx):
+        raise Problem("NOT_FOUND", "This installation has an admin already.")
+    FIRST_ADMIN.check(tx, code)
+
+
+@letting_in()
+async def make_first_admin(service: SignInService, body: FirstAdmin, call: FromBrowser) -> dict[str, object]:
+    """Become the first admin, and sign in."""
+    await service.platform.read(lambda tx: _check_first_admin(tx, body.code))
+    if errors := await asyncio.to_thread(chosen_password_errors, body.password, body.again, body.email, body.name):
+        raise invalid(errors)
+    password_hash = await service.passwords.hash(body.password)
+    new = NewUser(email=body.email, name=body.name, role="platform-admin")
+
+    def make(tx: Transaction) -> str:
+        _check_first_admin(tx, body.code)  # somebody else may have been quicker
+        user_id = create_user(tx, new, password_hash)
+        FIRST_ADMIN.end(tx)
+        return sessions.sign_in(tx, user_id, body.email.lower(), call)
+
+    return {"secret": await service.platform.write(make, Actor(body.email.lower(), address=call.address))}
+
+
+@for_strangers(returns=Message, limit="open")
+def look_for_demo(tx: Transaction, query: LinkQuery) -> dict[str, object]:
+    """Tell whether the link into the demo can be used."""
+    DEMO.check(tx, query.code)
+    return {"message": "The demo is open to you."}
+
+
+@letting_in()
+async def open_demo(service: SignInService, body: UsedLink, call: FromBrowser) -> dict[str, object]:
+    """Open the demo, signed in as its user."""
+
+    def begin(tx: Transaction) -> str:
+        DEMO.check(tx, body.code)
+        DEMO.end(tx)
+        user = user_of_email(tx, DEMO_EMAIL)
+        return sessions.sign_in(tx, user.id, user.email, call)
+
+    return {"secret": await service.platform.write(begin, Actor(DEMO_EMAIL, address=call.address))}
