@@ -30,8 +30,6 @@ from wmsd.platform.discovery import (
     V1_VERSION,
     V2_VERSION,
     Documents,
-    HealthService,
-    SiteDocuments,
     index,
     versions,
 )
@@ -75,17 +73,14 @@ def service(
     installation.dispatcher.add_service(oversight)
     installation.dispatcher.add_service(changes)
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
-    installation.dispatcher.add_service(HealthService(installation, jobs))
     installation.dispatcher.add_service(
         Documents(
             index=as_json(lambda: index(TOLD, installation.abilities)),
             openapi_v1=as_json(lambda: described("wmsd REST API, version 1", V1_VERSION, V1, has_events=True)),
             openapi_v2=as_json(lambda: described("wmsd REST API, version 2", V2_VERSION, V2, has_events=True)),
+            openapi_etsm=as_json(lambda: described("wmsd transport integration", ETSM_VERSION, ETSM)),
             versions=versions(V1, V2),
         )
-    )
-    installation.dispatcher.add_service(
-        SiteDocuments(as_json(lambda: described("wmsd transport integration", ETSM_VERSION, ETSM))),
     )
     installation.dispatcher.add_service(
         KernelService(installation, as_json(lambda: described("wmsd kernel interface", KERNEL_VERSION, KERNEL))),

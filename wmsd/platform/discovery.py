@@ -16,9 +16,8 @@ from wmsd.contract.results import Shown
 from wmsd.contract.route import Route
 from wmsd.dispatch.call import Call, Reply
 from wmsd.dispatch.prepared_answers import Prepared
-from wmsd.installation.open_installation import Installation
+from wmsd.platform.admin_view.service import OversightService
 from wmsd.server.health import check_health
-from wmsd.server.jobs import Jobs
 
 CHANGELOG: Final = "/docs/changelog"
 V1_VERSION: Final = "1.0.0"
@@ -33,21 +32,10 @@ class Documents:
     index: Prepared
     openapi_v1: Prepared
     openapi_v2: Prepared
+    openapi_etsm: Prepared
+    """Only a site's bearer token can read it."""
     versions: Sequence[Mapping[str, str]]
     """As ApiVersion shows them."""
-
-
-@dataclass(frozen=True, slots=True)
-class SiteDocuments:
-    """The description that only a site's bearer token can read."""
-
-    openapi: Prepared
-
-
-@dataclass(frozen=True, slots=True)
-class HealthService:
-    installation: Installation
-    jobs: Jobs
 
 
 class Index(Model):
@@ -117,7 +105,7 @@ async def get_index(documents: Documents) -> Reply:
 
 
 @open_to_all(returns=Health, limit="health", ignores_query=True, also_shown_with=503)
-async def get_health(service: HealthService, caller: Caller | None) -> Shown:
+async def get_health(service: OversightService, caller: Caller | None) -> Shown:
     """Check database, cache, job queue, disk, webhooks, clock, backup and keys.
 
     The status is 503 when the service as a whole cannot work. It is 200 and `degraded` when one company's file is
@@ -144,9 +132,9 @@ async def get_openapi_v2(documents: Documents) -> Reply:
 
 
 @operation(tag="Transports", answer="object", returns=Description, scope="site", module="outbound", prepared=True)
-async def get_openapi_etsm(documents: SiteDocuments) -> Reply:
+async def get_openapi_etsm(documents: Documents) -> Reply:
     """Get this description of the transport integration."""
-    return await documents.openapi.reply()
+    return await documents.openapi_etsm.reply()
 
 
 @open_to_all(returns=Meta, codes=("UNAUTHORIZED",))

@@ -64,7 +64,7 @@ def test_the_first_rule_that_fits_decides_and_equal_ones_add_their_companies() -
     assert decision.rights is not None
     assert (decision.rights.role, decision.rights.abilities) == ("member", ("stock:read",))
     assert decision.rights.company_ids == {1, 2}
-    assert [each.says for each in decision.judged] == [
+    assert [says for _, says in decision.judged] == [
         "fits and decides",
         "fits and adds its companies",
         "fits, but gives another role or other abilities than the rule that decides",

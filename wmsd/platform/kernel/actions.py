@@ -119,7 +119,7 @@ def _stats(
             "requests": _requests([requests.get(company.id, Requests())]),
             "database_bytes": bytes_on_disk(installation.files.path(company.id)),
             "quota_bytes": installation.storage.quota(company),
-            **_shown(figures.get(company.id), month),
+            **company_figures.figures_as_json(figures.get(company.id), month),
         }
         for company in known
     ]
@@ -135,12 +135,6 @@ def _stats(
             **company_figures.figures_as_json(company_figures.add_up(figures.values()), month),
         },
     }
-
-
-def _shown(figures: Figures | None, month: str) -> dict[str, Any]:
-    if figures is None:
-        return {"resources": None, "events": None, "deliveries": None}
-    return company_figures.figures_as_json(figures, month)
 
 
 def _requests(several: Iterable[Requests]) -> dict[str, Any]:

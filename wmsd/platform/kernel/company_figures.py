@@ -58,8 +58,10 @@ def add_up(several: Iterable[Figures]) -> Figures:
     return total
 
 
-def figures_as_json(figures: Figures, month: str) -> dict[str, Any]:
-    """The figures as JSON for `CompanyStats` and `TotalStats`."""
+def figures_as_json(figures: Figures | None, month: str) -> dict[str, Any]:
+    """The figures as JSON for `CompanyStats` and `TotalStats`; None for a company that is not available."""
+    if figures is None:
+        return {"resources": None, "events": None, "deliveries": None}
     deliveries = figures.deliveries
     return {
         "resources": {name: _resource(figures, name) for name in RESOURCES},

@@ -44,13 +44,6 @@ class Rights(NamedTuple):
     abilities: tuple[str, ...]
 
 
-class Judged(NamedTuple):
-    """A rule, and what it did."""
-
-    rule: Rule
-    says: str
-
-
 class Known(NamedTuple):
     """What is known here. `linked` is the user of the account at the provider. `same_email` is the one with its
     e-mail address, who `has_other_account` if another account of the provider is linked with that user.
@@ -67,7 +60,8 @@ class Decision(NamedTuple):
     """Who comes in: the `user`, or a new one. None does when there is a `refusal`. `why` says it in a sentence."""
 
     person: Person
-    judged: Sequence[Judged]
+    judged: Sequence[tuple[Rule, str]]
+    """The rules, each with what it did."""
     why: str
     refusal: Refusal | None = None
     user: User | None = None
@@ -125,7 +119,7 @@ def _is_verified(told: object) -> bool:
     return told is True or told == "true"
 
 
-def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[Judged]]:
+def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[tuple[Rule, str]]]:
     """The rule that decides, the codes of the companies, and what each rule did.
 
     A user has one role and one list of abilities in all companies. So a later rule that fits adds its companies
@@ -145,7 +139,7 @@ def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, 
             codes += rule.companies
         else:
             says = "fits, but gives another role or other abilities than the rule that decides"
-        told.append(Judged(rule, says))
+        told.append((rule, says))
     return first, list(dict.fromkeys(codes)), told
 
 

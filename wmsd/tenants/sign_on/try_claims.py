@@ -75,7 +75,7 @@ def _shown(provider: Provider, decision: Decision, ids: Mapping[str, int]) -> di
         "abilities": [] if rights is None else list(rights.abilities),
         "changes": user is not None and decision.rights is not None,
         "missing_companies": [code for code in named if code not in ids],
-        "rules": [{**each.rule.model_dump(), "says": each.says} for each in decision.judged],
+        "rules": [{**rule.model_dump(), "says": says} for rule, says in decision.judged],
     }
 
 
