@@ -63,9 +63,9 @@ def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover:
     plain = code.replace(" ", "").replace("-", "").upper()
     if found is None:
         return False
-    sealed, is_on, last_step = found
+    sealed, is_switched_on, last_step = found
     if len(plain) != totp.DIGITS:
-        may_use = may_recover and bool(is_on)
+        may_use = may_recover and bool(is_switched_on)
         return may_use and tx.execute(USE_CODE, (user_id, secret_hash(plain))).rowcount > 0
     secret = vault.unseal(sealed)
     step = None if secret is None else totp.step_of(secret, plain, tx.now, last_step)
