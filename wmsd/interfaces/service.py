@@ -72,7 +72,7 @@ def service(
     oversight = OversightService(installation, jobs, started, clock.now(), clock.monotonic())
     installation.dispatcher.add_service(oversight)
     installation.dispatcher.add_service(changes)
-    installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
+    installation.dispatcher.add_service(WebhookService(client, installation.clock))
     installation.dispatcher.add_service(
         Documents(
             index=as_json(lambda: index(TOLD, installation.abilities)),

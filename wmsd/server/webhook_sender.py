@@ -6,7 +6,6 @@ from functools import partial
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import not_found
-from wmsd.base.vault import Vault
 from wmsd.contract.context import Company
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record, Text
@@ -51,7 +50,6 @@ def new_sender(installation: Installation, client: LazyClient) -> Sender:
 class WebhookService:
     client: LazyClient
     clock: Clock
-    vault: Vault
 
 
 @operation(
@@ -72,7 +70,7 @@ async def test_webhook(
     Sends one event `webhook.test` on the same path as all others, even if the subscription is off. The answer is
     its delivery with the one attempt. The request waits for the receiver, up to 10 seconds.
     """
-    note = await try_test(database, service.client, service.clock, service.vault, id, company.sandbox, company.id)
+    note = await try_test(database, service.client, service.clock, id, company)
     if note is None:
         raise not_found("webhook")
     return lambda tx: _shown(note(tx))

@@ -241,7 +241,8 @@ class WebhooksMachine(WatchedSender):
                 await database.write(lambda tx: due_store.queue_test(tx, chosen.id))
             else:
                 client = cast(LazyClient, Client(self.world, self.client.manners))
-                await send_test(database, client, self.world.clock, self.installation.vault, chosen.id, False)
+                company = (await self.installation.access.companies())[self.world.company]
+                await send_test(database, client, self.world.clock, chosen.id, company)
                 chosen.finish(delivery, manner, self.now, self.now)
             await self.settle()
 

@@ -303,9 +303,8 @@ async def test_a_test_by_the_command_line_arrives_too(scene: Scene) -> None:
     """It has a client of its own, and no sender."""
     await scene.make()
     installation = scene.world.installation
-    sent = await send_test(
-        await scene.world.database(), new_client(installation), installation.clock, installation.vault, 1, False
-    )
+    company = (await installation.access.companies())[scene.world.company]
+    sent = await send_test(await scene.world.database(), new_client(installation), installation.clock, 1, company)
     assert sent is not None
     assert json.loads(sent.json)["status"] == "delivered"
     assert [each["event"] for each in (await scene.shown())["received"]] == ["webhook.test"]

@@ -1,5 +1,6 @@
-"""One sending of one delivery."""
+"""One sending of one delivery: out, by the guarded client, or to a test receiver, without any socket."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -7,13 +8,19 @@ from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
 from wmsd.base.vault import Vault
+from wmsd.contract.context import Company
+from wmsd.db.engine.database import Database
 from wmsd.events.webhooks import missing_credentials
 from wmsd.events.webhooks.deliveries import headers as shown_headers
 from wmsd.events.webhooks.deliveries.due_store import Due, Target
 from wmsd.events.webhooks.deliveries.results_store import Result
-from wmsd.events.webhooks.sending.routes import Request, Ways
+from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.events.webhooks.signing import delivery_headers, headers
 from wmsd.http_client.answer import Answer
+from wmsd.http_client.lazy_client import LazyClient
+
+OpenDatabase = Callable[[], Awaitable[Database]]
+"""Gives the file of the company."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,9 @@ def open_receiver(target: Target, vault: Vault) -> Receiver:
     )
 
 
-async def attempt(ways: Ways, clock: Clock, receiver: Receiver, due: Due, is_sandbox: bool) -> Result:
+async def attempt(
+    client: LazyClient, clock: Clock, open_database: OpenDatabase, company: Company, receiver: Receiver, due: Due
+) -> Result:
     """What came of it; whatever the receiver does is an answer. The receiver's credentials are there."""
     assert receiver.credentials is not None
     assert due.event_id is not None
@@ -63,11 +72,16 @@ async def attempt(ways: Ways, clock: Clock, receiver: Receiver, due: Due, is_san
         sequence_gap=due.sequence_gap,
         seconds=int(now.timestamp()),
         body=body,
-        is_sandbox=is_sandbox,
+        is_sandbox=company.sandbox,
     )
     known = delivery_headers(due.event_id, due.event, due.attempts + 1, due.sequence)
-    request = Request(receiver.subscription_id, due.id, receiver.url, sent, body)
-    answer = await ways.to(receiver.url).send(request)
+    if receiver.url == ADDRESS:
+        from wmsd.events.webhooks.test_receivers.receiver import receive_delivery
+
+        database = await open_database()
+        answer = await receive_delivery(database, clock, receiver.subscription_id, due.id, sent, body)
+    else:
+        answer = await client.post(receiver.url, sent, body, company.id)
     return Result(
         subscription_id=receiver.subscription_id,
         delivery_id=due.id,

@@ -32,7 +32,6 @@ from wmsd.events.webhooks.sending.due_scanner import (
     TellMissing,
 )
 from wmsd.events.webhooks.sending.recorder import Recorder
-from wmsd.events.webhooks.sending.routes import ways_of
 from wmsd.events.webhooks.sending.subscription_queue import SubscriptionQueue, page_budget, update_queues
 from wmsd.events.webhooks.sending.throttle import ConcurrencyLimits, Slot, Throttle
 from wmsd.http_client.lazy_client import LazyClient
@@ -239,8 +238,8 @@ class Sender:
                 queue.give_back(due)
                 self._scanner.want(queue.company_id)  # which skips it, or waits for the end of the freeze
                 return
-            ways = ways_of(self._client, self._clock, partial(self._files.get, company.id), company.id)
-            result = await attempt(ways, self._clock, queue.receiver, due, company.sandbox)
+            file = partial(self._files.get, company.id)
+            result = await attempt(self._client, self._clock, file, company, queue.receiver, due)
         queue.answered(due, result)
         queue.tell_change(company.code, result, self._clock)
         if not self._recorder.is_recording(company.id):

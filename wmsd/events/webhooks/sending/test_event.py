@@ -5,6 +5,7 @@ from collections.abc import Callable
 from wmsd.base.clock import Clock
 from wmsd.base.problems import Problem
 from wmsd.base.vault import Vault
+from wmsd.contract.context import Company
 from wmsd.contract.results import Record
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
@@ -13,7 +14,6 @@ from wmsd.events.webhooks.deliveries import due_store, results_store
 from wmsd.events.webhooks.deliveries import store as log
 from wmsd.events.webhooks.deliveries.due_store import Due
 from wmsd.events.webhooks.sending.attempt import Receiver, attempt, open_receiver
-from wmsd.events.webhooks.sending.routes import ways_of
 from wmsd.http_client.lazy_client import LazyClient
 
 
@@ -21,16 +21,14 @@ async def send_test(
     database: Database,
     client: LazyClient,
     clock: Clock,
-    vault: Vault,
     subscription_id: int,
-    is_sandbox: bool,
-    party: int = 0,
+    company: Company,
 ) -> Record | None:
     """Sends a test event. Returns its delivery with the answer; None when there is no such subscription.
 
     It is sent once, even if the subscription is off.
     """
-    note = await try_test(database, client, clock, vault, subscription_id, is_sandbox, party)
+    note = await try_test(database, client, clock, subscription_id, company)
     return None if note is None else await database.write(note)
 
 
@@ -38,10 +36,8 @@ async def try_test(
     database: Database,
     client: LazyClient,
     clock: Clock,
-    vault: Vault,
     subscription_id: int,
-    is_sandbox: bool,
-    party: int = 0,
+    company: Company,
 ) -> Callable[[Transaction], Record | None] | None:
     """As `send_test`, but returns the last unit of work, which writes the result, instead of running it.
 
@@ -55,6 +51,7 @@ async def try_test(
         target = due_store.target(tx, subscription_id)
         if target is None:
             return None
+        vault = tx.service(Vault)
         receiver = open_receiver(target, vault)
         if receiver.credentials is None:
             missing_credentials.note(tx, subscription_id, target.url, target.credentials)
@@ -70,8 +67,7 @@ async def try_test(
     receiver, due = queued
     if due is None:
         raise Problem("INVALID_STATUS", missing_credentials.NOT_SENT)
-    ways = ways_of(client, clock, opened_already, party)
-    result = await attempt(ways, clock, receiver, due, is_sandbox)
+    result = await attempt(client, clock, opened_already, company, receiver, due)
 
     def note(tx: Transaction) -> Record | None:
         results_store.record(tx, [result])

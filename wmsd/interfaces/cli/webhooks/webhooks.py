@@ -100,9 +100,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
         check_is_on(company)
         client = new_client(installation)
         try:
-            sent = await send_test(
-                database, client, installation.clock, installation.vault, webhook, company.sandbox
-            )
+            sent = await send_test(database, client, installation.clock, webhook, company)
         finally:
             await client.close()
         if sent is None:
