@@ -4,35 +4,39 @@ import asyncio
 
 import pytest
 
-from wmsd.http_client.deadlines import Deadlines
+from wmsd.http_client.deadlines import Countdowns, Deadline
 
 SOON = 0.05
 LONG = 60.0
 
 
-async def hangs(deadlines: Deadlines) -> None:
-    with deadlines.new():
+def lasting(seconds: float) -> Countdowns[Deadline]:
+    return Countdowns(seconds, Deadline.pass_by)
+
+
+async def hangs(deadlines: Countdowns[Deadline]) -> None:
+    with Deadline(deadlines):
         await asyncio.Event().wait()
 
 
 async def test_what_takes_too_long_ends_in_a_timeout_error() -> None:
     with pytest.raises(TimeoutError):
-        await hangs(Deadlines(SOON))
+        await hangs(lasting(SOON))
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
 
 
 async def test_what_is_over_in_time_is_never_cancelled() -> None:
-    deadlines = Deadlines(SOON)
-    with deadlines.new() as deadline:
+    deadlines = lasting(SOON)
+    with Deadline(deadlines) as deadline:
         await asyncio.sleep(0)
     await asyncio.sleep(3 * SOON)
     assert not deadline.has_passed
 
 
 async def test_each_has_its_own_time() -> None:
-    loop, deadlines = asyncio.get_running_loop(), Deadlines(4 * SOON)
+    loop, deadlines = asyncio.get_running_loop(), lasting(4 * SOON)
     ended: list[tuple[int, float]] = []
 
     async def one(number: int) -> None:
@@ -51,8 +55,8 @@ async def test_each_has_its_own_time() -> None:
 
 
 async def test_one_that_begins_when_all_others_are_long_over_ends_as_well() -> None:
-    deadlines = Deadlines(SOON)
-    with deadlines.new():
+    deadlines = lasting(SOON)
+    with Deadline(deadlines):
         pass
     await asyncio.sleep(3 * SOON)
     with pytest.raises(TimeoutError):
@@ -60,13 +64,13 @@ async def test_one_that_begins_when_all_others_are_long_over_ends_as_well() -> N
 
 
 async def test_a_thousand_at_once_all_end() -> None:
-    deadlines = Deadlines(SOON)
+    deadlines = lasting(SOON)
     found = await asyncio.gather(*(hangs(deadlines) for _ in range(1000)), return_exceptions=True)
     assert {type(each) for each in found} == {TimeoutError}
 
 
 async def test_who_cancels_from_outside_is_heard() -> None:
-    task = asyncio.create_task(hangs(Deadlines(LONG)))
+    task = asyncio.create_task(hangs(lasting(LONG)))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -74,11 +78,11 @@ async def test_who_cancels_from_outside_is_heard() -> None:
 
 
 async def test_who_cancels_in_the_moment_of_the_deadline_is_heard_too() -> None:
-    deadlines = Deadlines(LONG)
+    deadlines = lasting(LONG)
     inside = asyncio.Event()
 
     async def both() -> None:
-        with deadlines.new() as deadline:
+        with Deadline(deadlines) as deadline:
             deadline.pass_by()
             inside.set()
             await asyncio.Event().wait()
@@ -91,12 +95,12 @@ async def test_who_cancels_in_the_moment_of_the_deadline_is_heard_too() -> None:
 
 
 async def test_an_error_is_told_as_it_is() -> None:
-    with pytest.raises(OSError, match="refused"), Deadlines(LONG).new():
+    with pytest.raises(OSError, match="refused"), Deadline(lasting(LONG)):
         raise OSError("refused")
 
 
 async def test_an_error_made_of_the_deadline_leaves_the_task_uncancelled() -> None:
-    deadline = Deadlines(SOON).new()
+    deadline = Deadline(lasting(SOON))
     with pytest.raises(OSError, match="cut off"), deadline:
         try:
             await asyncio.Event().wait()
@@ -110,12 +114,12 @@ async def test_an_error_made_of_the_deadline_leaves_the_task_uncancelled() -> No
 
 async def test_one_that_can_have_no_timer_has_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else it would end whatever the task did later."""
-    loop, deadlines = asyncio.get_running_loop(), Deadlines(SOON)
+    loop, deadlines = asyncio.get_running_loop(), lasting(SOON)
     with monkeypatch.context() as failing:
         failing.setattr(loop, "call_at", no_timer)
-        with pytest.raises(MemoryError), deadlines.new():
+        with pytest.raises(MemoryError), Deadline(deadlines):
             pass
-    with pytest.raises(TimeoutError), deadlines.new():
+    with pytest.raises(TimeoutError), Deadline(deadlines):
         await asyncio.Event().wait()
     await asyncio.sleep(3 * SOON)
 

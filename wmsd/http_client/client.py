@@ -20,7 +20,7 @@ from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.http_client import failures
 from wmsd.http_client.answer import Answer
 from wmsd.http_client.connector import ATTEMPT, WANTED_BYTES, Attempt, Connector, Handshake, Phase
-from wmsd.http_client.deadlines import Deadlines
+from wmsd.http_client.deadlines import Countdowns, Deadline
 from wmsd.http_client.dns_resolver import DnsResolver, on_thread
 from wmsd.http_client.guard import Guard
 from wmsd.http_client.trusted_authorities import dialling_context
@@ -70,7 +70,7 @@ class GuardedClient:
         self._guard = guard
         self._wanted = wanted or WANTED_BYTES
         self._ca_file = ca_file
-        self._deadlines = Deadlines(deadline)
+        self._deadlines = Countdowns(deadline, Deadline.pass_by)
         self._resolver = resolver or DnsResolver()
         self._target = lru_cache(REMEMBERED_URLS)(self._new_target)
         self._context: ssl.SSLContext | None = None
@@ -125,7 +125,7 @@ class GuardedClient:
     async def _in_time(self, attempt: Attempt, method: str, target: URL, body: bytes | None) -> str | None:
         """Fills the attempt; returns why it failed."""
         token = ATTEMPT.set(attempt)
-        deadline = self._deadlines.new()
+        deadline = Deadline(self._deadlines)
         try:
             with deadline:
                 await self._go(attempt, method, target, body)

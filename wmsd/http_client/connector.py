@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from wmsd.base.aiohttp_without_cas import left_unread
 from wmsd.base.dataclass import dataclass
+from wmsd.http_client.deadlines import Countdowns
 from wmsd.http_client.dns_resolver import DnsResolver
 from wmsd.http_client.guard import Guard
 
@@ -31,46 +32,6 @@ NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
 END_OF_HEAD: Final = b"\r\n\r\n"
 LATER_SECONDS: Final = 1.0
 """By which aiohttp closes idle connections later than they are broken off here."""
-
-
-class IdleConnections:
-    """Connections that wait for a next request: each for a moment, and only so many.
-
-    aiohttp keeps as many as there are hosts, and takes leave of each: under TLS it would wait half a minute for a
-    receiver that says nothing. So they are broken off here, just before aiohttp would close them.
-    """
-
-    def __init__(self) -> None:
-        self._until: dict[Connection, float] = {}
-        """By the loop's clock; the first to come is the first to go."""
-        self._timer: asyncio.TimerHandle | None = None
-
-    def __contains__(self, wire: "Connection") -> bool:
-        return wire in self._until
-
-    def add(self, wire: "Connection") -> None:
-        """Breaks it off where there are enough of them."""
-        if len(self._until) >= MOST_KEPT:
-            wire.break_off()
-            return
-        loop = asyncio.get_running_loop()
-        self._until[wire] = until = loop.time() + KEEP_SECONDS
-        if self._timer is None:
-            self._timer = loop.call_at(until, self._look, loop)
-
-    def remove(self, wire: "Connection") -> None:
-        self._until.pop(wire, None)
-
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Breaks off those whose time is over; while there are none there is no timer."""
-        self._timer = None
-        while self._until:
-            first, until = next(iter(self._until.items()))
-            if until > loop.time():
-                self._timer = loop.call_at(until, self._look, loop)
-                return
-            del self._until[first]
-            first.break_off()
 
 
 class Phase(Enum):
@@ -133,7 +94,9 @@ class Connection(asyncio.Protocol):
     So a receiver cannot flood a connection: neither with heads without an end, nor while nothing is asked.
     """
 
-    def __init__(self, transport: asyncio.Transport, inner: asyncio.Protocol, idle: IdleConnections) -> None:
+    def __init__(
+        self, transport: asyncio.Transport, inner: asyncio.Protocol, idle: "Countdowns[Connection]"
+    ) -> None:
         self._transport = transport
         self._inner = inner
         self._idle = idle
@@ -144,16 +107,16 @@ class Connection(asyncio.Protocol):
     def begin(self, attempt: Attempt) -> None:
         self.received = 0
         self._attempt = attempt
-        self._idle.remove(self)
+        self._idle.end(self)
 
     def end(self, attempt: Attempt) -> None:
         """Another may have begun already: aiohttp hands a connection on before who has read from it goes on."""
         if self._attempt is not attempt:
             return
-        if self._transport.is_closing():
+        if self._transport.is_closing() or len(self._idle) >= MOST_KEPT:
             self.break_off()
         else:
-            self._idle.add(self)
+            self._idle.begin(self)
 
     @property
     def is_flooded(self) -> bool:
@@ -182,7 +145,7 @@ class Connection(asyncio.Protocol):
         return self._inner.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._idle.remove(self)
+        self._idle.end(self)
         self._inner.connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -219,7 +182,11 @@ class Connector(aiohttp.TCPConnector):
             **({"keepalive_timeout": KEEP_SECONDS + LATER_SECONDS} if keeps else {"force_close": True}),
         )
         self._guard = guard
-        self._idle = IdleConnections()
+        self._idle = Countdowns(KEEP_SECONDS, Connection.break_off)
+        """Connections that wait for a next request. aiohttp keeps as many as there are hosts, and takes leave of
+        each: under TLS it would wait half a minute for a receiver that says nothing. So they are broken off here,
+        just before aiohttp would close them.
+        """
 
     async def connect(
         self,

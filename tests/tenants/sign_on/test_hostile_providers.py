@@ -10,7 +10,7 @@ from aiohttp import web
 
 from tests.interfaces.pages.visitor import Visitor
 from tests.tenants.sign_on.providers import Scene, nobody_came_in, open_scene
-from wmsd.http_client.deadlines import Deadlines
+from wmsd.http_client.deadlines import Countdowns
 from wmsd.tenants.sign_on.provider_requests import WANTED_BYTES
 from wmsd.tenants.sign_on.service import MOST_AT_ONCE
 
@@ -68,7 +68,7 @@ async def test_a_broken_provider(scene: Scene, path: str, answer: Any, caplog: p
 
 async def test_a_slow_provider(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """It holds up nobody else, and is asked once for all who wait."""
-    monkeypatch.setattr("wmsd.http_client.client.Deadlines", lambda seconds: Deadlines(0.5))
+    monkeypatch.setattr("wmsd.http_client.client.Countdowns", lambda _, is_over: Countdowns(0.5, is_over))
     scene.provider.answers[PATHS[0]] = _slow
     begun = time.monotonic()
     waiting = [asyncio.create_task(Visitor(scene.world).get("/sign-in/company")) for _ in range(5)]
