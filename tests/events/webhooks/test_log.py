@@ -12,7 +12,9 @@ from tests.support.authority import Authority
 from tests.support.receivers import MANNERS, answer
 from wmsd.events.webhooks.deliveries import redelivery
 from wmsd.events.webhooks.deliveries.due_store import queue_test
-from wmsd.events.webhooks.deliveries.redelivery import FAILED, Range, send_range
+from wmsd.events.webhooks.deliveries.filters import Wanted
+from wmsd.events.webhooks.deliveries.redelivery import FAILED, send_range
+from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES
 
 DELIVERIES = "/api/v2/webhooks/1/deliveries"
 LONG_AGO, NEVER = "2000-01-01T00:00:00.000Z", "2100-01-01T00:00:00.000Z"
@@ -29,9 +31,10 @@ async def exhausted(hooks: Hooks, *events: str) -> None:
 
 
 async def redeliver(hooks: Hooks, **options: object) -> int:
-    chosen = Range(1, LONG_AGO, NEVER, **options)  # type: ignore[arg-type]  # its own fields
+    given = {"statuses": CLOSED_STATUSES, "since": LONG_AGO, "until": NEVER, **options}
+    chosen = Wanted(1, **given)  # type: ignore[arg-type]  # its own fields
     sent = await (await hooks.world.database()).write(lambda tx: send_range(tx, chosen, 0))
-    return sent.number
+    return len(sent.ids)
 
 
 async def test_a_walk_shows_the_newest_first_with_its_attempts(hooks: Hooks) -> None:

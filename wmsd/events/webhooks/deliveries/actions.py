@@ -10,7 +10,9 @@ from wmsd.events.webhooks import store
 from wmsd.events.webhooks.actions import reading, writing
 from wmsd.events.webhooks.deliveries import headers, redelivery
 from wmsd.events.webhooks.deliveries import store as log
+from wmsd.events.webhooks.deliveries.filters import Wanted
 from wmsd.events.webhooks.deliveries.schema import (
+    CLOSED_STATUSES,
     Counted,
     Delivery,
     DeliveryDetail,
@@ -86,7 +88,7 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
     _exists(tx, id)
     chosen = _range(tx, id, body)
     sent = redelivery.send_range(tx, chosen, body.after or 0)
-    return {"deliveries": sent.number, "next_after": sent.last if sent.is_more else None}
+    return {"deliveries": len(sent.ids), "next_after": sent.last if sent.is_more else None}
 
 
 @reading(answer="object", returns=Counted)
@@ -94,18 +96,18 @@ def count_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict
     """Count the deliveries of a range before they are sent again; beyond 5 000 only that there are more."""
     _exists(tx, id)
     chosen = _range(tx, id, body)
-    counted = redelivery.count(tx, chosen, redelivery.AT_ONCE, MOST_LOOKS)
-    return {"deliveries": counted.number, "is_whole": counted.is_whole, "until": chosen.until}
+    number, is_whole = redelivery.count(tx, chosen, redelivery.AT_ONCE, MOST_LOOKS)
+    return {"deliveries": number, "is_whole": is_whole, "until": chosen.until}
 
 
-def _range(tx: Transaction, id: int, body: RedeliveryRange) -> redelivery.Range:
+def _range(tx: Transaction, id: int, body: RedeliveryRange) -> Wanted:
     """Raises Problem."""
     until = body.until or tx.timestamp
     if until < body.since:
         wrong = ("since", "is in the future") if body.until is None else ("until", "must not be before since")
         raise invalid({wrong[0]: [wrong[1]]})
-    statuses = redelivery.FAILED if body.failed else redelivery.CLOSED
+    statuses = redelivery.FAILED if body.failed else CLOSED_STATUSES
     wanted = statuses if body.status is None else tuple(each for each in statuses if each in body.status)
     events = None if body.event is None else tuple(body.event)
     records = None if body.record is None else records_of(body.record)
-    return redelivery.Range(id, body.since, until, wanted, events, records)
+    return Wanted(id, wanted, events, records, body.since, until)

@@ -41,12 +41,12 @@ class Wanted:
 
 
 class Found(NamedTuple):
-    """Ids in order. `last`: the id of the last that was looked at; None when there was none. `is_more`: there may
-    be others after it.
+    """Ids in order. `last`: the id of the last that was looked at; when there was none, the one to begin beyond.
+    `is_more`: there may be others after it.
     """
 
     ids: list[int]
-    last: int | None
+    last: int
     is_more: bool
 
 
@@ -75,19 +75,19 @@ def place_of(tx: Transaction, subscription_id: int, delivery_id: int) -> Place:
 def newest(tx: Transaction, wanted: Wanted, before: int, most: int) -> Found:
     """The newest first: those before the delivery of this id; 0 is the end of the log."""
     place = place_of(tx, wanted.subscription_id, before) if before else (END, LAST_ID)
-    return _find(tx, wanted, place, most, "<", "DESC")
+    return _find(tx, wanted, before, place, most, "<", "DESC")
 
 
 def oldest(tx: Transaction, wanted: Wanted, after: int, most: int) -> Found:
     """The oldest first: those after the delivery of this id; 0 is the beginning of the log."""
     place = place_of(tx, wanted.subscription_id, after) if after else (BEGINNING, 0)
-    return _find(tx, wanted, place, most, ">", "ASC")
+    return _find(tx, wanted, after, place, most, ">", "ASC")
 
 
-def _find(tx: Transaction, wanted: Wanted, place: Place, most: int, beyond: str, order: str) -> Found:
+def _find(tx: Transaction, wanted: Wanted, begin: int, place: Place, most: int, beyond: str, order: str) -> Found:
     index, branches, others = _plan(wanted)
     if not branches:
-        return Found([], None, is_more=False)
+        return Found([], begin, is_more=False)
     looked_at = LOOKED_AT if others else most + 1
     in_order = f"ORDER BY created_at {order}, id {order} LIMIT :looked_at"
     selects = " UNION ALL ".join(
@@ -124,7 +124,7 @@ def _find(tx: Transaction, wanted: Wanted, place: Place, most: int, beyond: str,
     seen, fitting = (json.loads(text) for text in row)
     if len(fitting) > most:
         return Found(fitting[:most], fitting[most - 1], is_more=True)
-    return Found(fitting, seen[-1] if seen else None, is_more=len(seen) == looked_at)
+    return Found(fitting, seen[-1] if seen else begin, is_more=len(seen) == looked_at)
 
 
 def _rare(condition: str) -> str:

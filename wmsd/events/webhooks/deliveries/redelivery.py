@@ -1,19 +1,16 @@
 """Sends deliveries again that are done: one, or all of a range."""
 
 import math
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from dataclasses import replace
+from typing import Final
 
-from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.outbox.deliveries import ATTEMPTS
 from wmsd.events.webhooks.deliveries import filters
 from wmsd.events.webhooks.deliveries.due_store import now_in_milliseconds
-from wmsd.events.webhooks.deliveries.filters import Record, Wanted
-from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES
+from wmsd.events.webhooks.deliveries.filters import Found, Wanted
 
-CLOSED: Final = CLOSED_STATUSES
 FAILED: Final = ("exhausted", "skipped")
 AT_ONCE: Final = 5000
 
@@ -27,47 +24,6 @@ SEND_NOW: Final = """
 def send_now(tx: Transaction, delivery_id: int) -> None:
     """Makes it due now in any status. It does not wait for others."""
     tx.execute(SEND_NOW, {"id": delivery_id, "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)})
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A subscription's deliveries with these statuses, queued from `since` until `until`, without tests. `events`
-    and `records`: only those.
-    """
-
-    subscription_id: int
-    since: str
-    until: str
-    statuses: Iterable[str] = CLOSED
-    events: tuple[str, ...] | None = None
-    records: tuple[Record, ...] | None = None
-
-    @property
-    def wanted(self) -> Wanted:
-        return Wanted(
-            self.subscription_id,
-            tuple(self.statuses),
-            self.events,
-            self.records,
-            self.since,
-            self.until,
-            has_tests=False,
-        )
-
-
-class Counted(NamedTuple):
-    """How many there are. Unless it `is_whole`, there are more, or may be."""
-
-    number: int
-    is_whole: bool
-
-
-class Sent(NamedTuple):
-    """The last that was looked at, how many are sent again, and whether there may be more after it."""
-
-    last: int
-    number: int
-    is_more: bool
 
 
 HOLD: Final = """
@@ -85,25 +41,33 @@ RELEASE_FIRST: Final = """
 """
 
 
-def count(tx: Transaction, chosen: Range, most: float = math.inf, most_looks: float = math.inf) -> Counted:
+def count(
+    tx: Transaction, chosen: Wanted, most: float = math.inf, most_looks: float = math.inf
+) -> tuple[int, bool]:
     """The number of deliveries that would be sent again: no more than `most`, and after no more than so many looks
-    at the log.
+    at the log. And whether these are all; otherwise there are more, or may be.
     """
     number, after, looks = 0, 0, 0
     while True:
-        found = filters.oldest(tx, chosen.wanted, after, AT_ONCE)
-        number, looks = number + len(found.ids), looks + 1
+        found = _next(tx, chosen, after)
+        number, looks, after = number + len(found.ids), looks + 1, found.last
         if number > most:
-            return Counted(int(most), is_whole=False)
+            return int(most), False
         if not found.is_more or looks >= most_looks:
-            return Counted(number, is_whole=not found.is_more)
-        after = found.last or after
+            return number, not found.is_more
 
 
-def send_range(tx: Transaction, chosen: Range, after: int) -> Sent:
-    """Queues some of the range, those after the delivery `after`; those of one entity keep their order."""
-    found = filters.oldest(tx, chosen.wanted, after, AT_ONCE)
+def send_range(tx: Transaction, chosen: Wanted, after: int) -> Found:
+    """Queues some of the range again, those after the delivery `after`, and returns them; those of one entity keep
+    their order.
+    """
+    found = _next(tx, chosen, after)
     given = {"ids": dumps(found.ids), "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)}
     tx.execute(HOLD, given)
     tx.execute(RELEASE_FIRST, given)
-    return Sent(found.last or after, len(found.ids), found.is_more)
+    return found
+
+
+def _next(tx: Transaction, chosen: Wanted, after: int) -> Found:
+    """Tests are left out."""
+    return filters.oldest(tx, replace(chosen, has_tests=False), after, AT_ONCE)

@@ -82,7 +82,7 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
     shown = number_that_fits(texts)
     ids = found.ids[:shown]
     is_cut = shown < len(texts)
-    end = ids[-1] if is_cut else found.last or position
+    end = ids[-1] if is_cut else found.last
     return CursorPage(",".join(texts[:shown]), end, is_cut or found.is_more, ",".join(map(str, ids)))
 
 

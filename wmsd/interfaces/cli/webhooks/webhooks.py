@@ -20,8 +20,9 @@ from wmsd.dispatch.record_audit import write_audit_entry as write_audit
 from wmsd.events.webhooks import actions, store
 from wmsd.events.webhooks.deliveries import redelivery
 from wmsd.events.webhooks.deliveries import store as log
-from wmsd.events.webhooks.deliveries.redelivery import AT_ONCE, CLOSED, FAILED, Range
-from wmsd.events.webhooks.deliveries.schema import DeliveryQuery
+from wmsd.events.webhooks.deliveries.filters import Wanted
+from wmsd.events.webhooks.deliveries.redelivery import AT_ONCE, FAILED
+from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES, DeliveryQuery
 from wmsd.events.webhooks.rules import MOST_SUBSCRIPTIONS, NEEDED_MODULES, off_because
 from wmsd.events.webhooks.schema import DELIVERY_STATUSES, SubscriptionChanges, SubscriptionQuery
 from wmsd.installation.open_installation import Installation
@@ -317,8 +318,8 @@ def redeliver(
             return 1, subscription["active"]
         assert since is not None
         end = until or timestamps.to_text(installation.clock.now())
-        chosen = Range(webhook, since, end, FAILED if failed else CLOSED)
-        count = (await database.read_long(lambda tx: redelivery.count(tx, chosen))).number
+        chosen = Wanted(webhook, FAILED if failed else CLOSED_STATUSES, since=since, until=end)
+        count, _ = await database.read_long(lambda tx: redelivery.count(tx, chosen))
         return count if dry_run else await _send_range(database, chosen, count), subscription["active"]
 
     count, is_active = command_line.run(work)
@@ -343,12 +344,12 @@ def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: 
         redelivery.send_now(tx, delivery)
 
 
-async def _send_range(database: Database, chosen: Range, expected: int) -> int:
+async def _send_range(database: Database, chosen: Wanted, expected: int) -> int:
     """Queues some at a time, so that orders do not wait long."""
     after, sent, is_more = 0, 0, True
     while is_more:
-        after, some, is_more = await database.write(partial(redelivery.send_range, chosen=chosen, after=after))
-        sent += some
+        ids, after, is_more = await database.write(partial(redelivery.send_range, chosen=chosen, after=after))
+        sent += len(ids)
         if expected > AT_ONCE:
             note(f"{sent} of {expected} …")
     return sent
