@@ -1,6 +1,7 @@
 """How many attempts are under way at a time."""
 
 import asyncio
+from contextlib import ExitStack
 
 from wmsd.events.webhooks.sending.throttle import (
     IN_TOTAL,
@@ -8,20 +9,19 @@ from wmsd.events.webhooks.sending.throttle import (
     PER_HOST,
     ConcurrencyLimits,
     Lane,
-    Slot,
 )
 
 
-async def taken(limits: ConcurrencyLimits, lanes: list[Lane]) -> list[Slot]:
+async def taken(limits: ConcurrencyLimits, lanes: list[Lane]) -> list[ExitStack]:
     """The slots that there are at once for these; those that have to wait give up."""
-    slots = [Slot() for _ in lanes]
+    slots = [ExitStack() for _ in lanes]
     tasks = [asyncio.create_task(limits.take(slot, lane)) for slot, lane in zip(slots, lanes, strict=True)]
     _, waiting = await asyncio.wait(tasks, timeout=0.01)
     for slot, task in zip(slots, tasks, strict=True):
         if task in waiting:
             task.cancel()
             await asyncio.wait([task])
-            slot.give_back()
+            slot.close()
     return [slot for slot, task in zip(slots, tasks, strict=True) if task not in waiting]
 
 
@@ -47,13 +47,13 @@ async def test_a_slot_that_is_given_back_is_for_who_waits_the_longest() -> None:
     got: list[int] = []
 
     async def take(number: int) -> None:
-        with Slot() as slot:
+        with ExitStack() as slot:
             await limits.take(slot, lane)
             got.append(number)
 
     waiting = [asyncio.create_task(take(number)) for number in range(3)]
     await asyncio.sleep(0)
-    held[0].give_back()
+    held[0].close()
     await asyncio.gather(*waiting)
     assert got == [0, 1, 2]
 
@@ -63,5 +63,5 @@ async def test_who_gives_up_takes_nothing_with_him() -> None:
     held = await taken(limits, [Lane(True, number, "a.test") for number in range(IN_TOTAL + 50)])
     assert len(held) == IN_TOTAL
     for slot in held:
-        slot.give_back()
+        slot.close()
     assert len(await taken(limits, [Lane(True, 1000, "a.test")] * 20)) == PER_HOST

@@ -27,24 +27,18 @@ OpenDatabase = Callable[[], Awaitable[Database]]
 class Receiver:
     """A target with its credentials unsealed; they are None when this installation cannot open them."""
 
-    subscription_id: int
-    url: str
+    target: Target
     host: str
-    auth_type: str
     credentials: dict[str, Any] | None
     previous_secret: str | None
-    previous_secret_expires_at: str | None
 
 
 def open_receiver(target: Target, vault: Vault) -> Receiver:
     return Receiver(
-        subscription_id=target.subscription_id,
-        url=target.url,
+        target=target,
         host=urlsplit(target.url).netloc.lower(),
-        auth_type=target.auth_type,
         credentials=missing_credentials.opened(vault, target.credentials),
         previous_secret=vault.unseal(target.previous_secret) if target.previous_secret else None,
-        previous_secret_expires_at=target.previous_secret_expires_at,
     )
 
 
@@ -56,12 +50,13 @@ async def attempt(
     assert due.event_id is not None
     assert due.event is not None
     assert due.body is not None
+    target = receiver.target
     now = clock.now()
     at = timestamps.to_text(now)
     body = due.body.encode()
-    is_previous_valid = (receiver.previous_secret_expires_at or "") > at
+    is_previous_valid = (target.previous_secret_expires_at or "") > at
     sent = headers(
-        auth_type=receiver.auth_type,
+        auth_type=target.auth_type,
         credentials=receiver.credentials,
         previous_secret=receiver.previous_secret if is_previous_valid else None,
         event_id=due.event_id,
@@ -75,15 +70,15 @@ async def attempt(
         is_sandbox=company.sandbox,
     )
     known = delivery_headers(due.event_id, due.event, due.attempts + 1, due.sequence)
-    if receiver.url == ADDRESS:
+    if target.url == ADDRESS:
         from wmsd.events.webhooks.test_receivers.receiver import receive_delivery
 
         database = await open_database()
-        answer = await receive_delivery(database, clock, receiver.subscription_id, due.id, sent, body)
+        answer = await receive_delivery(database, clock, target.subscription_id, due.id, sent, body)
     else:
-        answer = await client.post(receiver.url, sent, body, company.id)
+        answer = await client.post(target.url, sent, body, company.id)
     return Result(
-        subscription_id=receiver.subscription_id,
+        subscription_id=target.subscription_id,
         delivery_id=due.id,
         event=due.event,
         at=at,
@@ -92,8 +87,8 @@ async def attempt(
         answer=_shown(answer),
         error=answer.error,
         is_success=answer.is_success,
-        url=receiver.url,
-        sent_headers=shown_headers.own_headers(receiver.auth_type, receiver.credentials, sent, known),
+        url=target.url,
+        sent_headers=shown_headers.own_headers(target.auth_type, receiver.credentials, sent, known),
         answer_headers=shown_headers.of_answer(answer.headers),
     )
 

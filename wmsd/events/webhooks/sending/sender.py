@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ from wmsd.events.webhooks.sending.due_scanner import (
 )
 from wmsd.events.webhooks.sending.recorder import Recorder
 from wmsd.events.webhooks.sending.subscription_queue import SubscriptionQueue, page_budget, update_queues
-from wmsd.events.webhooks.sending.throttle import ConcurrencyLimits, Slot, Throttle
+from wmsd.events.webhooks.sending.throttle import ConcurrencyLimits, Throttle
 from wmsd.http_client.lazy_client import LazyClient
 
 LOG = logging.getLogger("wmsd.webhooks")
@@ -188,7 +188,7 @@ class Sender:
 
     async def _send(self, queue: SubscriptionQueue) -> None:
         """A task of a subscription: sends one delivery after the other, as long as there are some."""
-        with self._trying(queue.company_id, CANNOT_SEND, queue), Slot() as slot:
+        with self._trying(queue.company_id, CANNOT_SEND, queue), ExitStack() as slot:
             while (due := await self._next(queue, slot)) is not None:
                 try:
                     self._send_more(queue)
@@ -197,7 +197,7 @@ class Sender:
                     queue.give_back(due)
                     raise
 
-    async def _next(self, queue: SubscriptionQueue, slot: Slot) -> Due | None:
+    async def _next(self, queue: SubscriptionQueue, slot: ExitStack) -> Due | None:
         """Waits until one more may begin: of a subscription's tasks one at a time, the others end meanwhile."""
         if queue.waiting is not None:
             return None
@@ -217,7 +217,7 @@ class Sender:
                 await self._throttle.turn(lane.is_proven)
                 if queue.may_begin(lane):
                     return queue.begin()
-                slot.give_back()
+                slot.close()
             return None
         finally:
             queue.waiting = None
@@ -230,7 +230,7 @@ class Sender:
                 await queue.load(database, page_budget(self._queues[queue.company_id].values()))
             self._succeeded(queue.company_id, CANNOT_LOAD)
 
-    async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: Slot) -> None:
+    async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: ExitStack) -> None:
         """One delivery, from its slot to its result, which is handed on to be recorded."""
         with slot:
             company = (await self._companies()).get(queue.company_id)

@@ -8,7 +8,8 @@ import asyncio
 import time
 from asyncio import Semaphore
 from collections.abc import Callable
-from typing import Final, NamedTuple, Self
+from contextlib import ExitStack
+from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
 IN_TOTAL: Final = 128
@@ -33,25 +34,6 @@ class Lane(NamedTuple):
     host: str
 
 
-class Slot:
-    """One of each limit, once it is taken; leaving it gives it back."""
-
-    __slots__ = ("held",)
-
-    def __init__(self) -> None:
-        self.held: list[Semaphore] = []
-
-    def give_back(self) -> None:
-        while self.held:
-            self.held.pop().release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.give_back()
-
-
 class ConcurrencyLimits:
     def __init__(self) -> None:
         self._in_total = {is_proven: Semaphore(IN_TOTAL) for is_proven in (True, False)}
@@ -59,9 +41,9 @@ class ConcurrencyLimits:
         self._of_host: WeakValueDictionary[Lane, Semaphore] = WeakValueDictionary()
         """As long as somebody holds them or waits for them."""
 
-    async def take(self, slot: Slot, lane: Lane) -> None:
-        """Waits for it; first come, first served. Who waits for its own host takes nothing from others: the
-        narrowest limit is the first.
+    async def take(self, slot: ExitStack, lane: Lane) -> None:
+        """Waits for one of each limit, which closing the slot gives back; first come, first served. Who waits for
+        its own host takes nothing from others: the narrowest limit is the first.
         """
         company = lane.is_proven, lane.company_id
         for limit in (
@@ -70,7 +52,7 @@ class ConcurrencyLimits:
             self._in_total[lane.is_proven],
         ):
             await limit.acquire()
-            slot.held.append(limit)
+            slot.callback(limit.release)
 
 
 class Throttle:
