@@ -46,7 +46,7 @@ REPLIES: Final[Mapping[Answers, Reply]] = {
 
 
 def new_secret() -> str:
-    """Of one of them."""
+    """Makes a secret that signs, in the form of Standard Webhooks."""
     return BASE64_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 

@@ -42,7 +42,6 @@ from wmsd.interfaces.pages.webhooks import (
     receivers,
     redeliver,
     subscriptions,
-    webhook_secret,
 )
 from wmsd.interfaces.pages.work import import_files, requests, today
 from wmsd.interfaces.pages.work.live import LIVE, Live
@@ -94,8 +93,8 @@ COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", f"{REQUESTS}/{{request_id:[0-9A-Za-z-]{{1,64}}}}", requests.one),
     ("GET", WEBHOOKS, subscriptions.show),
     ("GET", f"{A_COMPANY}/{{resource:webhooks}}/{{id:{ID}}}", subscriptions.show_one),
-    ("GET", f"{WEBHOOK}/rotate-secret", webhook_secret.show),
-    ("POST", f"{WEBHOOK}/rotate-secret", webhook_secret.do),
+    ("GET", f"{WEBHOOK}/rotate-secret", subscriptions.show_new_secret),
+    ("POST", f"{WEBHOOK}/rotate-secret", subscriptions.rotate_secret),
     ("GET", DELIVERIES, deliveries.show),
     ("POST", DELIVERIES, deliveries.again),
     ("GET", f"{DELIVERIES}/again", redeliver.show),

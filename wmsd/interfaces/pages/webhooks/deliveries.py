@@ -11,6 +11,7 @@ from wmsd.events.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
@@ -25,10 +26,6 @@ CHOSEN: Final = "delivery:"
 """Begins the name of the box beside a delivery."""
 
 
-async def show(at: Workplace, request: web.Request) -> web.Response:
-    return await _page(at, request)
-
-
 async def again(at: Workplace, request: web.Request) -> web.Response:
     """Sends those that are chosen again, in their order. A refusal is shown above the list."""
     sent = await browsers.form(at.person.browser)
@@ -41,14 +38,16 @@ async def again(at: Workplace, request: web.Request) -> web.Response:
             idempotency_key=f"{sent[KEY]}-{delivery}" if sent.get(KEY) else None,
         )
         if not answer.is_good:
-            return await _page(at, request, answer.status, answer.body["message"])
+            return await show(at, request, answer)
     if not chosen:
-        message = _("Choose the deliveries that are to be sent again.")
-        return await _page(at, request, 422, message)
+        return await show(
+            at, request, Answer(422, {"message": _("Choose the deliveries that are to be sent again.")})
+        )
     return go_to(f"{request.path}?done=again")
 
 
-async def _page(at: Workplace, request: web.Request, status: int = 200, message: str = "") -> web.Response:
+async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
+    """A refusal of the list itself, or of its filters, comes before that of what was `refused` before."""
     webhook_id = request.match_info["id"]
     webhook = await at.need(webhooks.get_webhook, path={"id": webhook_id})
     filters = await log_filters.read(at, request.query)
@@ -59,20 +58,19 @@ async def _page(at: Workplace, request: web.Request, status: int = 200, message:
         query={**filters.query, **cursor, "per_page": str(PER_PAGE)},
         is_counted=True,
     )
-    errors = {**filters.errors, **({} if found.is_good else found.body.get("errors", {}))}
+    body = found.body if found.is_good and not filters.errors else {"data": [], "next_cursor": None}
     if not found.is_good:
-        status, message = found.status, found.body["message"]
-    elif errors:
-        status, message = 422, _("Correct what is marked.")
+        refused = Answer(found.status, {**found.body, "errors": filters.errors | found.body.get("errors", {})})
+    elif filters.errors:
+        refused = Answer(422, {"message": _("Correct what is marked."), "errors": filters.errors})
     figures = await at.need(list_webhook_figures, is_counted=True)
     fares = next((each for each in figures["data"] if each["id"] == webhook["id"]), None)
-    body = {"data": [], "next_cursor": None} if errors or not found.is_good else found.body
     after = body["next_cursor"]
     return page_of(
         at,
         "deliveries",
         WEBHOOKS.name,
-        status=status,
+        refused,
         webhook=webhook,
         fares=fares,
         deliveries=body["data"],
@@ -80,8 +78,6 @@ async def _page(at: Workplace, request: web.Request, status: int = 200, message:
         events=(*EVENTS, TEST_EVENT),
         open=OPEN,
         filters=filters,
-        errors=errors,
-        message=message,
         is_sent_again=request.query.get("done") == "again",
         may_send=at.may(log.redeliver_webhook),
         chosen=CHOSEN,

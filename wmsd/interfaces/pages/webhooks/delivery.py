@@ -15,15 +15,10 @@ from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.webhooks.deliveries import OPEN
 from wmsd.interfaces.pages.work.requests import laid_out
 
-DONE: Final = ("test", "again")
 LAID_OUT: Final = 4096
 """Characters of a body that is also shown in lines."""
 SHOWN_OF_BODY: Final = 8192
 """Characters of a body. The rest of a longer one would make the page heavy; the API has it."""
-
-
-async def show(at: Workplace, request: web.Request) -> web.Response:
-    return await _page(at, request)
 
 
 async def again(at: Workplace, request: web.Request) -> web.Response:
@@ -31,15 +26,14 @@ async def again(at: Workplace, request: web.Request) -> web.Response:
     answer = await at.ask(log.redeliver_webhook, path=_path(request), idempotency_key=sent.get(KEY) or None)
     if answer.is_good:
         return go_to(f"{request.path}?done=again")
-    return await _page(at, request, answer)
+    return await show(at, request, answer)
 
 
-async def _page(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
+async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
     path = _path(request)
     webhook = await at.need(webhooks.get_webhook, path={"id": path["id"]})
     delivery = await at.need(log.get_webhook_delivery, path=path, is_counted=True)
     body = delivery["body"]
-    done = request.query.get("done", "")
     return page_of(
         at,
         "delivery",
@@ -54,7 +48,7 @@ async def _page(at: Workplace, request: web.Request, refused: Answer | None = No
         laid_out=laid_out(body) if body is not None and len(body) <= LAID_OUT else None,
         is_open=delivery["status"] in OPEN,
         may_send=body is not None and at.may(log.redeliver_webhook),
-        done=done if done in DONE else "",
+        done=request.query.get("done"),
     )
 
 

@@ -16,13 +16,8 @@ from wmsd.interfaces.pages.webhooks import signature_recipes
 from wmsd.interfaces.pages.webhooks.delivery import LAID_OUT, SHOWN_OF_BODY
 from wmsd.interfaces.pages.work.requests import laid_out
 
-DONE: Final = ("new-receiver", "answers", "secret")
 LONGEST_AGE: Final = 300
 """Seconds: the guide tells receivers to refuse what is older."""
-
-
-async def show(at: Workplace, request: web.Request) -> web.Response:
-    return await _page(at, request)
 
 
 async def change(at: Workplace, request: web.Request) -> web.Response:
@@ -36,14 +31,14 @@ async def change(at: Workplace, request: web.Request) -> web.Response:
         answer = await at.ask(receiving.change_webhook_receiver, path=path, document=document, idempotency_key=key)
     if answer.is_good:
         return go_to(f"{request.path}?done={'secret' if sent.get('act') == 'secret' else 'answers'}")
-    return await _page(at, request, answer)
+    return await show(at, request, answer)
 
 
-async def _page(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
+async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
     found = await at.need(
         receiving.get_webhook_receiver, path={"id": request.match_info["id"]}, is_counted=refused is not None
     )
-    done = request.query.get("done", "")
+    done = request.query.get("done")
     return page_of(
         at,
         "receiver",
@@ -54,7 +49,7 @@ async def _page(at: Workplace, request: web.Request, refused: Answer | None = No
         replies=REPLIES,
         longest_age=LONGEST_AGE,
         may_change=at.may(receiving.change_webhook_receiver),
-        done=done if done in DONE else "",
+        done=done,
         done_before=next((act.done for act in WEBHOOKS.acts if act.name == done), ""),
         acts=at.acts(WEBHOOKS, {**found, "url": ADDRESS, "auth_type": "hmac"}),
         address_of=lambda entity, entity_id: references.address_of(at, entity, entity_id),

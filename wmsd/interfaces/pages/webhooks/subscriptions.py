@@ -1,15 +1,17 @@
-"""The webhooks of a company, with how each fares, and the way to one of them."""
+"""The webhooks of a company, with how each fares; the way to one of them, and a new secret for it."""
 
 from typing import Final
 
-from wmsd.events.webhooks.actions import get_webhook, list_webhooks
+from wmsd.events.webhooks.actions import get_webhook, list_webhooks, rotate_webhook_secret
 from wmsd.events.webhooks.figures import list_webhook_figures
-from wmsd.events.webhooks.receiver_rules import ADDRESS
+from wmsd.events.webhooks.receiver_rules import ADDRESS, new_secret
 from wmsd.events.webhooks.rules import MOST_SUBSCRIPTIONS
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
-from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.responses import KEY, page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.records import browse
 from wmsd.interfaces.pages.records.browse import csv_of
@@ -40,3 +42,31 @@ async def show_one(at: Workplace, request: web.Request) -> web.Response:
     if webhook["url"] != ADDRESS:
         return await browse.show_record(at, request)
     return go_to(f"{request.path}/receiver{'?' if request.query_string else ''}{request.query_string}")
+
+
+async def show_new_secret(at: Workplace, request: web.Request) -> web.Response:
+    """The secret is made here, so that nobody has to think of one, and is shown only now."""
+    at.check(rotate_webhook_secret)
+    return await _secret_form(at, request, new_secret())
+
+
+async def rotate_secret(at: Workplace, request: web.Request) -> web.Response:
+    at.check(rotate_webhook_secret)
+    sent = await browsers.form(at.person.browser)
+    secret = sent.get("secret", "").strip()
+    answer = await at.ask(
+        rotate_webhook_secret,
+        path={"id": request.match_info["id"]},
+        document={"secret": secret},
+        idempotency_key=sent.get(KEY) or None,
+    )
+    if not answer.is_good:
+        return await _secret_form(at, request, secret, answer)
+    return page_of(at, "new_secret", WEBHOOKS.name, webhook=answer.body, secret=secret)
+
+
+async def _secret_form(
+    at: Workplace, request: web.Request, secret: str, refused: Answer | None = None
+) -> web.Response:
+    webhook = await at.need(get_webhook, path={"id": request.match_info["id"]}, is_counted=refused is not None)
+    return page_of(at, "rotate_secret", WEBHOOKS.name, refused, webhook=webhook, secret=secret)
