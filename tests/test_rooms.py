@@ -35,7 +35,6 @@ SHORT: Final = {
     "db/engine/wal_frames.py": "a format of SQLite's, read in three places",
     "db/files/other_users.py": "only db may open a file",
     "db/migrations/digests.py": "data that grow with each migration",
-    "events/webhooks/test_receivers/signatures.py": "the guide prints these functions",
     "interfaces/guide/settings_page.py": "a page that is made of declarations, as columns_page.py",
     "interfaces/http/compression.py": "RFC 9110, section 12.5.3",
     "interfaces/http/loop_time.py": "an awaitable that only measures",

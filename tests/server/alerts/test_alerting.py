@@ -15,7 +15,7 @@ import pytest
 from tests.support.receivers import ANY_PORT, Receiver, answer, hang
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.base.machine.disk import MEBIBYTE, Disk
-from wmsd.events.webhooks.test_receivers.signatures import has_valid_signature
+from wmsd.events.webhooks.signing import has_valid_signature
 from wmsd.server.alerts.alerts import Alerts
 from wmsd.server.alerts.alerts_file import FILE, Kept, OpenAlert, read_alerts, write_alerts
 from wmsd.server.alerts.channels import channels_of

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.support.command import Home
+from tests.support.guide_receiver import is_from_wmsd
 from tests.support.mail_relay import MailRelay, mail_relay
-from wmsd.events.webhooks.test_receivers.signatures import is_from_wmsd
 from wmsd.server.alerts.alerts_file import Failure, Kept, OpenAlert, read_alerts, write_alerts
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -12,8 +12,8 @@ from wmsd.db.sql.records import record_sql
 from wmsd.events.webhooks import receiver_rules
 from wmsd.events.webhooks import store as subscriptions
 from wmsd.events.webhooks.receiver_rules import Answers
+from wmsd.events.webhooks.signing import has_valid_signature
 from wmsd.events.webhooks.test_receivers.schema import Received
-from wmsd.events.webhooks.test_receivers.signatures import has_valid_signature
 
 COUNT: Final = "SELECT count(*) FROM webhook_receivers"
 MAKE: Final = "INSERT INTO webhook_receivers (subscription_id, answers, ends_at) VALUES (?, ?, ?)"
