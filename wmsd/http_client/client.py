@@ -7,7 +7,6 @@ import logging
 import ssl
 import time
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from functools import lru_cache
 from types import TracebackType
 from typing import Final, Self
@@ -53,7 +52,8 @@ FRAMING: Final = frozenset(
 
 
 class GuardedClient:
-    """For use with `async with`. Follows no redirect, keeps no cookie, asks no proxy.
+    """Made within a loop, and closed at the end, as by `async with`. It follows no redirect, keeps no cookie and
+    asks no proxy.
 
     Idle connections are kept for a moment; each was judged when it was dialled.
     """
@@ -76,17 +76,20 @@ class GuardedClient:
         self._context: ssl.SSLContext | None = None
         self._reading = asyncio.Lock()
         self._complaints = RepeatedFailures(LOG, (UnicodeError,), level=logging.WARNING)
-        self._stack = AsyncExitStack()
+        self._kept = self._session(keeps=True)
+        self._fresh = self._session(keeps=False)
 
     async def __aenter__(self) -> Self:
-        self._kept = await self._session(keeps=True)
-        self._fresh = await self._session(keeps=False)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._stack.aclose()
+        await self.close()
+
+    async def close(self) -> None:
+        await self._fresh.close()
+        await self._kept.close()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> Answer:
         """Never raises for what a receiver or its name server does.
@@ -180,16 +183,14 @@ class GuardedClient:
                     self._context = context
         return self._context
 
-    async def _session(self, *, keeps: bool) -> aiohttp.ClientSession:
-        return await self._stack.enter_async_context(
-            aiohttp.ClientSession(
-                connector=Connector(self._guard, self._resolver, keeps=keeps),
-                headers=OWN_HEADERS,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(),
-                auto_decompress=False,
-                read_bufsize=2 * self._wanted,
-            )
+    def _session(self, *, keeps: bool) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=Connector(self._guard, self._resolver, keeps=keeps),
+            headers=OWN_HEADERS,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(),
+            auto_decompress=False,
+            read_bufsize=2 * self._wanted,
         )
 
     def _new_target(self, url: str) -> tuple[URL | None, str | None]:

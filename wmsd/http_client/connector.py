@@ -95,12 +95,16 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(
-        self, transport: asyncio.Transport, inner: asyncio.Protocol, idle: "Countdowns[Connection]"
+        self,
+        transport: asyncio.Transport,
+        inner: asyncio.Protocol,
+        idle: "Countdowns[Connection]",
+        attempt: Attempt,
     ) -> None:
         self._transport = transport
         self._inner = inner
         self._idle = idle
-        self._attempt: Attempt | None = None
+        self._attempt = attempt
         """The last that began."""
         self.received = 0
 
@@ -120,14 +124,10 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_flooded(self) -> bool:
-        return self.received > self._most
-
-    @property
-    def _most(self) -> int:
-        return MOST_BYTES if self._attempt is None else self._attempt.most
+        return self.received > self._attempt.most
 
     def data_received(self, data: bytes) -> None:
-        room = self._most - self.received
+        room = self._attempt.most - self.received
         self.received += len(data)
         if room <= 0 or self in self._idle:
             self.break_off()
@@ -200,20 +200,20 @@ class Connector(aiohttp.TCPConnector):
             if attempt.is_dialled or not _has_spoken(connection):
                 break
             connection.close()
-        attempt.wire = self._wire(connection.transport)
+        attempt.wire = self._wire(connection.transport, attempt)
         if attempt.wire is not None:
             attempt.wire.begin(attempt)
         attempt.phase = Phase.ANSWER
         return connection
 
-    def _wire(self, transport: asyncio.Transport | None) -> Connection | None:
+    def _wire(self, transport: asyncio.Transport | None, attempt: Attempt) -> Connection | None:
         """None where the connection is lost already."""
         if transport is None:
             return None
         protocol = transport.get_protocol()
         if isinstance(protocol, Connection):
             return protocol
-        wire = Connection(transport, cast(asyncio.Protocol, protocol), self._idle)
+        wire = Connection(transport, cast(asyncio.Protocol, protocol), self._idle, attempt)
         transport.set_protocol(wire)
         return wire
 

@@ -40,9 +40,8 @@ def system_lookup(host: str) -> list[str]:
 class DnsResolver:
     def __init__(self, lookup: Lookup = system_lookup) -> None:
         self._lookup = lookup
-        self._under_way: dict[str, asyncio.Future[list[str]]] = {}
-        self._begun_by: dict[str, int] = {}
-        """The parties, by host."""
+        self._under_way: dict[str, tuple[int, asyncio.Future[list[str]]]] = {}
+        """By host: the party that began it, and what comes of it."""
         self._freed = asyncio.Event()
 
     async def addresses(self, host: str, party: int = 0) -> list[str]:
@@ -52,25 +51,25 @@ class DnsResolver:
         """
         while host not in self._under_way and self._is_full(party, zone(host)):
             await self._freed.wait()
-        return await asyncio.shield(self._under_way.get(host) or self._begin(host, party))
+        if host not in self._under_way:
+            self._begin(host, party)
+        return await asyncio.shield(self._under_way[host][1])
 
     def _is_full(self, party: int, of_zone: str) -> bool:
-        of_party = [host for host, begun_by in self._begun_by.items() if begun_by == party]
+        of_party = [host for host, (begun_by, _) in self._under_way.items() if begun_by == party]
         return (
             len(self._under_way) >= MOST
             or len(of_party) >= MOST_OF_PARTY
             or sum(zone(host) == of_zone for host in of_party) >= MOST_OF_ZONE
         )
 
-    def _begin(self, host: str, party: int) -> "asyncio.Future[list[str]]":
+    def _begin(self, host: str, party: int) -> None:
         future = on_thread(lambda: self._lookup(host))
         future.add_done_callback(lambda _: self._end(host))
-        self._under_way[host], self._begun_by[host] = future, party
-        return future
+        self._under_way[host] = party, future
 
     def _end(self, host: str) -> None:
-        future = self._under_way.pop(host)
-        del self._begun_by[host]
+        _, future = self._under_way.pop(host)
         if not future.cancelled():
             future.exception()  # seen, even if everybody who waited has gone
         self._freed.set()

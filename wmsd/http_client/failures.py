@@ -29,6 +29,14 @@ BY_ERRNO: Final = {
     errno.EADDRNOTAVAIL: "{host} cannot be reached: there is no way to its address.",
     errno.ETIMEDOUT: "{host} did not answer at port {port}.",
 }
+BY_PHASE: Final = {
+    Phase.NAME: "The name {host} cannot be looked up.",
+    Phase.CONNECTION: "{host} cannot be reached at port {port}.",
+    Phase.TLS: "{host} broke off the TLS handshake.",
+    Phase.ANSWER: "{host} closed the connection without an answer.",
+    Phase.BODY: "{host} broke off in the middle of its answer.",
+}
+"""Of an error whose number says nothing: by what the attempt waited for."""
 SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 BY_VERIFY_CODE: Final = {
     9: "The certificate of {host} is not valid yet.",
@@ -93,7 +101,7 @@ def _known(error: Exception, attempt: Attempt) -> str | None:
     if attempt.wire is not None and attempt.wire.is_flooded:
         return f"{{host}} sent more than {attempt.most // 1024} kB without an answer in it."
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
-        return _connection_sentence(error, attempt)
+        return BY_ERRNO.get(getattr(error, "errno", None) or 0) or BY_PHASE[attempt.phase]
     return None
 
 
@@ -133,20 +141,3 @@ def _http_sentence(error: aiohttp.ClientResponseError) -> str:
     if "Got more than" in error.message or "Too many" in error.message:
         return "{host} answered with a head that is too large."
     return "{host} answered with something that is not HTTP."
-
-
-def _connection_sentence(error: Exception, attempt: Attempt) -> str:
-    found = BY_ERRNO.get(getattr(error, "errno", None) or 0)
-    if found:
-        return found
-    match attempt.phase:
-        case Phase.NAME:
-            return "The name {host} cannot be looked up."
-        case Phase.CONNECTION:
-            return "{host} cannot be reached at port {port}."
-        case Phase.TLS:
-            return "{host} broke off the TLS handshake."
-        case Phase.ANSWER:
-            return "{host} closed the connection without an answer."
-        case Phase.BODY:
-            return "{host} broke off in the middle of its answer."

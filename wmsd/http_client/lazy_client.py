@@ -1,6 +1,5 @@
 """The guarded client, imported and opened when something is first sent: a start does not need it."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -25,28 +24,24 @@ class LazyClient:
         self._ca_file = ca_file
         self._keep_answers = keep_answers
         self._client: GuardedClient | None = None
-        self._opening = asyncio.Lock()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> Answer:
         """As the client's."""
-        client = self._client or await self._opened()
-        answer = await client.post(url, headers, body, party)
+        answer = await self._opened().post(url, headers, body, party)
         return answer if self._keep_answers else answer._replace(headers={}, body=b"", is_kept=False)
 
     async def get(self, url: str, headers: Mapping[str, str]) -> Answer:
         """As the client's."""
-        return await (self._client or await self._opened()).get(url, headers)
+        return await self._opened().get(url, headers)
 
-    async def _opened(self) -> "GuardedClient":
-        from wmsd.http_client.client import GuardedClient
+    def _opened(self) -> "GuardedClient":
+        if self._client is None:
+            from wmsd.http_client.client import GuardedClient
 
-        async with self._opening:
-            if self._client is None:
-                self._client = await GuardedClient(self._guard, self._ca_file, wanted=self._wanted).__aenter__()
-            return self._client
+            self._client = GuardedClient(self._guard, self._ca_file, wanted=self._wanted)
+        return self._client
 
     async def close(self) -> None:
-        async with self._opening:
-            if self._client is not None:
-                await self._client.__aexit__(None, None, None)
-                self._client = None
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()

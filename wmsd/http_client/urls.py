@@ -52,7 +52,7 @@ def url_errors(url: str, guard: Guard) -> list[str]:
         return [f"The URL must begin with {'https:// or http://' if guard.allow_http else 'https://'}."]
     scheme, authority, fragment = parts[1].lower(), parts[2], parts[3]
     return [
-        *_scheme_errors(scheme, guard),
+        *(["The URL must begin with https://."] if scheme == "http" and not guard.allow_http else []),
         *_authority_errors(url, scheme, authority, guard),
         *(["The URL must not have a fragment (#): it would never be sent."] if fragment else []),
     ]
@@ -61,11 +61,6 @@ def url_errors(url: str, guard: Guard) -> list[str]:
 def parse_url(url: str) -> URL:
     """The URL as it will be sent: unchanged, unless it needs encoding. Raises ValueError."""
     return URL(url, encoded=url.isascii())
-
-
-def _scheme_errors(scheme: str, guard: Guard) -> Iterator[str]:
-    if scheme == "http" and not guard.allow_http:
-        yield "The URL must begin with https://."
 
 
 def _authority_errors(url: str, scheme: str, authority: str, guard: Guard) -> Iterator[str]:
