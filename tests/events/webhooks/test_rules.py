@@ -1,10 +1,12 @@
 """What a sending means, and what a subscription needs."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from wmsd.base import timestamps
 from wmsd.contract.context import Company, Operator
 from wmsd.events.webhooks.rules import (
     Verdict,
@@ -63,7 +65,9 @@ def test_a_delivery_is_tried_five_times_with_longer_and_longer_waits() -> None:
     [(-1, 0), (0, 0), (1, 1), (DAY - 1, DAY - 1), (DAY, DAY), (DAY + 1, DAY), (365 * DAY, DAY)],
 )
 def test_a_clock_that_leaps_counts_for_a_day_at_most(since: int, counts: int) -> None:
-    assert failing_milliseconds(5, since) == 5 + counts
+    until = datetime(2026, 11, 20, tzinfo=UTC)
+    now = until + timedelta(milliseconds=since)
+    assert failing_milliseconds(5, timestamps.to_text(until), timestamps.to_text(now)) == 5 + counts
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,8 @@ def _one(tx: Transaction, id: int, company: Company) -> Record:
     return record
 
 
-def _columns(tx: Transaction, id: int) -> dict[str, Any]:
+def stored_columns(tx: Transaction, id: int) -> dict[str, Any]:
+    """The fields of the subscription as stored. Raises Problem (404)."""
     columns = store.columns(tx, id)
     if columns is None:
         raise not_found("webhook")
@@ -98,7 +99,7 @@ def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company:
 
 
 def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company) -> Record:
-    current = _columns(tx, id)
+    current = stored_columns(tx, id)
     if current["url"] == receiver_rules.ADDRESS:
         receiver_rules.check_change(given)
     values = _checked(tx, current, given)
@@ -170,7 +171,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
     For 24 hours `webhook-signature` carries two signatures, one of the new and one of the old secret.
     X-Webhook-Signature can carry only one: from now on it is that of the new secret.
     """
-    current = _columns(tx, id)
+    current = stored_columns(tx, id)
     if current["url"] == receiver_rules.ADDRESS:
         raise invalid({"secret": [receiver_rules.OWN_SECRET]})
     if current["auth_type"] != "hmac":

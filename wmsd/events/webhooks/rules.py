@@ -69,10 +69,12 @@ def hour(moment: datetime) -> str:
     return timestamps.to_text(moment)[:13]
 
 
-def failing_milliseconds(before: int, since_last_attempt: int) -> int:
-    """How long it has been failing, after one more failure."""
-    longest = int(LONGEST_SILENCE.total_seconds() * 1000)
-    return before + min(max(since_last_attempt, 0), longest)
+def failing_milliseconds(counted: int, until: str | None, now: str) -> int:
+    """How long it has been failing. `until`: when it was counted last; None at the first failure."""
+    if until is None:
+        return counted
+    since = timestamps.from_text(now) - timestamps.from_text(until)
+    return counted + min(max(since, timedelta()), LONGEST_SILENCE) // timedelta(milliseconds=1)
 
 
 def credentials(

@@ -6,9 +6,8 @@ from typing import Any, Final
 from wmsd.base.problems import invalid, not_found
 from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.events.webhooks import store
-from wmsd.events.webhooks.actions import reading, writing
-from wmsd.events.webhooks.deliveries import headers, redelivery
+from wmsd.events.webhooks.actions import reading, stored_columns, writing
+from wmsd.events.webhooks.deliveries import redelivery
 from wmsd.events.webhooks.deliveries import store as log
 from wmsd.events.webhooks.deliveries.filters import Wanted
 from wmsd.events.webhooks.deliveries.schema import (
@@ -21,15 +20,10 @@ from wmsd.events.webhooks.deliveries.schema import (
     RedeliveryRange,
     records_of,
 )
+from wmsd.events.webhooks.signing import delivery_headers
 
 MOST_LOOKS: Final = 10
 """At the log, for one count."""
-
-
-def _exists(tx: Transaction, id: int) -> None:
-    """Raises Problem (404)."""
-    if store.columns(tx, id) is None:
-        raise not_found("webhook")
 
 
 @reading(answer="cursor", returns=Delivery)
@@ -38,29 +32,23 @@ def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, posi
 
     Deliveries are kept for 30 days, open ones longer.
     """
-    _exists(tx, id)
+    stored_columns(tx, id)
     return log.before(tx, id, query, position)
 
 
 @reading(answer="object", returns=DeliveryDetail)
 def get_webhook_delivery(tx: Transaction, id: int, delivery: int) -> dict[str, Any]:
     """Get a delivery with its body, and with what each attempt sent and got."""
-    _exists(tx, id)
+    stored_columns(tx, id)
     record = log.detail(tx, id, delivery)
     if record is None:
         raise not_found("delivery")
     found: dict[str, Any] = json.loads(record.json)
     for attempt in found["attempts"]:
-        attempt["sent_headers"] = _sent_headers(found, attempt)
+        if attempt["sent_headers"] is not None and found["event_id"] is not None:
+            known = delivery_headers(found["event_id"], found["event"], attempt["number"], found["sequence"])
+            attempt["sent_headers"] = {**known, **attempt["sent_headers"]}
     return found
-
-
-def _sent_headers(delivery: dict[str, Any], attempt: dict[str, Any]) -> dict[str, str] | None:
-    kept: dict[str, str] | None = attempt["sent_headers"]
-    event_id, event = delivery["event_id"], delivery["event"]
-    if kept is None or event_id is None:
-        return kept
-    return headers.sent(kept, event_id, event, attempt["number"], delivery["sequence"])
 
 
 @writing(answer="record", returns=Delivery)
@@ -69,7 +57,7 @@ def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
 
     Its event keeps its id and its body. It gets five new attempts.
     """
-    _exists(tx, id)
+    stored_columns(tx, id)
     if log.one(tx, id, delivery) is None:
         raise not_found("delivery")
     redelivery.send_now(tx, delivery)
@@ -85,7 +73,7 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
     Each keeps its id, its sequence and its body, and gets five new attempts. Those about the same record go in
     their order. Tests are left out. One request takes the first 5 000; go on with `next_after` until it is null.
     """
-    _exists(tx, id)
+    stored_columns(tx, id)
     chosen = _range(tx, id, body)
     sent = redelivery.send_range(tx, chosen, body.after or 0)
     return {"deliveries": len(sent.ids), "next_after": sent.last if sent.is_more else None}
@@ -94,7 +82,7 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
 @reading(answer="object", returns=Counted)
 def count_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
     """Count the deliveries of a range before they are sent again; beyond 5 000 only that there are more."""
-    _exists(tx, id)
+    stored_columns(tx, id)
     chosen = _range(tx, id, body)
     number, is_whole = redelivery.count(tx, chosen, redelivery.AT_ONCE, MOST_LOOKS)
     return {"deliveries": number, "is_whole": is_whole, "until": chosen.until}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from wmsd.base.strict_json import dumps
-from wmsd.events.webhooks.signing import AUTHENTICATION, delivery_headers
+from wmsd.events.webhooks.signing import AUTHENTICATION
 
 MASK: Final = "***"
 KEPT_OF_ANSWER: Final = 1024
@@ -32,11 +32,6 @@ def own_headers(
 
 def _masked(auth_type: str, value: str) -> str:
     return MASK if auth_type == "custom" else f"{value.partition(' ')[0]} {MASK}"
-
-
-def sent(kept: Mapping[str, str], event_id: str, event: str, attempt: int, sequence: int) -> dict[str, str]:
-    """All headers that were sent."""
-    return {**delivery_headers(event_id, event, attempt, sequence), **kept}
 
 
 def of_answer(headers: Mapping[str, str]) -> str | None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks.deliveries.due_store import now_in_milliseconds, release_next
@@ -167,7 +166,7 @@ def _note_health(tx: Transaction, result: Result, shown: str) -> None:
     if row is None:
         return
     counted, counted_until = row
-    failing = _failing(counted, counted_until, result.at)
+    failing = failing_milliseconds(counted, counted_until, result.at)
     tx.execute(FAILED, (shown, result.at, failing, result.at, result.subscription_id))
     if result.status == GONE:
         if not tx.value(CHANGED_SINCE, (result.subscription_id, result.at)):  # else the URL may be new
@@ -191,7 +190,7 @@ def count_failing(tx: Transaction) -> bool:
     """
     is_any_off = False
     for subscription_id, counted, until in tx.rows(STILL_FAILING):
-        failing = _failing(counted, until, tx.timestamp)
+        failing = failing_milliseconds(counted, until, tx.timestamp)
         tx.execute(COUNTED, (failing, tx.timestamp, subscription_id))
         is_any_off |= _switch_off_when_long(tx, subscription_id, failing)
     return is_any_off
@@ -207,21 +206,8 @@ def pass_over(tx: Transaction) -> None:
     tx.execute(PASS_OVER, (tx.timestamp,))
 
 
-def _failing(counted: int, until: str | None, now: str) -> int:
-    """How long it has been failing. `until`: when it was counted last; None at the first failure."""
-    return counted if until is None else failing_milliseconds(counted, _between(until, now))
-
-
 def _switch_off_when_long(tx: Transaction, subscription_id: int, failing: int) -> bool:
     if failing < SWITCHED_OFF_AFTER.total_seconds() * 1000:
         return False
     switch_off(tx, subscription_id, f"Nothing has been delivered for {SWITCHED_OFF_AFTER.days} days.")
     return True
-
-
-def _between(earlier: str, later: str) -> int:
-    """The milliseconds between two timestamps."""
-    delta = timestamps.microseconds(timestamps.from_text(later)) - timestamps.microseconds(
-        timestamps.from_text(earlier)
-    )
-    return delta // 1000

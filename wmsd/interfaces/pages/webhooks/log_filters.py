@@ -26,14 +26,10 @@ class LogFilters:
 
     def range(self) -> dict[str, object]:
         """The body that has all of them sent again."""
-        body: dict[str, object] = {"since": self.query.get("since", LONG_AGO)}
-        for name in ("status", "event"):
-            if name in self.query:
-                body[name] = self.query[name].split(",")
-        for name in ("record", "until"):
-            if name in self.query:
-                body[name] = self.query[name]
-        return body
+        several: dict[str, object] = {
+            name: self.query[name].split(",") for name in ("status", "event") if name in self.query
+        }
+        return {"since": LONG_AGO, **self.query, **several}
 
     @property
     def may_be_sent_again(self) -> bool:
