@@ -7,10 +7,10 @@ from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import not_found
 from wmsd.contract.context import Company
-from wmsd.contract.operation import operation
 from wmsd.contract.results import Record, Text
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks.actions import writing
 from wmsd.events.webhooks.deliveries.schema import Delivery
 from wmsd.events.webhooks.rules import off_because
 from wmsd.events.webhooks.sending.sender import Sender
@@ -52,16 +52,7 @@ class WebhookService:
     clock: Clock
 
 
-@operation(
-    tag="Webhooks",
-    answer="record",
-    returns=Delivery,
-    ability="webhooks:write",
-    module="webhooks",
-    writes=True,
-    off_because=off_because,
-    codes=("INVALID_STATUS",),
-)
+@writing(answer="record", returns=Delivery, off_because=off_because, codes=("INVALID_STATUS",))
 async def test_webhook(
     service: WebhookService, id: int, company: Company, database: Database
 ) -> Callable[[Transaction], Text]:

@@ -6,6 +6,7 @@ from wmsd.base.vault import Vault
 from wmsd.db.engine.database import Database
 from wmsd.events.webhooks.deliveries.due_store import Due, DueNow, Target
 from wmsd.events.webhooks.deliveries.results_store import Result
+from wmsd.events.webhooks.sending.attempt import open_receiver
 from wmsd.events.webhooks.sending.due_scanner import Scan
 from wmsd.events.webhooks.sending.subscription_queue import SubscriptionQueue, update_queues
 from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION
@@ -42,7 +43,7 @@ async def load(queue: SubscriptionQueue, file: File) -> list[int]:
 
 
 async def test_what_is_under_way_or_not_written_down_yet_is_not_loaded_again() -> None:
-    queue, first, second, third = SubscriptionQueue(1, TARGET, VAULT), due(1), due(2), due(3)
+    queue, first, second, third = SubscriptionQueue(1, open_receiver(TARGET, VAULT), VAULT), due(1), due(2), due(3)
     assert await load(queue, File([first, second])) == [1, 2]
     assert (queue.begin(), queue.begin()) == (first, second)
     queue.answered(second, result(200))
@@ -50,14 +51,14 @@ async def test_what_is_under_way_or_not_written_down_yet_is_not_loaded_again() -
 
 
 async def test_what_was_written_down_while_it_loads_is_not_sent_a_second_time() -> None:
-    queue, first = SubscriptionQueue(1, TARGET, VAULT), due(1)
+    queue, first = SubscriptionQueue(1, open_receiver(TARGET, VAULT), VAULT), due(1)
     await load(queue, File([first]))
     queue.answered(queue.begin(), result(200))
     assert await load(queue, File([first, due(2)], lambda: queue.recorded(1))) == [2]
 
 
 async def test_what_is_due_again_later_is_taken_again() -> None:
-    queue, first = SubscriptionQueue(1, TARGET, VAULT), due(1)
+    queue, first = SubscriptionQueue(1, open_receiver(TARGET, VAULT), VAULT), due(1)
     await load(queue, File([first]))
     queue.answered(queue.begin(), result(500))
     queue.recorded(1)
@@ -65,13 +66,13 @@ async def test_what_is_due_again_later_is_taken_again() -> None:
 
 
 async def test_what_was_dropped_while_it_was_read_is_not_sent() -> None:
-    queue = SubscriptionQueue(1, TARGET, VAULT)
+    queue = SubscriptionQueue(1, open_receiver(TARGET, VAULT), VAULT)
     assert await load(queue, File([due(1)], queue.drop)) == []
     assert await load(queue, File([due(1)])) == [1]
 
 
 async def test_what_came_to_nothing_is_given_back_and_nothing_else_is_sent() -> None:
-    queue, first = SubscriptionQueue(1, TARGET, VAULT), due(1)
+    queue, first = SubscriptionQueue(1, open_receiver(TARGET, VAULT), VAULT), due(1)
     await load(queue, File([first, due(2)]))
     queue.give_back(queue.begin())
     assert (list(queue.ready), queue.size, queue.is_at_rest) == ([], 0, True)
@@ -79,7 +80,7 @@ async def test_what_came_to_nothing_is_given_back_and_nothing_else_is_sent() -> 
 
 
 async def test_it_may_have_one_more_at_a_time_after_each_success_and_one_after_a_failure() -> None:
-    queue = SubscriptionQueue(1, TARGET, VAULT)
+    queue = SubscriptionQueue(1, open_receiver(TARGET, VAULT), VAULT)
     for succeeded in range(1, PER_SUBSCRIPTION + 5):
         assert queue.allowed == min(succeeded, PER_SUBSCRIPTION)
         queue.answered(due(1), result(200))

@@ -30,12 +30,12 @@ def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage
         if store.is_gap_after(tx, position):
             raise invalid({"cursor": [OVERTAKEN]})
     elif query.after is not None:
-        known = store.sequence_of(tx, query.after)
+        known = store.one(tx, query.after)
         if known is None:
             if (cut := store.cut_of(tx, query.after)) is not None:
                 raise PlaceGone("after", cut, cut.last)
             raise invalid({"after": ["is not the id of an event of the last 90 days"]})
-        position = known
+        position = known.id
     return store.after(tx, query, position)
 
 

@@ -46,6 +46,7 @@ ONE: Final = f"SELECT sequence, {RECORD} FROM events WHERE id = ?"
 
 
 def one(tx: Transaction, event_id: str) -> Record | None:
+    """The event; the id of its record is its sequence."""
     found = tx.row(ONE, (event_id,))
     return None if found is None else Record(*found)
 
@@ -81,13 +82,6 @@ def event_counts(tx: Transaction, month: str | None = None) -> dict[str, dict[st
     for of_month, event, count in tx.rows(COUNTS, {"month": month}):
         found.setdefault(of_month, {})[event] = count
     return found
-
-
-SEQUENCE_OF: Final = "SELECT sequence FROM events WHERE id = ?"
-
-
-def sequence_of(tx: Transaction, event_id: str) -> int | None:
-    return tx.find_number(SEQUENCE_OF, (event_id,))
 
 
 def cut_of(tx: Transaction, event_id: str) -> Cut | None:

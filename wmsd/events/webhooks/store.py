@@ -78,13 +78,6 @@ def count(tx: Transaction) -> int:
     return found
 
 
-IDS: Final = "SELECT id FROM webhook_subscriptions"
-
-
-def ids(tx: Transaction) -> set[int]:
-    return {subscription_id for (subscription_id,) in tx.rows(IDS)}
-
-
 INSERT: Final = insert_sql("webhook_subscriptions", (*COLUMNS, "created_at", "updated_at"))
 UPDATE: Final = update_sql("webhook_subscriptions", (*COLUMNS, "updated_at"))
 FORGET_TOPICS: Final = "DELETE FROM webhook_topics WHERE subscription_id = ?"

@@ -60,24 +60,13 @@ FOUND: Final = f"""
 """
 
 
-def wanted(subscription_id: int, query: DeliveryQuery) -> Wanted:
-    """What a query asks for."""
-    return Wanted(
-        subscription_id,
-        query.status,
-        query.event,
-        query.record,
-        query.since,
-        query.until,
-    )
-
-
 def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position: int) -> CursorPage:
     """The deliveries before the position, the newest first; position 0 is the end of the log.
 
     A page may have fewer records than asked for, or none, and still be followed by more.
     """
-    found = filters.newest(tx, wanted(subscription_id, query), position, query.per_page)
+    wanted = Wanted(subscription_id, query.status, query.event, query.record, query.since, query.until)
+    found = filters.newest(tx, wanted, position, query.per_page)
     texts = [text for (text,) in tx.rows(FOUND, (dumps(found.ids),))]
     shown = number_that_fits(texts)
     ids = found.ids[:shown]

@@ -169,7 +169,7 @@ class Sender:
         """Its credentials cannot be opened: nothing of it is due until they are set again."""
         with self._trying(queue.company_id, CANNOT_SEND, queue):
             queue.drop()
-            target = queue.target
+            target = queue.receiver.target
             database = await self._files.get(queue.company_id)
             await database.write(
                 lambda tx: missing_credentials.note(tx, target.subscription_id, target.url, target.credentials)
@@ -228,7 +228,7 @@ class Sender:
             async with asyncio.timeout(LONGEST_SECONDS):
                 database = await self._files.get(queue.company_id)
                 await queue.load(database, page_budget(self._queues[queue.company_id].values()))
-            self._succeeded(queue.company_id, CANNOT_LOAD)
+            self._complaints.over(CANNOT_LOAD.format(queue.company_id))
 
     async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: ExitStack) -> None:
         """One delivery, from its slot to its result, which is handed on to be recorded."""
@@ -255,7 +255,7 @@ class Sender:
                     queues[result.subscription_id].recorded(result.delivery_id)
                 for subscription_id in released:
                     self._wake(queues[subscription_id])  # for what was held behind it
-                self._succeeded(company_id, CANNOT_SEND)
+                self._complaints.over(CANNOT_SEND.format(company_id))
 
     @contextmanager
     def _trying(self, company_id: int, what: str, queue: SubscriptionQueue | None = None) -> Iterator[None]:
@@ -267,6 +267,3 @@ class Sender:
                 queue.drop()
             self._scanner.again(company_id)
             self._complaints.failed(what.format(company_id), error)
-
-    def _succeeded(self, company_id: int, what: str) -> None:
-        self._complaints.over(what.format(company_id))

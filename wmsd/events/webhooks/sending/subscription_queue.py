@@ -36,9 +36,8 @@ class SubscriptionQueue:
     """`allowed`: how many may be under way. It grows by one with each success, and is one after a failure."""
 
     company_id: int
-    target: Target
+    receiver: Receiver
     vault: Vault
-    receiver: Receiver = field(init=False)
     ready: deque[Due] = field(default_factory=deque)
     """A page of what is due, the longest due first."""
     size: int = 0
@@ -62,7 +61,6 @@ class SubscriptionQueue:
     """How often it was dropped: a page that was read before is not sent."""
 
     def __post_init__(self) -> None:
-        self.receiver = open_receiver(self.target, self.vault)
         self.lane = Lane(False, self.company_id, self.receiver.host)
 
     @property
@@ -77,8 +75,8 @@ class SubscriptionQueue:
 
     def aim(self, target: Target) -> None:
         """From here on all is sent to it, also what is ready."""
-        if target != self.target:
-            self.receiver, self.target = open_receiver(target, self.vault), target
+        if target != self.receiver.target:
+            self.receiver = open_receiver(target, self.vault)
             self.lane = self.lane._replace(host=self.receiver.host)
 
     # --- what is due --------------------------------------------------------------------------------------------
@@ -88,7 +86,7 @@ class SubscriptionQueue:
         self.may_have_more = False  # a scan may find more while this reads
         self.reserved, drops = budget, self._drops
         taken, limit = list(self.taken), PAGE * self.allowed
-        read = partial(_load_page, id=self.target.subscription_id, taken=taken, limit=limit, room=budget)
+        read = partial(_load_page, id=self.receiver.target.subscription_id, taken=taken, limit=limit, room=budget)
         try:
             page = await database.read(read)
             if page is None:
@@ -163,7 +161,7 @@ class SubscriptionQueue:
         """
         if result.is_success is not self._is_told_to_fail:
             return
-        name = f"webhook {self.target.subscription_id} of {code}"
+        name = f"webhook {self.receiver.target.subscription_id} of {code}"
         if result.is_success:
             self._is_told_to_fail = False
             LOG.info("%s is delivered again", name)
@@ -184,7 +182,7 @@ def update_queues(queues: dict[int, SubscriptionQueue], scan: Scan, vault: Vault
         if subscription_id in queues:
             queues[subscription_id].aim(target)
         else:
-            queues[subscription_id] = SubscriptionQueue(scan.company_id, target, vault)
+            queues[subscription_id] = SubscriptionQueue(scan.company_id, open_receiver(target, vault), vault)
     return [queues[subscription_id] for subscription_id in due]
 
 

@@ -62,7 +62,10 @@ RECEIVED: Final = f"""
     WHERE received.subscription_id = ?
 """
 ONE_RECEIVED: Final = f"""
-    SELECT {SHOWN}, received.headers, received.body FROM {SOURCE}
+    SELECT {SHOWN}, received.headers, received.body, (
+        SELECT credentials FROM webhook_subscriptions WHERE id = received.subscription_id
+    )
+    FROM {SOURCE}
     WHERE received.subscription_id = ? AND received.id = ?
 """
 OVER: Final = "SELECT subscription_id FROM webhook_receivers WHERE ends_at <= ?"
@@ -95,9 +98,9 @@ def one_received(tx: Transaction, subscription_id: int, received_id: int) -> dic
     row = tx.row(ONE_RECEIVED, (subscription_id, received_id))
     if row is None:
         return None
-    shown, headers, body = row
+    shown, headers, body, credentials = row
     found, sent = json.loads(shown), json.loads(headers)
-    secret = _secret(tx, tx.value(CREDENTIALS, (subscription_id,)))
+    secret = _secret(tx, credentials)
     has_signed = secret is not None and has_valid_signature(secret, sent, body)
     return {
         **found,
@@ -106,9 +109,6 @@ def one_received(tx: Transaction, subscription_id: int, received_id: int) -> dic
         "body": body.decode(errors="replace"),
         "is_cut": len(body) < found["body_bytes"],
     }
-
-
-CREDENTIALS: Final = "SELECT credentials FROM webhook_subscriptions WHERE id = ?"
 
 
 def _secret(tx: Transaction, credentials: str) -> str | None:
