@@ -201,20 +201,18 @@ class Connector(aiohttp.TCPConnector):
                 break
             connection.close()
         attempt.wire = self._wire(connection.transport, attempt)
-        if attempt.wire is not None:
-            attempt.wire.begin(attempt)
         attempt.phase = Phase.ANSWER
         return connection
 
     def _wire(self, transport: asyncio.Transport | None, attempt: Attempt) -> Connection | None:
-        """None where the connection is lost already."""
+        """The connection, on which the attempt begins; None where it is lost already."""
         if transport is None:
             return None
-        protocol = transport.get_protocol()
-        if isinstance(protocol, Connection):
-            return protocol
-        wire = Connection(transport, cast(asyncio.Protocol, protocol), self._idle, attempt)
-        transport.set_protocol(wire)
+        wire = transport.get_protocol()
+        if not isinstance(wire, Connection):
+            wire = Connection(transport, cast(asyncio.Protocol, wire), self._idle, attempt)
+            transport.set_protocol(wire)
+        wire.begin(attempt)
         return wire
 
     def _new_socket(self, info: tuple[Any, ...]) -> socket.socket:

@@ -118,11 +118,11 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     fields = column_values({name: given[name] for name in store.COLUMNS if name in given})
     values = {**(current or {}), **fields}
     errors: FieldErrors = {}
-    if values["url"] != (current or {}).get("url"):
-        errors |= _named("url", url_errors(values["url"], tx.service(Guard)))
+    if values["url"] != (current or {}).get("url") and (wrong := url_errors(values["url"], tx.service(Guard))):
+        errors["url"] = wrong
     kept, may_stay = None, False
     if current is not None and current["auth_type"] == values["auth_type"]:
-        kept = unsealed(tx, current["credentials"])
+        kept = missing_credentials.opened(tx.service(Vault), current["credentials"])
         # Credentials that cannot be unsealed stay as they are, so that the subscription can still be switched off.
         may_stay = kept is None and all(given.get(name) is None for name in rules.EVERY_CREDENTIAL)
     found, credential_errors = (kept, {}) if may_stay else rules.credentials(values["auth_type"], given, kept)
@@ -137,15 +137,6 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     if found is not None and found != kept:
         values |= {"credentials": tx.service(Vault).seal(dumps(found)), "has_short_secret": rules.is_short(found)}
     return values
-
-
-def _named(name: str, sentences: list[str]) -> FieldErrors:
-    return {name: sentences} if sentences else {}
-
-
-def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
-    """The credentials. None when another installation has sealed them: then they must be sent anew."""
-    return missing_credentials.opened(tx.service(Vault), sealed)
 
 
 @writing(answer="record", returns=Subscription, audited="webhook.switch_on")
@@ -176,7 +167,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
         raise invalid({"secret": [receiver_rules.OWN_SECRET]})
     if current["auth_type"] != "hmac":
         raise invalid({"secret": [f"does not go with auth_type {current['auth_type']}"]})
-    before = unsealed(tx, current["credentials"])
+    before = missing_credentials.opened(tx.service(Vault), current["credentials"])
     if before is None:
         raise invalid(
             {"secret": ["cannot be rotated, because the present one cannot be read; send the new one by PATCH"]}

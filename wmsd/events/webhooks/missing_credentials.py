@@ -52,7 +52,7 @@ MISSING: Final = """
 
 
 def opened(vault: Vault, sealed: str) -> dict[str, Any] | None:
-    """The credentials. None when another key has sealed them."""
+    """The credentials. None when another key has sealed them: then they must be sent anew."""
     text = vault.unseal(sealed)
     return None if text is None else dict(json.loads(text))
 

@@ -9,7 +9,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
-from wmsd.events.webhooks import receiver_rules
+from wmsd.events.webhooks import missing_credentials, receiver_rules
 from wmsd.events.webhooks import store as subscriptions
 from wmsd.events.webhooks.receiver_rules import Answers
 from wmsd.events.webhooks.signing import has_valid_signature
@@ -112,8 +112,7 @@ def one_received(tx: Transaction, subscription_id: int, received_id: int) -> dic
 
 
 def _secret(tx: Transaction, credentials: str) -> str | None:
-    text = tx.service(Vault).unseal(credentials)
-    return None if text is None else json.loads(text)["secret"]
+    return (missing_credentials.opened(tx.service(Vault), credentials) or {}).get("secret")
 
 
 RECEIVING: Final = """
