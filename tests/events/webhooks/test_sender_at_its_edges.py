@@ -9,7 +9,7 @@ from tests.events.webhooks.patient_receivers import name_of, sending
 from tests.support.world import World
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.sqlite import sqlite3
-from wmsd.events.webhooks.deliveries.due_store import DueNow
+from wmsd.events.webhooks.deliveries.due_store import DuePage
 
 
 async def test_a_delivery_whose_result_is_written_while_it_is_loaded_is_not_sent_again(
@@ -24,7 +24,7 @@ async def test_a_delivery_whose_result_is_written_while_it_is_loaded_is_not_sent
 
         async def slow_load(database: Database, action: Any, *rest: Any) -> Any:
             found = await read(database, action, *rest)
-            if "_load" in name_of(action) and not has_read.is_set():
+            if "due_page" in name_of(action) and not has_read.is_set():
                 has_read.set()
                 await may_go_on.wait()
             return found
@@ -49,7 +49,7 @@ async def test_what_cannot_be_loaded_is_loaded_later(world: World, monkeypatch: 
         scene.client.may_answer.set()
         await scene.subscribe()
         await scene.at_rest()
-        read, failures = Database.read, ["_see", "_load"]
+        read, failures = Database.read, ["_see", "due_page"]
 
         async def failing(database: Database, action: Any, *rest: Any) -> Any:
             if failures and failures[0] in name_of(action):
@@ -122,11 +122,10 @@ async def test_what_is_found_while_an_empty_load_ends_is_not_left_lying(
 
         async def slow_load(database: Database, action: Any, *rest: Any) -> Any:
             found = await read(database, action, *rest)
-            if "_load" in name_of(action) and not has_read.is_set():
+            if "due_page" in name_of(action) and not has_read.is_set():
                 has_read.set()
                 await may_go_on.wait()
-                target, _ = found
-                return target, DueNow([], is_all=True)
+                return DuePage(found.target, [], is_all=True)
             return found
 
         monkeypatch.setattr(Database, "read", slow_load)
@@ -150,7 +149,7 @@ async def test_what_is_loaded_while_it_is_switched_off_is_not_sent(
 
         async def slow_load(database: Database, action: Any, *rest: Any) -> Any:
             found = await read(database, action, *rest)
-            if "_load" in name_of(action) and not has_read.is_set():
+            if "due_page" in name_of(action) and not has_read.is_set():
                 has_read.set()
                 await may_go_on.wait()
             return found

@@ -37,8 +37,8 @@ async def test_large_bodies_are_loaded_a_few_at_a_time(world: World, monkeypatch
 
         async def seen(database: Database, action: Any, *rest: Any) -> Any:
             found = await read(database, action, *rest)
-            if found and "_load" in name_of(action):
-                loaded.append([len(due.body) for due in found[1].found])
+            if found and "due_page" in name_of(action):
+                loaded.append([len(due.body) for due in found.found])
             return found
 
         monkeypatch.setattr(subscription_queue, "LARGEST_PAGE", 1000)

@@ -89,7 +89,7 @@ async def test_a_test_event_says_that_the_service_is_short(hooks: Hooks) -> None
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize("place", ["_see", "_load", "record"])
+@pytest.mark.parametrize("place", ["_see", "due_page", "record"])
 async def test_whatever_goes_wrong_in_a_file_is_tried_again(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: str, error: Exception
 ) -> None:
@@ -161,7 +161,7 @@ async def test_a_task_that_cannot_begin_leaves_nothing_waiting(
         assert not is_busy(scene.sender)
 
 
-@pytest.mark.parametrize("place", ["_see", "_load"])
+@pytest.mark.parametrize("place", ["_see", "due_page"])
 async def test_a_file_that_never_answers_holds_up_no_other_for_long(
     world: World, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from wmsd.base.vault import Vault
 from wmsd.db.engine.database import Database
-from wmsd.events.webhooks.deliveries.due_store import Due, DueNow, Target
+from wmsd.events.webhooks.deliveries.due_store import Due, DuePage, Target
 from wmsd.events.webhooks.deliveries.results_store import Result
 from wmsd.events.webhooks.sending.attempt import open_receiver
 from wmsd.events.webhooks.sending.due_scanner import Scan
@@ -22,10 +22,10 @@ class File:
         self.due = due
         self.meanwhile = meanwhile
 
-    async def read(self, action: Any) -> tuple[Target, DueNow]:
+    async def read(self, action: Any) -> DuePage:
         taken = action.keywords["taken"]
         self.meanwhile()
-        return TARGET, DueNow([due for due in self.due if due.id not in taken], is_all=True)
+        return DuePage(TARGET, [due for due in self.due if due.id not in taken], is_all=True)
 
 
 def due(id: int) -> Due:

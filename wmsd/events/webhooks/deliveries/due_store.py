@@ -38,11 +38,6 @@ def target(tx: Transaction, subscription_id: int) -> Target | None:
     return None if row is None else Target(*row)
 
 
-def target_of_active(tx: Transaction, subscription_id: int) -> Target | None:
-    row = tx.row(TARGET_OF_ACTIVE, (subscription_id,))
-    return None if row is None else Target(*row)
-
-
 OUTLOOKS: Final = f"""
     SELECT {TARGET}, {SENDS} AND EXISTS (
         SELECT 1 FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at <= :now
@@ -109,16 +104,23 @@ DUE_NOW: Final = f"""
 ONE: Final = f"{DUE} WHERE delivery.id = ?"
 
 
-class DueNow(NamedTuple):
+class DuePage(NamedTuple):
+    """Some of what is to be sent to the target now. `is_all`: there is no more than that."""
+
+    target: Target
     found: list[Due]
     is_all: bool
 
 
-def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int, room: int) -> DueNow:
-    """The subscription's deliveries to send now that are not taken yet, the longest due first.
+def due_page(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int, room: int) -> DuePage | None:
+    """The subscription's deliveries to send now that are not taken yet, the longest due first. None when it is
+    switched off or deleted.
 
     `room`: stops once the bodies have that many characters.
     """
+    target = tx.row(TARGET_OF_ACTIVE, (subscription_id,))
+    if target is None:
+        return None
     given = {
         "subscription_id": subscription_id,
         "now": now_in_milliseconds(tx),
@@ -131,7 +133,7 @@ def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int,
         room -= len(found[-1].body or "")
         if room <= 0:
             break
-    return DueNow(found, is_all=room > 0 and len(found) < limit)
+    return DuePage(Target(*target), found, is_all=room > 0 and len(found) < limit)
 
 
 QUEUE_TEST: Final = """

@@ -12,9 +12,8 @@ from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
 from wmsd.base.vault import Vault
 from wmsd.db.engine.database import Database
-from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks.deliveries import due_store
-from wmsd.events.webhooks.deliveries.due_store import Due, DueNow, Target
+from wmsd.events.webhooks.deliveries.due_store import Due, Target
 from wmsd.events.webhooks.deliveries.results_store import Result
 from wmsd.events.webhooks.rules import GONE
 from wmsd.events.webhooks.sending.attempt import Receiver, open_receiver
@@ -86,28 +85,25 @@ class SubscriptionQueue:
         self.may_have_more = False  # a scan may find more while this reads
         self.reserved, drops = budget, self._drops
         taken, limit = list(self.taken), PAGE * self.allowed
-        read = partial(_load_page, id=self.receiver.target.subscription_id, taken=taken, limit=limit, room=budget)
+        subscription_id = self.receiver.target.subscription_id
+        read = partial(due_store.due_page, subscription_id=subscription_id, taken=taken, limit=limit, room=budget)
         try:
             page = await database.read(read)
             if page is None:
-                self.drop()  # switched off or deleted
+                self.drop()
                 return
-            target, (found, is_all) = page
-            lost = [due.id for due in found if due.body is None]
+            lost = [due.id for due in page.found if due.body is None]
             if lost:
                 because = "Its event is no longer kept."
                 await database.write(lambda tx: due_store.skip(tx, lost, because))
             if self._drops == drops:
-                self.aim(target)
-                self._add(due for due in found if due.body is not None)
-                self.may_have_more |= not is_all
+                self.aim(page.target)
+                self.ready = deque(due for due in page.found if due.body is not None)
+                self.size = sum(map(_size, self.ready))
+                self.taken.update(due.id for due in self.ready)
+                self.may_have_more |= not page.is_all
         finally:
             self.reserved = 0
-
-    def _add(self, found: Iterable[Due]) -> None:
-        self.ready = deque(found)
-        self.size = sum(map(_size, self.ready))
-        self.taken.update(due.id for due in self.ready)
 
     def drop(self) -> None:
         """What is ready, or is being loaded, is not sent now; it stays due."""
@@ -190,11 +186,6 @@ def page_budget(queues: Iterable[SubscriptionQueue]) -> int:
     """Of the next page of one of a company's queues, in characters of bodies."""
     taken = sum(queue.size + queue.reserved for queue in queues)
     return max(min(LARGEST_PAGE, LARGEST_OF_COMPANY - taken), 0)
-
-
-def _load_page(tx: Transaction, id: int, taken: list[int], limit: int, room: int) -> tuple[Target, DueNow] | None:
-    target = due_store.target_of_active(tx, id)
-    return None if target is None else (target, due_store.due(tx, id, taken, limit, room))
 
 
 def _size(due: Due) -> int:
