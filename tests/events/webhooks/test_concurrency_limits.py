@@ -1,7 +1,7 @@
 """How many attempts are under way at a time."""
 
 import asyncio
-from contextlib import ExitStack
+from contextlib import closing
 
 from wmsd.events.webhooks.sending.throttle import (
     IN_TOTAL,
@@ -9,12 +9,13 @@ from wmsd.events.webhooks.sending.throttle import (
     PER_HOST,
     ConcurrencyLimits,
     Lane,
+    Slot,
 )
 
 
-async def taken(limits: ConcurrencyLimits, lanes: list[Lane]) -> list[ExitStack]:
+async def taken(limits: ConcurrencyLimits, lanes: list[Lane]) -> list[Slot]:
     """The slots that there are at once for these; those that have to wait give up."""
-    slots = [ExitStack() for _ in lanes]
+    slots = [Slot() for _ in lanes]
     tasks = [asyncio.create_task(limits.take(slot, lane)) for slot, lane in zip(slots, lanes, strict=True)]
     _, waiting = await asyncio.wait(tasks, timeout=0.01)
     for slot, task in zip(slots, tasks, strict=True):
@@ -47,7 +48,7 @@ async def test_a_slot_that_is_given_back_is_for_who_waits_the_longest() -> None:
     got: list[int] = []
 
     async def take(number: int) -> None:
-        with ExitStack() as slot:
+        with closing(Slot()) as slot:
             await limits.take(slot, lane)
             got.append(number)
 

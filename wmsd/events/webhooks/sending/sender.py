@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ from wmsd.events.webhooks.sending.due_scanner import (
 )
 from wmsd.events.webhooks.sending.recorder import Recorder
 from wmsd.events.webhooks.sending.subscription_queue import SubscriptionQueue, page_budget, update_queues
-from wmsd.events.webhooks.sending.throttle import ConcurrencyLimits, Throttle
+from wmsd.events.webhooks.sending.throttle import ConcurrencyLimits, Slot, Throttle
 from wmsd.http_client.lazy_client import LazyClient
 
 LOG = logging.getLogger("wmsd.webhooks")
@@ -188,7 +188,7 @@ class Sender:
 
     async def _send(self, queue: SubscriptionQueue) -> None:
         """A task of a subscription: sends one delivery after the other, as long as there are some."""
-        with self._trying(queue.company_id, CANNOT_SEND, queue), ExitStack() as slot:
+        with self._trying(queue.company_id, CANNOT_SEND, queue), closing(Slot()) as slot:
             while (due := await self._next(queue, slot)) is not None:
                 try:
                     self._send_more(queue)
@@ -197,7 +197,7 @@ class Sender:
                     queue.give_back(due)
                     raise
 
-    async def _next(self, queue: SubscriptionQueue, slot: ExitStack) -> Due | None:
+    async def _next(self, queue: SubscriptionQueue, slot: Slot) -> Due | None:
         """Waits until one more may begin: of a subscription's tasks one at a time, the others end meanwhile."""
         if queue.waiting is not None:
             return None
@@ -230,9 +230,9 @@ class Sender:
                 await queue.load(database, page_budget(self._queues[queue.company_id].values()))
             self._complaints.over(CANNOT_LOAD.format(queue.company_id))
 
-    async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: ExitStack) -> None:
+    async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: Slot) -> None:
         """One delivery, from its slot to its result, which is handed on to be recorded."""
-        with slot:
+        with closing(slot):
             company = (await self._companies()).get(queue.company_id)
             if company is None or company.sends_nothing or off_because(company) is not None:
                 queue.give_back(due)

@@ -8,7 +8,6 @@ import asyncio
 import time
 from asyncio import Semaphore
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -34,6 +33,15 @@ class Lane(NamedTuple):
     host: str
 
 
+class Slot(list[Semaphore]):
+    """One of each limit, once it is taken. An `ExitStack` would do, but for 2 µs more with each delivery."""
+
+    def close(self) -> None:
+        """Gives them back."""
+        while self:
+            self.pop().release()
+
+
 class ConcurrencyLimits:
     def __init__(self) -> None:
         self._in_total = {is_proven: Semaphore(IN_TOTAL) for is_proven in (True, False)}
@@ -41,7 +49,7 @@ class ConcurrencyLimits:
         self._of_host: WeakValueDictionary[Lane, Semaphore] = WeakValueDictionary()
         """As long as somebody holds them or waits for them."""
 
-    async def take(self, slot: ExitStack, lane: Lane) -> None:
+    async def take(self, slot: Slot, lane: Lane) -> None:
         """Waits for one of each limit, which closing the slot gives back; first come, first served. Who waits for
         its own host takes nothing from others: the narrowest limit is the first.
         """
@@ -52,7 +60,7 @@ class ConcurrencyLimits:
             self._in_total[lane.is_proven],
         ):
             await limit.acquire()
-            slot.callback(limit.release)
+            slot.append(limit)
 
 
 class Throttle:
