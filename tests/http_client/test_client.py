@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,13 @@ BODY = b'{"event":"stock.updated"}'
 @pytest.fixture
 async def client(authority: Authority) -> AsyncIterator[GuardedClient]:
     scripted = ScriptedNames(receiver_test=[["127.0.0.1"]])
-    async with GuardedClient(LISTED, str(authority.ca_file), resolver=scripted.resolver) as opened:
+    async with aclosing(GuardedClient(LISTED, str(authority.ca_file), resolver=scripted.resolver)) as opened:
         yield opened
 
 
 @pytest.fixture
 async def hasty(authority: Authority) -> AsyncIterator[GuardedClient]:
-    async with GuardedClient(LISTED, str(authority.ca_file), DEADLINE) as opened:
+    async with aclosing(GuardedClient(LISTED, str(authority.ca_file), DEADLINE)) as opened:
         yield opened
 
 
@@ -214,7 +215,7 @@ async def test_an_address_is_looked_for_in_the_certificate_too(
 
 
 async def test_without_ca_file_the_private_authority_is_not_known(receivers: Receivers) -> None:
-    async with GuardedClient(LISTED, deadline=2) as client:
+    async with aclosing(GuardedClient(LISTED, deadline=2)) as client:
         found = await client.post(receivers.url("/200", "good"), HEADERS, BODY)
     assert "webhooks.ca_file" in (found.error or "")
 
@@ -224,7 +225,7 @@ async def test_a_ca_file_that_cannot_be_read(receivers: Receivers, tmp_path: Pat
     ca_file = tmp_path / "secret-name.pem"
     if content is not None:
         ca_file.write_text(content)
-    async with GuardedClient(LISTED, str(ca_file), deadline=2) as client:
+    async with aclosing(GuardedClient(LISTED, str(ca_file), deadline=2)) as client:
         found = await client.post(receivers.url("/200", "good"), HEADERS, BODY)
     assert found.error == "The file of webhooks.ca_file cannot be read as certificates in PEM."
 
@@ -347,7 +348,7 @@ async def test_proxies_and_netrc_of_the_environment_are_not_asked(
             monkeypatch.setenv(name.lower(), proxy.url(""))
         monkeypatch.setenv("NETRC", str(netrc))
         monkeypatch.delenv("NO_PROXY", raising=False)
-        async with GuardedClient(LISTED, str(authority.ca_file)) as client:
+        async with aclosing(GuardedClient(LISTED, str(authority.ca_file))) as client:
             for asked in (receiver, secure):
                 assert (await client.post(asked.url(), HEADERS, BODY)).is_success
                 assert "authorization" not in asked.received[0].headers

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import aclosing
 from ipaddress import ip_address
 from threading import Event
 
@@ -37,7 +38,7 @@ BODY = b'{"event":"stock.updated"}'
     ],
 )
 async def test_names_that_are_not_found(error: Exception, sentence: str) -> None:
-    async with GuardedClient(LISTED, resolver=ScriptedNames(a_test=[error]).resolver) as client:
+    async with aclosing(GuardedClient(LISTED, resolver=ScriptedNames(a_test=[error]).resolver)) as client:
         assert (await client.post("https://a.test/", HEADERS, BODY)).error == sentence
 
 
@@ -60,7 +61,7 @@ async def test_nobody_is_told_what_a_name_leads_to_nor_whether_there_is_such_a_n
     known: dict[str, list[Saying]] = {name: [addresses] for name, addresses in INNER.items()}
     guard = Guard(["127.0.0.0/8"], allow_http=True)
     hosts = [name.replace("_", ".") for name in INNER]
-    async with GuardedClient(guard, resolver=ScriptedNames(**known).resolver) as client:
+    async with aclosing(GuardedClient(guard, resolver=ScriptedNames(**known).resolver)) as client:
         for host in (*hosts, "unknown.lan"):
             for _ in range(3):
                 answer = await client.post(f"http://{host}/", HEADERS, BODY)
@@ -73,7 +74,7 @@ async def test_nobody_is_told_what_a_name_leads_to_nor_whether_there_is_such_a_n
 
 
 async def test_an_address_that_was_written_in_the_url_is_named() -> None:
-    async with GuardedClient(Guard()) as client:
+    async with aclosing(GuardedClient(Guard())) as client:
         answer = await client.post("https://10.0.0.5/", HEADERS, BODY)
     assert answer.error == "10.0.0.5 is a private address; webhooks.allow_networks does not list its network."
 
@@ -82,7 +83,7 @@ async def test_a_name_server_that_hangs_holds_up_nobody_else() -> None:
     never = Event()
     hanging: dict[str, list[Saying]] = {f"a{number}_slow_test": [never] for number in range(MOST_OF_ZONE + 4)}
     scripted = ScriptedNames(receiver_test=[["127.0.0.1"]], **hanging)
-    async with Receiver() as receiver, GuardedClient(LISTED, "", 2.0, scripted.resolver) as client:
+    async with Receiver() as receiver, aclosing(GuardedClient(LISTED, "", 2.0, scripted.resolver)) as client:
         slow = [
             asyncio.create_task(client.post(f"https://a{number}.slow.test/", HEADERS, BODY))
             for number in range(MOST_OF_ZONE + 4)
@@ -110,7 +111,7 @@ async def test_the_dead_name_server_of_one_company_holds_up_no_other(hanging: li
     never = Event()
     known: dict[str, list[Saying]] = {host.replace(".", "_"): [never] for host in hanging}
     scripted = ScriptedNames(receiver_co_uk=[["127.0.0.1"]], **known)
-    async with Receiver() as receiver, GuardedClient(LISTED, "", 2.0, scripted.resolver) as client:
+    async with Receiver() as receiver, aclosing(GuardedClient(LISTED, "", 2.0, scripted.resolver)) as client:
         slow = [asyncio.create_task(client.post(f"https://{host}/", HEADERS, BODY, party=1)) for host in hanging]
         while len(scripted.asked) < most:  # noqa: ASYNC110  # nothing tells of it
             await asyncio.sleep(0.01)
@@ -126,7 +127,7 @@ async def test_the_dead_name_server_of_one_company_holds_up_no_other(hanging: li
 async def test_a_name_is_asked_for_once_at_a_time() -> None:
     never = Event()
     scripted = ScriptedNames(a_test=[never])
-    async with GuardedClient(LISTED, "", 1.0, scripted.resolver) as client:
+    async with aclosing(GuardedClient(LISTED, "", 1.0, scripted.resolver)) as client:
         await asyncio.gather(*(client.post("https://a.test/", HEADERS, BODY) for _ in range(20)))
     assert scripted.asked == ["a.test"]
     never.set()
@@ -135,11 +136,12 @@ async def test_a_name_is_asked_for_once_at_a_time() -> None:
 def test_a_lookup_that_hangs_does_not_hold_up_the_end_of_the_process() -> None:
     program = """
 import asyncio, time
+from contextlib import aclosing
 from wmsd.http_client.client import GuardedClient
 from wmsd.http_client.guard import Guard
 from wmsd.http_client.dns_resolver import DnsResolver
 async def main():
-    async with GuardedClient(Guard(), "", 0.1, DnsResolver(lambda host: time.sleep(30))) as client:
+    async with aclosing(GuardedClient(Guard(), "", 0.1, DnsResolver(lambda host: time.sleep(30)))) as client:
         print((await client.get("https://a.test/", {})).error)
 asyncio.run(main())
 """

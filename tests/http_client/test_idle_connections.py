@@ -1,6 +1,7 @@
 """Connections that are kept for the next request: not many, and not for long."""
 
 import asyncio
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ async def test_no_more_idle_connections_are_kept_than_there_is_room_for(monkeypa
     monkeypatch.setattr(connector, "MOST_KEPT", 3)
     known: dict[str, list[Saying]] = {f"a{number}_test": [["127.0.0.1"]] for number in range(20)}
     resolver = ScriptedNames(**known).resolver
-    async with Receiver() as receiver, GuardedClient(LISTED, resolver=resolver) as client:
+    async with Receiver() as receiver, aclosing(GuardedClient(LISTED, resolver=resolver)) as client:
         before = open_files()
         for number in range(20):
             assert (await client.post(receiver.url(host=f"a{number}.test"), {}, b"{}")).is_success
@@ -36,7 +37,7 @@ async def test_idle_connections_are_not_kept_for_long(
     monkeypatch.setattr(connector, "KEEP_SECONDS", 0.05)
     async with (
         Receiver(tls=authority.server_context()) as receiver,
-        GuardedClient(LISTED, str(authority.ca_file)) as client,
+        aclosing(GuardedClient(LISTED, str(authority.ca_file))) as client,
     ):
         before = open_files()
         assert (await client.post(receiver.url(), HEADERS, BODY)).is_success

@@ -8,8 +8,7 @@ import ssl
 import time
 from collections.abc import Mapping
 from functools import lru_cache
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from yarl import URL
 
@@ -52,8 +51,7 @@ FRAMING: Final = frozenset(
 
 
 class GuardedClient:
-    """Made within a loop, and closed at the end, as by `async with`. It follows no redirect, keeps no cookie and
-    asks no proxy.
+    """Made within a loop, and closed at the end. It follows no redirect, keeps no cookie and asks no proxy.
 
     Idle connections are kept for a moment; each was judged when it was dialled.
     """
@@ -79,15 +77,7 @@ class GuardedClient:
         self._kept = self._session(keeps=True)
         self._fresh = self._session(keeps=False)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         await self._fresh.close()
         await self._kept.close()
 

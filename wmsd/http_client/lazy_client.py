@@ -44,4 +44,4 @@ class LazyClient:
     async def close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            await client.close()
+            await client.aclose()

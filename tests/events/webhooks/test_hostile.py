@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 
 import pytest
 
@@ -76,7 +77,7 @@ async def all_of(client: GuardedClient, urls: Sequence[str]) -> list[Answer]:
 async def test_no_hostile_url_reaches_the_canary(canary: Canary, guard: str) -> None:
     urls = hostile_urls(canary.port)
     assert len(urls) >= 300
-    async with GuardedClient(GUARDS[guard], deadline=1, resolver=names().resolver) as client:
+    async with aclosing(GuardedClient(GUARDS[guard], deadline=1, resolver=names().resolver)) as client:
         for url, found in zip(urls, await all_of(client, urls), strict=True):
             assert (found.status, found.is_success) == (None, False), url
             assert found.error, url
@@ -88,7 +89,7 @@ async def test_no_hostile_url_reaches_the_canary(canary: Canary, guard: str) -> 
 async def test_the_canary_can_be_reached(canary: Canary) -> None:
     _, writer = await asyncio.open_connection("127.0.0.1", canary.port)
     writer.close()
-    async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)) as client:
+    async with aclosing(GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT))) as client:
         assert (await client.post(canary.url(), {}, b"{}")).is_success
     assert canary.connections == 2
 
@@ -100,7 +101,7 @@ async def test_without_the_guard_they_reach_it(canary: Canary, monkeypatch: pyte
     urls += [f"http://{name}:{canary.port}/" for name in ("loopback.test", "mapped.test", "localhost")]
     scripted = names()
     scripted.say("localhost", [["127.0.0.1"]])
-    async with GuardedClient(Blind(allow_http=True), deadline=5, resolver=scripted.resolver) as client:
+    async with aclosing(GuardedClient(Blind(allow_http=True), deadline=5, resolver=scripted.resolver)) as client:
         reached = [found for found in await all_of(client, urls) if found.is_success]
     assert len(reached) >= 15
 
@@ -109,7 +110,7 @@ async def test_without_the_guard_they_reach_it(canary: Canary, monkeypatch: pyte
 async def test_redirects_are_answers(canary: Canary, status: int) -> None:
     async with (
         Receiver() as receiver,
-        GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)) as client,
+        aclosing(GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT))) as client,
     ):
         for target in (canary.url(), canary.url().removeprefix("http:"), "http://169.254.169.254/", "file:///etc"):
             found = await client.post(receiver.url(f"/{status}?{target}"), {}, b"{}")
@@ -122,7 +123,7 @@ async def test_rebinding_between_the_check_and_the_dial(canary: Canary) -> None:
     scripted = ScriptedNames(rebinding_test=[["127.0.0.2"], ["127.0.0.1"], ["127.0.0.2", "127.0.0.1"]])
     guard = Guard(["127.0.0.2/32"], allow_http=True, allow_ports=ANY_PORT)
     url = f"http://rebinding.test:{canary.port}/"
-    async with GuardedClient(guard, deadline=1, resolver=scripted.resolver) as client:
+    async with aclosing(GuardedClient(guard, deadline=1, resolver=scripted.resolver)) as client:
         first, second, third = [await client.post(url, {}, b"{}") for _ in range(3)]
     assert first.error == f"rebinding.test refused the connection at port {canary.port}."
     for found in (second, third):
@@ -133,7 +134,7 @@ async def test_rebinding_between_the_check_and_the_dial(canary: Canary) -> None:
 async def test_the_own_port_is_never_dialled(canary: Canary) -> None:
     guard = Guard(["127.0.0.1/32"], allow_http=True, own_ports=[canary.port], allow_ports=ANY_PORT)
     scripted = ScriptedNames(own_test=[["127.0.0.1"]])
-    async with GuardedClient(guard, resolver=scripted.resolver) as client:
+    async with aclosing(GuardedClient(guard, resolver=scripted.resolver)) as client:
         found = await client.post(f"http://127.0.0.1:{canary.port}/", {}, b"{}")
         assert found.error == f"127.0.0.1 at port {canary.port} is this service itself."
         found = await client.post(f"http://own.test:{canary.port}/", {}, b"{}")
@@ -145,7 +146,7 @@ async def test_no_port_is_dialled_that_is_not_listed(canary: Canary) -> None:
     """Neither by its address nor by a name; nor where only the socket's maker looks."""
     listed = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=[80, f"{canary.port + 1}-65535"])
     scripted = ScriptedNames(lan_test=[["127.0.0.1"]])
-    async with GuardedClient(listed, resolver=scripted.resolver) as client:
+    async with aclosing(GuardedClient(listed, resolver=scripted.resolver)) as client:
         for host in ("127.0.0.1", "lan.test"):
             found = await client.post(f"http://{host}:{canary.port}/", {}, b"{}")
             assert "webhooks.allow_ports" in (found.error or "")
@@ -170,7 +171,7 @@ async def test_no_port_is_dialled_that_is_not_listed(canary: Canary) -> None:
 )
 async def test_no_header_changes_what_is_sent(canary: Canary, name: str, value: str) -> None:
     assert header_errors({name: value}) != {}
-    async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)) as client:
+    async with aclosing(GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT))) as client:
         with pytest.raises(ValueError, match="must not be sent"):
             await client.post(canary.url(), {name: value}, b"{}")
     assert canary.connections == 0
@@ -180,6 +181,6 @@ async def test_one_request_is_one_request(canary: Canary) -> None:
     """A body that looks like a second request is a body."""
     body = b"{}\r\nGET /admin HTTP/1.1\r\nHost: a\r\n\r\n"
     canary.script.append(answer())
-    async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)) as client:
+    async with aclosing(GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT))) as client:
         assert (await client.post(canary.url(), {}, body)).is_success
     assert [(received.path, received.body) for received in canary.received] == [("/200", body)]

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import logging
 import socket
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -201,7 +202,7 @@ async def test_an_attempt_in_a_shortage_raises_and_the_next_one_succeeds(
     guard = Guard(["127.0.0.1/32"], allow_ports=ANY_PORT)
     resolver = ScriptedNames(receiver_test=[["127.0.0.1"]]).resolver
     url = receivers.url("/200", "good", "receiver.test")
-    async with GuardedClient(guard, str(authority.ca_file), resolver=resolver) as client:
+    async with aclosing(GuardedClient(guard, str(authority.ca_file), resolver=resolver)) as client:
         with shortage():
             for _ in range(3):
                 with pytest.raises(Problem, match="lacks files, threads or memory"):

@@ -1,18 +1,15 @@
 """Writes down what came of attempts, in groups: what comes back while one is written is in the next."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Final
 
 from wmsd.base.repeated_failures import RepeatedFailures
-from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.events.webhooks.deliveries import results_store
 from wmsd.events.webhooks.deliveries.results_store import Result
 
-LOG = logging.getLogger("wmsd.webhooks")
 MOST_UNWRITTEN: Final = 512
 """Results of a company that are not written down yet: beyond it nothing more is sent. A crash sends them again."""
 AGAIN_SECONDS: Final = 1.0
@@ -21,12 +18,12 @@ GATHERING_SECONDS: Final = 0.025
 
 
 class Recorder:
-    def __init__(self, files: CompanyFiles) -> None:
+    def __init__(self, files: CompanyFiles, complaints: RepeatedFailures) -> None:
         self._files = files
         self._unwritten: dict[int, list[Result]] = {}
         """By company, as long as somebody iterates over `groups`, or is about to."""
         self._has_written = asyncio.Event()
-        self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
+        self._complaints = complaints
 
     async def catch_up(self, company_id: int) -> None:
         """Waits until so much is written down that more may be sent for this company."""

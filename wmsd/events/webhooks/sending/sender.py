@@ -95,7 +95,8 @@ class Sender:
         self._clock = clock
         self._throttle = Throttle(answered)
         self._limits = ConcurrencyLimits()
-        self._recorder = Recorder(files)
+        self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
+        self._recorder = Recorder(files, self._complaints)
         self._scanner = DueScanner(
             files=files,
             companies=companies,
@@ -108,7 +109,6 @@ class Sender:
         """By company and subscription."""
         self._scanning, self._sending, self._recording = Tasks(), Tasks(), Tasks()
         self._is_running = False
-        self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
 
     # --- its life -----------------------------------------------------------------------------------------------
 

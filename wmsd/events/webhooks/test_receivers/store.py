@@ -80,9 +80,8 @@ def insert_receiver(tx: Transaction, subscription_id: int, answers: Answers) -> 
     tx.execute(MAKE, (subscription_id, answers, timestamps.to_text(tx.now + receiver_rules.LASTS)))
 
 
-def change(tx: Transaction, subscription_id: int, answers: Answers) -> bool:
-    """Answers whether there is such a receiver."""
-    return tx.execute(CHANGE, (answers, subscription_id)).rowcount > 0
+def change(tx: Transaction, subscription_id: int, answers: Answers) -> None:
+    tx.execute(CHANGE, (answers, subscription_id))
 
 
 def one(tx: Transaction, subscription_id: int) -> dict[str, Any] | None:
