@@ -14,7 +14,7 @@ from wmsd.events.webhooks.actions import writing
 from wmsd.events.webhooks.deliveries.schema import Delivery
 from wmsd.events.webhooks.rules import off_because
 from wmsd.events.webhooks.sending.sender import Sender
-from wmsd.events.webhooks.sending.test_event import try_test
+from wmsd.events.webhooks.sending.test_event import send_test
 from wmsd.http_client.lazy_client import LazyClient
 from wmsd.installation.open_installation import Installation
 from wmsd.server.missing_credentials import note_missing
@@ -61,7 +61,7 @@ async def test_webhook(
     Sends one event `webhook.test` on the same path as all others, even if the subscription is off. The answer is
     its delivery with the one attempt. The request waits for the receiver, up to 10 seconds.
     """
-    note = await try_test(database, service.client, service.clock, id, company)
+    note = await send_test(database, service.client, service.clock, id, company)
     if note is None:
         raise not_found("webhook")
     return lambda tx: _shown(note(tx))

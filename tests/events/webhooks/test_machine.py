@@ -243,7 +243,9 @@ class WebhooksMachine(WatchedSender):
             else:
                 client = cast(LazyClient, Client(self.world, self.client.manners))
                 company = (await self.installation.access.companies())[self.world.company]
-                await send_test(database, client, self.world.clock, chosen.id, company)
+                note_result = await send_test(database, client, self.world.clock, chosen.id, company)
+                assert note_result is not None
+                await database.write(note_result)
                 chosen.finish(delivery, manner, self.now, self.now)
             await self.settle()
 

@@ -306,7 +306,10 @@ async def test_a_test_by_the_command_line_arrives_too(scene: Scene) -> None:
     await scene.make()
     installation = scene.world.installation
     company = (await installation.access.companies())[scene.world.company]
-    sent = await send_test(await scene.world.database(), new_client(installation), installation.clock, 1, company)
+    database = await scene.world.database()
+    note_result = await send_test(database, new_client(installation), installation.clock, 1, company)
+    assert note_result is not None
+    sent = await database.write(note_result)
     assert sent is not None
     assert json.loads(sent.json)["status"] == "delivered"
     assert [each["event"] for each in (await scene.shown())["received"]] == ["webhook.test"]

@@ -23,23 +23,9 @@ async def send_test(
     clock: Clock,
     subscription_id: int,
     company: Company,
-) -> Record | None:
-    """Sends a test event. Returns its delivery with the answer; None when there is no such subscription.
-
-    It is sent once, even if the subscription is off.
-    """
-    note = await try_test(database, client, clock, subscription_id, company)
-    return None if note is None else await database.write(note)
-
-
-async def try_test(
-    database: Database,
-    client: LazyClient,
-    clock: Clock,
-    subscription_id: int,
-    company: Company,
 ) -> Callable[[Transaction], Record | None] | None:
-    """As `send_test`, but returns the last unit of work, which writes the result, instead of running it.
+    """Sends a test event once, even if the subscription is off. Returns the unit of work that is still to be done:
+    it writes the result, and gives the delivery with the answer. None when there is no such subscription.
 
     Raises Problem (409) when its credentials are missing.
     """

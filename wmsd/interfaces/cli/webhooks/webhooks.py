@@ -101,7 +101,8 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
         check_is_on(company)
         client = new_client(installation)
         try:
-            sent = await send_test(database, client, installation.clock, webhook, company)
+            note_result = await send_test(database, client, installation.clock, webhook, company)
+            sent = None if note_result is None else await database.write(note_result)
         finally:
             await client.close()
         if sent is None:
