@@ -24,7 +24,8 @@ KILLED = """
 import functools, inspect, os, sys
 from wmsd.maintenance.company_moves import delete as deleting
 step, when = sys.argv.pop(1), sys.argv.pop(1)
-done = getattr(deleting, step)
+owner = deleting.Deletion if hasattr(deleting.Deletion, step) else deleting
+done = getattr(owner, step)
 def exits(*given):
     if when == "before":
         os._exit(9)
@@ -35,7 +36,7 @@ def exits(*given):
         await result
         os._exit(9)
     return wait()
-setattr(deleting, step, exits)
+setattr(owner, step, exits)
 from wmsd.interfaces.cli.main import main
 main()
 """

@@ -110,7 +110,7 @@ def test_a_deletion_that_cannot_write_its_archive_leads_here(home: Home, damage:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("step", ["close_as_it_is", "rows_of", "end", "remove_files"])
+@pytest.mark.parametrize("step", ["close_as_it_is", "rows", "end", "remove_files"])
 def test_one_that_is_killed_loses_no_file_and_goes_on(home: Home, step: str, when: str) -> None:
     path = company_file(home)
     cut(path)

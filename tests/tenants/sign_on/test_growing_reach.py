@@ -390,7 +390,7 @@ async def test_what_waits_for_a_company_that_is_deleted_waits_no_more(tmp_path: 
         await stage.change(ROOT, company_codes=BOTH)
         installation = stage.world.installation
         company = (await installation.access.companies())[OTHER]
-        await installation.platform.write(lambda tx: deletion_store.end(tx, company, None, None, 0))
+        await installation.platform.write(lambda tx: deletion_store.end(tx, company))
         root = stage.admins[ROOT]
         assert "New rights wait" not in (await root.get(f"/admin/users/{await id_of(root, BOB)}")).text
         assert "new rights" not in (await held.session.get("/today")).text

@@ -1,81 +1,155 @@
 """Deletes a company for good, with an archive first. It is for the command line, as it takes as long as a copy.
 
-Whatever cuts it off loses nothing: the company goes from the platform only when the archive is on the disk, and
-nothing is written to its file from the moment on at which the archive is begun. Whoever deletes it again goes on
-where it was cut off.
+Whatever cuts it off loses nothing: the company goes from the platform only when its archive is on the disk, or its
+file is aside, and nothing is written to the file from the first step on. Whoever deletes it again goes on where it
+was cut off.
 """
 
 import json
 import os
 import shutil
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Protocol, TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.machine.private_files import new_private, new_private_folder
 from wmsd.contract.context import Company
-from wmsd.data_folder.file_swap import swap, sync, with_sides
+from wmsd.data_folder.file_swap import Rename, swap, sync, with_sides
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Loan
-from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
-from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError, is_damage
 from wmsd.db.files.other_users import check_unused
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.file_states import FromFolder
 from wmsd.maintenance.backups.folder import BackupFolder, name_of_company
 from wmsd.maintenance.company_moves import deletion_store
+from wmsd.maintenance.company_moves.deletion_store import Begun, Left
 from wmsd.maintenance.company_moves.export_import import Subject, export_company, subject_of
-from wmsd.tenants.accounts import token_store
+from wmsd.tenants.companies import store as companies
 
 ASIDE: Final = "deleted"
 ROWS: Final = "platform.json"
 LONG_SECONDS: Final = 600.0
+WITHOUT: Final = (
+    "Restore it from a backup, or delete the company with --without-archive: that says first what is lost."
+)
+Result = TypeVar("Result")
 
 
-class Leaving(NamedTuple):
-    """A company that is being deleted, and what is written of it."""
+class OnPlatform(Protocol):
+    """Opens the installation for a piece of work. A server lends platform.db only: it has closed the company's
+    file.
+    """
 
-    subject: Subject
-    rows: bytes
-
-
-async def begin(installation: Installation, code: str) -> deletion_store.Begun:
-    """Nobody is served the company from now on."""
-    return await installation.platform.write(lambda tx: deletion_store.begin(tx, code))
+    def __call__(self, work: Callable[[Installation], Awaitable[Result]], /) -> Result: ...
 
 
-def close(folder: DataFolder, loan: Loan | None, company: Company) -> None:
-    """The server closes the file; without one, nobody else may have it. Raises StorageError."""
-    if loan is None:
-        check_unused(folder.companies / f"{company.id}.db")
-    else:
-        loan.ask("end_company", company.id, LONG_SECONDS)
+class Deletion:
+    """One company that is being deleted. Until the platform has forgotten it, the company is served again when
+    something fails.
+    """
 
+    def __init__(self, data: DataFolder, loan: Loan | None, on_platform: OnPlatform, begun: Begun) -> None:
+        self._data = data
+        self._loan = loan
+        self._on_platform = on_platform
+        self._company = begun.company
+        self.is_resumed = begun.is_resumed
+        self._file = data.companies / f"{begun.company.id}.db"
 
-def close_as_it_is(folder: DataFolder, loan: Loan | None, company: Company) -> None:
-    """The same for a file that may be damaged or missing. Raises StorageError when somebody has it."""
-    path = folder.companies / f"{company.id}.db"
-    if loan is not None:
-        close(folder, loan, company)
-    elif path.exists() and path.stat().st_size > 0:  # looking would make a database of an empty file
+    def with_archive(self, to: BackupFolder, passphrase: str | None) -> tuple[Path, Left]:
+        """Returns the absolute path of the archive too. Raises StorageError, sqlite3.Error and OSError."""
         try:
-            check_unused(path)
+            self.close()
+            leaving = self._on_platform(lambda at: self.leaving(at, passphrase is not None))
+            archive = self.archive(to, *leaving, passphrase)
+            left = self.end(archive, None)
+        except BaseException as error:
+            self._give_up()
+            if not self._file.exists():
+                raise StorageError(f"{self._file} is missing. {WITHOUT}") from error
+            if isinstance(error, Exception) and is_damage(error):
+                raise StorageError(f"{self._file} is damaged ({error}). {WITHOUT}") from error
+            raise
+        remove_files(self._data, self._company.id)
+        return archive, left
+
+    def without_archive(self) -> tuple[Path, Left]:
+        """Returns the folder to which the file goes as it is, too. Raises StorageError, sqlite3.Error and
+        OSError.
+        """
+        aside = f"{ASIDE}-{self._company.id}-{timestamps.for_file_name(datetime.now(UTC))}"
+        folder, file = self._data.path / aside, str(self._file.relative_to(self._data.path))
+        moved = f"{aside}/{self._file.name}"
+        try:
+            self.close_as_it_is()
+            self.put_aside(folder, self._on_platform(self.rows), with_sides(self._data.path, file, moved))
+            left = self.end(None, folder)
+        except BaseException:
+            if self._give_up():
+                swap(self._data.path, with_sides(self._data.path, moved, file))  # the rest of the folder stays
+            raise
+        remove_files(self._data, self._company.id)
+        return folder, left
+
+    def close(self) -> None:
+        """The server closes the file; without one, nobody else may have it. Raises StorageError."""
+        if self._loan is None:
+            check_unused(self._file)
+        else:
+            self._loan.ask("end_company", self._company.id, LONG_SECONDS)
+
+    def close_as_it_is(self) -> None:
+        """The same for a file that may be damaged or missing. Raises StorageError when somebody has it."""
+        is_empty = not self._file.exists() or self._file.stat().st_size == 0
+        if self._loan is None and is_empty:  # looking would make a database of an empty file
+            return
+        try:
+            self.close()
         except StorageError:
             raise
         except STORAGE_FAILURES:
             pass  # it cannot be read; whoever had it open could not either
 
+    async def leaving(self, installation: Installation, has_passphrase: bool) -> tuple[Subject, bytes]:
+        subject = await subject_of(installation, self._company, has_passphrase)
+        return subject, await self.rows(installation)
 
-async def leaving(installation: Installation, company: Company, has_passphrase: bool) -> Leaving:
-    subject = await subject_of(installation, company, has_passphrase)
-    return Leaving(subject, await rows_of(installation, company))
+    async def rows(self, installation: Installation) -> bytes:
+        """What the platform knows of the company, as JSON."""
+        rows = await installation.platform.read(lambda tx: deletion_store.platform_rows(tx, self._company))
+        return json.dumps(rows, ensure_ascii=False, indent=1).encode()
 
+    def archive(self, to: BackupFolder, subject: Subject, rows: bytes, passphrase: str | None) -> Path:
+        """Writes the archive, of which `wmsd company import` makes a company. Raises StorageError and OSError."""
+        moment = timestamps.for_file_name(datetime.now(UTC))
+        path = to.path / name_of_company(self._company.id, self._company.code, moment)
+        source = FromFolder(self._data)
+        export_company(self._data, source, subject, path, passphrase, {ROWS: rows}, is_deleted=True)
+        return path.absolute()
 
-async def rows_of(installation: Installation, company: Company) -> bytes:
-    """What the platform knows of it."""
-    rows = await installation.platform.read(lambda tx: deletion_store.platform_rows(tx, company))
-    return json.dumps(rows, ensure_ascii=False, indent=1).encode()
+    def put_aside(self, folder: Path, rows: bytes, renames: list[Rename]) -> None:
+        """Moves the file, with what stands beside it, to a new folder. Raises StorageError and OSError."""
+        new_private_folder(folder)
+        with new_private(folder / ROWS) as file:
+            file.write(rows)
+            file.flush()
+            os.fsync(file.fileno())
+        sync(folder)
+        swap(self._data.path, renames)
+
+    def end(self, archive: Path | None, folder: Path | None) -> Left:
+        """Removes the company from the platform, in one transaction."""
+        return self._on_platform(
+            lambda at: at.platform.write(lambda tx: deletion_store.end(tx, self._company, archive, folder))
+        )
+
+    def _give_up(self) -> bool:
+        return self._on_platform(
+            lambda at: at.platform.write(lambda tx: deletion_store.give_up(tx, self._company))
+        )
 
 
 def left_aside(data: DataFolder, company: Company) -> list[Path]:
@@ -83,76 +157,15 @@ def left_aside(data: DataFolder, company: Company) -> list[Path]:
     return sorted(data.path.glob(f"{ASIDE}-{company.id}-*/{company.id}.db"))
 
 
-class Aside:
-    """The folder in the data folder to which the file of a company goes that is deleted without an archive."""
-
-    def __init__(self, data: DataFolder, company: Company) -> None:
-        self._data = data.path
-        self._file = f"{data.companies.name}/{company.id}.db"
-        self.name = f"{ASIDE}-{company.id}-{timestamps.for_file_name(datetime.now(UTC))}"
-
-    @property
-    def path(self) -> Path:
-        return self._data / self.name
-
-    def put(self, rows: bytes) -> None:
-        """Moves the file as it is, with what stands beside it. Raises StorageError and OSError."""
-        new_private_folder(self.path)
-        with new_private(self.path / ROWS) as file:
-            file.write(rows)
-            file.flush()
-            os.fsync(file.fileno())
-        sync(self.path)
-        swap(self._data, with_sides(self._data, self._file, f"{self.name}/{Path(self._file).name}"))
-
-    def put_back(self) -> None:
-        """Only what was moved; the rest of the folder stays."""
-        swap(self._data, with_sides(self._data, f"{self.name}/{Path(self._file).name}", self._file))
-
-
-def archive(data: DataFolder, to: BackupFolder, leaving: Leaving, passphrase: str | None) -> Path:
-    """Writes the archive, of which `wmsd company import` makes a company. Returns its absolute path. Raises
-    StorageError and OSError.
+async def left_over(installation: Installation, code: str) -> tuple[list[int], bool]:
+    """The companies that are gone from the platform and whose files are still there, and whether the one of this
+    code is one of them.
     """
-    owner = leaving.subject.owner
-    moment = timestamps.for_file_name(datetime.now(UTC))
-    path = to.path / name_of_company(owner.company_id, owner.code, moment)
-    export_company(
-        data, FromFolder(data), leaving.subject, path, passphrase, {ROWS: leaving.rows}, is_deleted=True
+    ended, codes = await installation.platform.read(
+        lambda tx: (deletion_store.ended(tx), companies.codes(tx).values())
     )
-    return path.absolute()
-
-
-class Left(NamedTuple):
-    """What went with a company: users no longer have it, and tokens that were for nothing else are revoked."""
-
-    users: list[str]
-    tokens_revoked: int
-
-
-async def end(
-    installation: Installation, company: Company, archive: Path | None, aside: Path | None = None
-) -> Left:
-    """Removes the company from the platform, in one transaction. `aside`: where its file is, when there is no
-    archive.
-    """
-
-    def write(tx: Transaction) -> Left:
-        revoked = token_store.leave_company(tx, company.id)
-        written, moved = (None if path is None else str(path) for path in (archive, aside))
-        return Left(deletion_store.end(tx, company, written, moved, revoked), revoked)
-
-    return await installation.platform.write(write)
-
-
-async def give_up(installation: Installation, company: Company) -> bool:
-    return await installation.platform.write(lambda tx: deletion_store.give_up(tx, company))
-
-
-async def leftover(installation: Installation) -> list[int]:
-    """The companies that are gone from the platform, and whose files are still there."""
-    gone = await installation.platform.read(deletion_store.ended)
-    return [each for each in gone if (installation.folder.companies / f"{each}.db").exists()]
+    gone = [each for each in ended if (installation.folder.companies / f"{each}.db").exists()]
+    return gone, bool(gone) and code in ended.values() and code not in codes
 
 
 def remove_files(folder: DataFolder, company_id: int) -> None:

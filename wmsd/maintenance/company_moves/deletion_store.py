@@ -3,17 +3,17 @@ step that was cut off is done again.
 """
 
 import json
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from wmsd.contract.context import Company
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import user_rights
+from wmsd.tenants.accounts import token_store, user_rights
 from wmsd.tenants.companies import store
 from wmsd.tenants.companies.actions import no_such_company
 
 UNDER_WAY: Final = "SELECT company_id FROM company_deletions WHERE code = ? AND ended_at IS NULL"
-ENDED: Final = "SELECT company_id FROM company_deletions WHERE ended_at IS NOT NULL"
-ENDED_OF_CODE: Final = f"{ENDED} AND code = ?"
+ENDED: Final = "SELECT company_id, code FROM company_deletions WHERE ended_at IS NOT NULL"
 BEGIN: Final = "INSERT INTO company_deletions (company_id, code, begun_at) VALUES (?, ?, ?)"
 GIVE_UP: Final = "DELETE FROM company_deletions WHERE company_id = ? AND ended_at IS NULL"
 END: Final = "UPDATE company_deletions SET ended_at = ?, archive = ? WHERE company_id = ?"
@@ -50,6 +50,13 @@ class Begun(NamedTuple):
     company: Company
     is_resumed: bool
     """Whether an earlier deletion of it was cut off."""
+
+
+class Left(NamedTuple):
+    """What went with a company: users no longer have it, and tokens that were for nothing else are revoked."""
+
+    users: list[str]
+    tokens_revoked: int
 
 
 def find(tx: Transaction, code: str) -> Begun:
@@ -90,10 +97,9 @@ def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
     }
 
 
-def end(tx: Transaction, company: Company, archive: str | None, aside: str | None, revoked: int) -> list[str]:
-    """Removes the company from the platform. `aside`: the folder with its file, when there is no archive.
-    `revoked`: the tokens that were, because it was their only company. Returns which users no longer have it.
-    """
+def end(tx: Transaction, company: Company, archive: Path | None = None, aside: Path | None = None) -> Left:
+    """Removes the company from the platform. `aside`: the folder with its file, when there is no archive."""
+    revoked = token_store.leave_company(tx, company.id)
     users = _leave(tx, company)
     user_ids = [user_id for (user_id,) in tx.rows(USER_IDS, (company.id,))]
     for table in OF_COMPANY:
@@ -101,12 +107,13 @@ def end(tx: Transaction, company: Company, archive: str | None, aside: str | Non
     tx.execute("DELETE FROM companies WHERE id = ?", (company.id,))
     for user_id in user_ids:
         user_rights.shrink(tx, user_id)
-    tx.execute(END, (tx.timestamp, archive, company.id))
+    written, moved = (None if path is None else str(path) for path in (archive, aside))
+    tx.execute(END, (tx.timestamp, written, company.id))
     before = {"name": company.name, "archive": None, "folder": None, "tokens_revoked": 0}
-    after = {"name": None, "archive": archive, "folder": aside, "tokens_revoked": revoked}
+    after = {"name": None, "archive": written, "folder": moved, "tokens_revoked": revoked}
     action = "company.delete without archive" if archive is None else "company.delete"
     store.write_audit(tx, action, company.code, store.field_differences(before, after))
-    return users
+    return Left(users, revoked)
 
 
 def _leave(tx: Transaction, company: Company) -> list[str]:
@@ -124,14 +131,6 @@ def who_had(tx: Transaction, code: str) -> list[str]:
     return [email for (email,) in tx.rows(WHO_HAD, (f"{LEFT} {code}", code))]
 
 
-def ended(tx: Transaction) -> list[int]:
-    """The companies that are gone from the platform; their files should be too."""
-    return [company_id for (company_id,) in tx.rows(ENDED)]
-
-
-def every_code(tx: Transaction) -> set[str]:
-    return {company.code for company in store.every_company(tx)}
-
-
-def has_ended(tx: Transaction, code: str) -> bool:
-    return tx.value(ENDED_OF_CODE, (code,)) is not None
+def ended(tx: Transaction) -> dict[int, str]:
+    """The companies that are gone from the platform, with their codes; their files should be gone too."""
+    return dict(tx.rows(ENDED))

@@ -17,7 +17,6 @@ from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.platform_restore.company_facts import company_in
 from wmsd.maintenance.platform_restore.company_traces import highest_id, was_deleted
 from wmsd.maintenance.platform_restore.platform_numbers import leap_platform_ids, leap_size, raise_to
-from wmsd.tenants.accounts import token_store
 from wmsd.tenants.companies import store
 
 ADOPT: Final = """
@@ -157,7 +156,7 @@ def _free(tx: Transaction, code: str, company_id: int) -> str:
 def _end(tx: Transaction, company: Company) -> None:
     tx.execute(deletion_store.GIVE_UP, (company.id,))
     tx.execute(deletion_store.BEGIN, (company.id, company.code, tx.timestamp))
-    deletion_store.end(tx, company, None, None, token_store.leave_company(tx, company.id))
+    deletion_store.end(tx, company)
 
 
 @contextmanager

@@ -170,17 +170,15 @@ def delete_company(
     A running server stops serving it at once: requests that name it are answered as for a company that never was.
     Tokens that are for this company only are revoked. When the command is cut off, nothing is lost: give it again.
     """
-    if without_archive:
-        from wmsd.interfaces.cli.tenants import company_loss  # imported only here
+    from wmsd.interfaces.cli.tenants import delete_company as company_deleting  # imported only here
 
+    if without_archive:
         if yes or folder or passphrase_file:
             raise click.UsageError(
                 "--without-archive goes with none of --yes, --archive-folder, --passphrase-file."
             )
-        company_loss.delete(command_line, code, as_json)
+        company_deleting.delete_without_archive(command_line, code, as_json)
         return
-    from wmsd.interfaces.cli.tenants import delete_company as company_deleting  # imported only here
-
     company_deleting.delete(command_line, code, yes, folder, passphrase_file, as_json)
 
 

@@ -3,13 +3,12 @@
 import shlex
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import click
 
 from wmsd.contract.context import Company
 from wmsd.data_folder.lending import Loan, beside_a_server
-from wmsd.db.engine.failures import StorageError, is_damage
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, answer_needed_from, note, say
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of
@@ -18,9 +17,6 @@ from wmsd.maintenance.company_moves import delete as deleting
 from wmsd.maintenance.company_moves import deletion_store
 
 Result = TypeVar("Result")
-WITHOUT: Final = (
-    "Restore it from a backup, or delete the company with --without-archive: that says first what is lost."
-)
 
 
 def delete(
@@ -38,24 +34,38 @@ def delete(
     if not is_agreed:
         _ask(command_line, code, to.path)
     with to.locked(), beside_a_server(command_line.folder) as loan:
-        if loan is not None:
-            loan.borrow(command_line.folder.platform_file)
-        if finish_others(command_line, code):
+        deletion = _begun(command_line, loan, code)
+        if deletion is None:
             return
-        begun = run_with_platform(command_line, lambda installation: deleting.begin(installation, code))
-        if begun.is_resumed:
+        if deletion.is_resumed:
             note(f"The deletion of {code} was cut off before; it goes on.")
-        archive, left = _delete(command_line, loan, begun.company, to, passphrase)
+        archive, left = deletion.with_archive(to, passphrase)
     say({"deleted": code, "archive": str(archive), **left._asdict()}, as_json)
-    note_users(left, code)
+    _note_users(left, code)
     path = shlex.quote(str(archive))
     note(f"Its data is in {path}, and nowhere else but in older backups. Keep it as long as you have to.")
     note(f"`wmsd company import {path}` brings it back, with a new id.")
 
 
+def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) -> None:
+    """For a company whose file is damaged or missing."""
+    company = command_line.run(lambda at: _company(at, code))
+    _ask_without_archive(command_line, company, code)
+    with beside_a_server(command_line.folder) as loan:
+        deletion = _begun(command_line, loan, code)
+        if deletion is None:
+            return
+        aside, left = deletion.without_archive()
+    say({"deleted": code, "archive": None, "folder": str(aside), **left._asdict()}, as_json)
+    _note_users(left, code)
+    note(f"What is left of it is in {aside}: no backup has that folder, and nothing deletes it.")
+
+
 def _ask(command_line: CommandLine, code: str, to: Path) -> None:
-    """Raises Problem where there is no such company, and ClickException when its code is not typed."""
-    company = command_line.run_again(lambda installation: _company(installation, code))
+    """Raises Problem where there is no such company, and ClickException when its code is not typed. Asks nothing
+    where only the file of one is left whose deletion was cut off.
+    """
+    company = command_line.run_again(lambda at: _company_with_file(at, code))
     if company is None:
         return
     note(
@@ -64,67 +74,61 @@ def _ask(command_line: CommandLine, code: str, to: Path) -> None:
     )
     with answer_needed_from("--yes"):
         typed = click.prompt("Type the code to go on", err=True)
+    _check_typed(typed, code)
+
+
+def _ask_without_archive(command_line: CommandLine, company: Company, code: str) -> None:
+    """Says what is lost. Raises ClickException when the code is not typed."""
+    path = command_line.folder.companies / f"{company.id}.db"
+    note(f"{code} ({company.name}) would be deleted without an archive.")
+    note(
+        "You lose its articles, partners, clients, warehouses, stock with its ledger, orders, webhooks and "
+        "history, unless an older backup has them (`wmsd backup list`)."
+    )
+    aside = ", ".join(map(str, deleting.left_aside(command_line.folder, company)))
+    if path.exists():
+        note(f"{path} is kept as it is, in a folder of its own.")
+    else:
+        note(f"{path} is in {aside} already." if aside else f"{path} is missing: nothing of it is kept.")
+    _check_typed(click.prompt("It cannot be brought back. Type the code to go on", err=True), code)
+
+
+def _check_typed(typed: str, code: str) -> None:
     if typed != code:
         raise click.ClickException("That is not the code. Nothing was changed.")
 
 
-async def _company(installation: Installation, code: str) -> Company | None:
+async def _company_with_file(installation: Installation, code: str) -> Company | None:
     """None where only the file of one is left whose deletion was cut off."""
-    if (await _left_over(installation, code))[1]:
-        return None
+    is_left_over = (await deleting.left_over(installation, code))[1]
+    return None if is_left_over else await _company(installation, code)
+
+
+async def _company(installation: Installation, code: str) -> Company:
     return (await installation.platform.read(lambda tx: deletion_store.find(tx, code))).company
 
 
-def note_users(left: deleting.Left, code: str) -> None:
-    if left.users:
-        note(f"Users who no longer have {code}: {', '.join(left.users)}. They stay, with what else they have.")
-
-
-def run_with_platform(command_line: CommandLine, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-    """The server lends platform.db only: it has closed the company's file."""
-    return command_line.run_with(None, work)
-
-
-def finish_others(command_line: CommandLine, code: str) -> bool:
-    """Removes the files of companies that were gone from the platform when their deletion was cut off. Returns
-    whether that is all that there was to do for this one.
+def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.Deletion | None:
+    """The deletion, from whose beginning on nobody is served the company. First the files of companies are removed
+    that were gone from the platform when their deletion was cut off; None where that is all that there was to do
+    for this one.
     """
+    if loan is not None:
+        loan.borrow(command_line.folder.platform_file)
 
-    gone, is_all = run_with_platform(command_line, lambda installation: _left_over(installation, code))
+    def on_platform(work: Callable[[Installation], Awaitable[Result]]) -> Result:
+        return command_line.run_with(None, work)
+
+    gone, is_all = on_platform(lambda at: deleting.left_over(at, code))
     for company_id in gone:
         deleting.remove_files(command_line.folder, company_id)
         note(f"The file of company {company_id}, which was deleted before, is removed.")
-    return is_all
+    if is_all:
+        return None
+    begun = on_platform(lambda at: at.platform.write(lambda tx: deletion_store.begin(tx, code)))
+    return deleting.Deletion(command_line.folder, loan, on_platform, begun)
 
 
-async def _left_over(installation: Installation, code: str) -> tuple[list[int], bool]:
-    """The companies of which only the file is left, and whether the one of this code is one of them."""
-    gone = await deleting.leftover(installation)
-    every = await installation.platform.read(deletion_store.every_code)
-    was_deleted = await installation.platform.read(lambda tx: deletion_store.has_ended(tx, code))
-    return gone, bool(gone) and was_deleted and code not in every
-
-
-def _delete(
-    command_line: CommandLine, loan: Loan | None, company: Company, to: BackupFolder, passphrase: str | None
-) -> tuple[Path, deleting.Left]:
-    """Returns the archive, and what went with the company. Until the platform has forgotten it, the company is
-    served again when something fails.
-    """
-    try:
-        deleting.close(command_line.folder, loan, company)
-        leaving = run_with_platform(
-            command_line, lambda installation: deleting.leaving(installation, company, passphrase is not None)
-        )
-        archive = deleting.archive(command_line.folder, to, leaving, passphrase)
-        left = run_with_platform(command_line, lambda installation: deleting.end(installation, company, archive))
-    except BaseException as error:
-        run_with_platform(command_line, lambda installation: deleting.give_up(installation, company))
-        path = command_line.folder.companies / f"{company.id}.db"
-        if not path.exists():
-            raise StorageError(f"{path} is missing. {WITHOUT}") from error
-        if isinstance(error, Exception) and is_damage(error):
-            raise StorageError(f"{path} is damaged ({error}). {WITHOUT}") from error
-        raise
-    deleting.remove_files(command_line.folder, company.id)
-    return archive, left
+def _note_users(left: deletion_store.Left, code: str) -> None:
+    if left.users:
+        note(f"Users who no longer have {code}: {', '.join(left.users)}. They stay, with what else they have.")
