@@ -11,16 +11,19 @@ import os
 import struct
 import tarfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple
 
 from isal import igzip, igzip_threaded, isal_zlib
 
+from wmsd.base.machine.private_files import new_private
 from wmsd.base.machine.regular_files import reason_of
+from wmsd.data_folder.file_swap import sync
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.backups import manifest as manifests
+from wmsd.maintenance.backups.folder import UNFINISHED
 from wmsd.maintenance.backups.manifest import Manifest
 
 LEVEL: Final = 1
@@ -96,6 +99,40 @@ class ArchiveWriter:
         info = tarfile.TarInfo(name)
         info.size, info.mode, info.mtime = size, MODE, self._modified
         return info.tobuf(tarfile.GNU_FORMAT)
+
+
+@contextmanager
+def new_archive(path: Path, moment: datetime) -> Iterator[ArchiveWriter]:
+    """An archive that is at `path` once it is whole and on the disk. What fails before leaves nothing. Raises
+    OSError.
+    """
+    unfinished = path.with_name(f"{UNFINISHED}{path.name}")
+    unfinished.unlink(missing_ok=True)
+    try:
+        with new_private(unfinished) as file:
+            yield ArchiveWriter(file, moment)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(path)
+        sync(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def readable_manifests(archives: Iterable[Path]) -> Iterator[tuple[Path, Manifest]]:
+    """The manifests of those archives that can be read."""
+    for path in archives:
+        with suppress(StorageError):
+            yield path, read_manifest(path)
+
+
+def scheduled_archives(archives: Iterable[Path], installation: str) -> dict[Path, Manifest]:
+    """The manifests of those that a schedule of this installation made. One that cannot be read is nobody's."""
+    return {
+        path: manifest
+        for path, manifest in readable_manifests(archives)
+        if manifest.installation == installation and manifest.by_schedule
+    }
 
 
 def read_manifest(path: Path) -> Manifest:

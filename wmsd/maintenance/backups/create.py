@@ -13,9 +13,7 @@ from wmsd import __version__
 from wmsd.base import timestamps
 from wmsd.base.byte_sizes import size_text
 from wmsd.base.machine.disk import disk_of
-from wmsd.base.machine.private_files import new_private
 from wmsd.base.machine.regular_files import reason_of
-from wmsd.data_folder.file_swap import sync
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Unanswered
 from wmsd.data_folder.names import PLATFORM_FILE
@@ -23,7 +21,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner
 from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.sqlite import bytes_on_disk, sqlite3
-from wmsd.maintenance.backups.archive import ArchiveWriter
+from wmsd.maintenance.backups.archive import ArchiveWriter, new_archive
 from wmsd.maintenance.backups.encryption import Sealed, seal_secrets
 from wmsd.maintenance.backups.expected_size import expected_bytes
 from wmsd.maintenance.backups.file_figures import read_figures
@@ -84,17 +82,13 @@ class Creation:
             began, began_at = time.monotonic(), datetime.now(UTC)
             path = self._folder.new(name, began_at)
             self._check_room()
-            unfinished = self._folder.unfinished(path.name)
             try:
-                manifest = self._write(unfinished, began, began_at)
-                unfinished.rename(path)
-                sync(path.parent)
+                with new_archive(path, began_at) as archive:
+                    manifest = self._write(archive, began, began_at)
             except OSError as error:
                 raise StorageError(
                     f"The backup {path} cannot be written: {reason_of(error)}. None was made."
                 ) from error
-            finally:
-                unfinished.unlink(missing_ok=True)
             self._note_mounted()
             if name is None:
                 self._note_whose(manifest.installation)
@@ -123,27 +117,22 @@ class Creation:
                 f"{reserve}and {size_text(disk.free)} are free. Make room, or choose another folder."
             )
 
-    def _write(self, unfinished: Path, began: float, began_at: datetime) -> Manifest:
-        with new_private(unfinished) as file:
-            archive = ArchiveWriter(file, began_at)
-            platform, installation, codes, keys, phrases = self._add_platform(archive)
-            added = [
-                self._add_company(archive, Owner(installation, company_id, code))
-                for company_id, code in codes.items()
-            ]
-            manifest = Manifest(
-                wmsd=__version__,
-                installation=installation,
-                by_schedule=self._by_schedule,
-                began_at=timestamps.to_text(began_at),
-                seconds=round(time.monotonic() - began, 3),
-                **self._add_keys(archive, keys, phrases),
-                files=[platform, *(each for each in added if isinstance(each, BackedUpFile))],
-                left_out=[each for each in added if isinstance(each, LeftOut)],
-            )
-            archive.finish(manifest)
-            file.flush()
-            os.fsync(file.fileno())
+    def _write(self, archive: ArchiveWriter, began: float, began_at: datetime) -> Manifest:
+        platform, installation, codes, keys, phrases = self._add_platform(archive)
+        added = [
+            self._add_company(archive, Owner(installation, company_id, code)) for company_id, code in codes.items()
+        ]
+        manifest = Manifest(
+            wmsd=__version__,
+            installation=installation,
+            by_schedule=self._by_schedule,
+            began_at=timestamps.to_text(began_at),
+            seconds=round(time.monotonic() - began, 3),
+            **self._add_keys(archive, keys, phrases),
+            files=[platform, *(each for each in added if isinstance(each, BackedUpFile))],
+            left_out=[each for each in added if isinstance(each, LeftOut)],
+        )
+        archive.finish(manifest)
         return manifest
 
     def _add_platform(

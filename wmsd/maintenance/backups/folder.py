@@ -63,9 +63,6 @@ class BackupFolder:
             raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
         return path
 
-    def unfinished(self, name: str) -> Path:
-        return self.path / f"{UNFINISHED}{name}"
-
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Makes the folder where there is none, and keeps other backups out of it while it lasts. What one that

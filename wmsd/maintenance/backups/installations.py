@@ -4,7 +4,6 @@ A file beside the archives says from which data folder each installation came. E
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +13,7 @@ from wmsd.base.machine.folder_lock import folder_lock
 from wmsd.base.machine.json_file import write_json_file
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.platform_facts import installation_of
-from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.archive import readable_manifests
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import read_record
 
@@ -69,9 +67,8 @@ def has_backup_of(installation: str, folder: Path) -> bool:
 
 def installations_in(folder: Path) -> Iterator[str]:
     """Those that have made the archives, as far as these can be read, the newest first."""
-    for path in BackupFolder(folder).archives()[: -MOST_READ - 1 : -1]:
-        with suppress(StorageError, OSError):
-            yield read_manifest(path).installation
+    for _, manifest in readable_manifests(BackupFolder(folder).archives()[: -MOST_READ - 1 : -1]):
+        yield manifest.installation
 
 
 def own_installation(data: Path) -> str | None:

@@ -1,13 +1,11 @@
 """What later backups beside an archive say of the numbers that were given after it."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from wmsd.data_folder.numbers import Numbers, numbers_up_to
-from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.high_water_mark import HighWaterMark
-from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.archive import readable_manifests
 from wmsd.maintenance.backups.manifest import Manifest
 
 MOST_READ: Final = 100
@@ -20,11 +18,9 @@ class LaterBackups:
 
     def __init__(self, archive: Path, manifest: Manifest) -> None:
         self._marks: dict[int, list[HighWaterMark]] = {}
-        for path in _newest_files(archive.absolute().parent):
-            with suppress(StorageError, OSError):
-                later = read_manifest(path)
-                if later.installation == manifest.installation and later.began_at > manifest.began_at:
-                    self._add(later)
+        for _, later in readable_manifests(_newest_files(archive.absolute().parent)):
+            if later.installation == manifest.installation and later.began_at > manifest.began_at:
+                self._add(later)
 
     def _add(self, manifest: Manifest) -> None:
         for file in manifest.files:

@@ -6,12 +6,10 @@ A single archive between two own ones may be of a machine that the data have lef
 are not.
 """
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.archive import scheduled_archives
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, OtherServer
 
@@ -37,19 +35,9 @@ def between(folder: BackupFolder, record: BackupRecord, previous: Path | None, m
     """What is known after the backup `made`; `previous` is the own one before. Raises OSError."""
     if previous is None or previous.parent.resolve() != made.parent.resolve() or record.made is None:
         return None
-    found = [
-        path
-        for path in folder.archives()
-        if previous.name < path.name < made.name and _is_of(path, record.made.installation)
-    ]
+    between_own = [path for path in folder.archives() if previous.name < path.name < made.name]
+    found = list(scheduled_archives(between_own, record.made.installation))
     if not found:
         return None
     turns = 0 if record.other_server is None else record.other_server.turns
     return OtherServer(archive=str(found[-1].absolute()), turns=turns + 1)
-
-
-def _is_of(path: Path, installation: str) -> bool:
-    with suppress(StorageError, OSError):
-        manifest = read_manifest(path)
-        return manifest.installation == installation and manifest.by_schedule
-    return False

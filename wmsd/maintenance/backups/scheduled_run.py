@@ -13,7 +13,7 @@ from wmsd.base import timestamps
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import sqlite3
-from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.archive import scheduled_archives
 from wmsd.maintenance.backups.create import Made
 from wmsd.maintenance.backups.encryption import said_of
 from wmsd.maintenance.backups.folder import BackupFolder
@@ -27,7 +27,6 @@ from wmsd.maintenance.backups.last_runs import (
     made_there,
     read_record,
 )
-from wmsd.maintenance.backups.manifest import Manifest
 from wmsd.maintenance.backups.other_server import SAYS, between, other_server_of
 from wmsd.maintenance.backups.progress import Tell, silent
 from wmsd.maintenance.backups.retention import backups_to_delete
@@ -104,11 +103,8 @@ class Scheduled:
         self._noted(partial(with_last_proof, proven=proven_now(archive, proof, here()), proof=proof))
 
     def _delete_old(self, record: BackupRecord) -> None:
-        """Only scheduled backups of this installation."""
-        installation = None if record.made is None else record.made.installation
-        own = {
-            path: manifest for path in self._folder.archives() if (manifest := _of_schedule(installation, path))
-        }
+        """Only scheduled backups of this installation, not one that cannot be read."""
+        own = {} if record.made is None else scheduled_archives(self._folder.archives(), record.made.installation)
         for path in backups_to_delete(own, record, self._settings.keep, datetime.now(UTC)):
             path.unlink()
             LOG.info("backup %s is deleted: newer ones are kept", path)
@@ -150,17 +146,6 @@ def proven_now(archive: Path, proof: Proof, directory: str | None) -> ProvenBack
         problems=proof.problems,
         keys=said_of(proof.manifest),
     )
-
-
-def _of_schedule(installation: str | None, archive: Path) -> Manifest | None:
-    """The manifest of an archive that a schedule of this installation made. One that cannot be read is nobody's,
-    and not deleted.
-    """
-    try:
-        manifest = read_manifest(archive)
-    except StorageError:
-        return None
-    return manifest if manifest.installation == installation and manifest.by_schedule else None
 
 
 def _as_made(made: Made, before: MadeBackup | None) -> MadeBackup:

@@ -67,15 +67,8 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     if passphrase is not None and not may_open(manifest, passphrase):
         passphrase = None
     not_opened = _why_not_opened(archive, manifest, passphrase)
-    done = 0
-    with scratch_folder(scratch_in) as scratch:
-        for file in manifest.files:
-            tell(Progress(file.code or PLATFORM_FILE, done, manifest.bytes))
-            problems += _problems_of(archive, manifest, file, scratch / "file.db")
-            done += file.bytes
-            for remains in scratch.iterdir():
-                remains.unlink()
-        tell(Progress("", done, manifest.bytes))
+    for file, target in files_to_unpack(manifest, scratch_in, tell):
+        problems += _problems_of(archive, manifest, file, target)
     if not_opened is not None:
         problems.append(str(not_opened))
     are_opened = manifest.keys == "encrypted" and passphrase is not None and not_opened is None
@@ -83,8 +76,23 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     return Proof(manifest, time.monotonic() - began, problems, is_known, are_opened)
 
 
+def files_to_unpack(manifest: Manifest, scratch_in: Path, tell: Tell) -> Iterator[tuple[BackedUpFile, Path]]:
+    """Each file, and the place in a scratch folder to unpack it to: it is emptied before the next one. Raises
+    StorageError when another process uses the folder, and OSError.
+    """
+    done = 0
+    with _scratch_folder(scratch_in) as scratch:
+        for file in manifest.files:
+            tell(Progress(file.code or PLATFORM_FILE, done, manifest.bytes))
+            yield file, scratch / "file.db"
+            done += file.bytes
+            for remains in scratch.iterdir():
+                remains.unlink()
+        tell(Progress("", done, manifest.bytes))
+
+
 @contextmanager
-def scratch_folder(parent: Path) -> Iterator[Path]:
+def _scratch_folder(parent: Path) -> Iterator[Path]:
     """An empty folder, which is removed at the end. What a killed one has left is removed first. Raises
     StorageError when another process uses it.
     """

@@ -19,7 +19,6 @@ from wmsd.base.machine.private_files import new_private, new_private_folder
 from wmsd.base.machine.scratch_folders import in_use
 from wmsd.contract.context import Company
 from wmsd.data_folder.disk_room import check_room
-from wmsd.data_folder.file_swap import sync
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.new_epoch import begin_epoch
 from wmsd.data_folder.numbers import NOTHING_KNOWN
@@ -37,7 +36,7 @@ from wmsd.events.webhooks.company_moves import (
     unsealed_credentials,
 )
 from wmsd.installation.open_installation import Installation
-from wmsd.maintenance.backups.archive import ArchiveWriter, read_manifest
+from wmsd.maintenance.backups.archive import new_archive, read_manifest
 from wmsd.maintenance.backups.create import add_company, add_secrets, release_after
 from wmsd.maintenance.backups.encryption import seal_secrets
 from wmsd.maintenance.backups.file_states import Source
@@ -122,32 +121,22 @@ def export_company(
     """
     check_free(path)
     began, began_at = time.monotonic(), datetime.now(UTC)
-    unfinished = path.with_name(f".unfinished-{path.name}")
-    unfinished.unlink(missing_ok=True)
-    try:
-        with new_private(unfinished) as file:
-            archive = ArchiveWriter(file, began_at)
-            added = add_company(archive, source, data, subject.owner)
-            for name, content in beside.items():
-                archive.add(name, len(content), [content])
-            secrets = seal_secrets(subject.credentials, passphrase, subject.phrases)
-            manifest = Manifest(
-                wmsd=__version__,
-                installation=subject.owner.installation,
-                began_at=timestamps.to_text(began_at),
-                seconds=round(time.monotonic() - began, 3),
-                **add_secrets(archive, CREDENTIALS, secrets),
-                files=[added],
-                company=subject.record,
-                is_final=is_deleted or subject.is_frozen,
-            )
-            archive.finish(manifest)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.rename(path)
-        sync(path.parent)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with new_archive(path, began_at) as archive:
+        added = add_company(archive, source, data, subject.owner)
+        for name, content in beside.items():
+            archive.add(name, len(content), [content])
+        secrets = seal_secrets(subject.credentials, passphrase, subject.phrases)
+        manifest = Manifest(
+            wmsd=__version__,
+            installation=subject.owner.installation,
+            began_at=timestamps.to_text(began_at),
+            seconds=round(time.monotonic() - began, 3),
+            **add_secrets(archive, CREDENTIALS, secrets),
+            files=[added],
+            company=subject.record,
+            is_final=is_deleted or subject.is_frozen,
+        )
+        archive.finish(manifest)
     return manifest
 
 

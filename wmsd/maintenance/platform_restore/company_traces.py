@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.data_folder.folder import DataFolder
-from wmsd.db.engine.failures import StorageError
-from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.archive import readable_manifests
 from wmsd.maintenance.backups.folder import BackupFolder
 
 FILES: Final = ("companies/*.db*", "replaced-*/companies/*.db*", "before-*/companies/*.db*", "deleted-*/*.db*")
@@ -38,20 +36,19 @@ def _in_archives(backups: Path) -> Iterator[int]:
     for path in BackupFolder(backups).of_companies().companies():
         if found := OF_ARCHIVE.fullmatch(path.name):
             yield int(found[1])
-    for path in BackupFolder(backups).archives():
-        with suppress(StorageError, OSError):
-            yield from (file.company_id or 0 for file in read_manifest(path).files)
+    for _, manifest in readable_manifests(BackupFolder(backups).archives()):
+        yield from (file.company_id or 0 for file in manifest.files)
 
 
 def was_deleted(data: DataFolder, backups: Path, installation: str, company_id: int, since: datetime) -> bool:
     """Whether a deletion of the company after that moment has left its archive, or its file in `deleted-…`."""
     if any(data.path.glob(f"deleted-{company_id}-*/{company_id}.db")):
         return True
-    for path in BackupFolder(backups).of_companies().companies():
-        if path.name.startswith(f"company-{company_id}-"):
-            with suppress(StorageError, OSError):
-                manifest = read_manifest(path)
-                is_of_it = manifest.installation == installation and manifest.has_company(company_id)
-                if is_of_it and timestamps.from_text(manifest.began_at) >= since:
-                    return True
-    return False
+    archives = BackupFolder(backups).of_companies().companies()
+    own = [path for path in archives if path.name.startswith(f"company-{company_id}-")]
+    return any(
+        manifest.installation == installation
+        and manifest.has_company(company_id)
+        and timestamps.from_text(manifest.began_at) >= since
+        for _, manifest in readable_manifests(own)
+    )

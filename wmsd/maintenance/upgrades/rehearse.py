@@ -19,9 +19,9 @@ from wmsd.db.files.integrity import UNREADABLE
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.file_figures import Figures, read_figures
 from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
-from wmsd.maintenance.backups.progress import Progress, Tell
+from wmsd.maintenance.backups.progress import Tell
 from wmsd.maintenance.backups.unpack import unpack_file, unpacked_differences
-from wmsd.maintenance.backups.verify import examination_sentences, scratch_folder
+from wmsd.maintenance.backups.verify import examination_sentences, files_to_unpack
 from wmsd.maintenance.upgrades.kept_copies import COPY_AND_LOG
 
 
@@ -58,25 +58,18 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
     after: Counter[str] = Counter()
     seconds: list[float] = []
     problems: list[str] = []
-    done = 0
-    with scratch_folder(scratch_in) as scratch:
-        for file in manifest.files:
-            tell(Progress(file.code or PLATFORM_FILE, done, manifest.bytes))
-            try:
-                took, figures = _try(archive, manifest, file, scratch / "file.db", problems)
-            except (StorageError, *UNREADABLE) as error:
-                if isinstance(error, OSError):
-                    raise
-                problems.append(f"{file.code or PLATFORM_FILE}: {' '.join(str(error).split())}")
-            else:
-                if took is not None:
-                    seconds.append(took)
-                    before.update(_flat(file.figures))
-                    after.update(_flat(figures))
-            done += file.bytes
-            for remains in scratch.iterdir():
-                remains.unlink()
-        tell(Progress("", done, manifest.bytes))
+    for file, target in files_to_unpack(manifest, scratch_in, tell):
+        try:
+            took, figures = _try(archive, manifest, file, target, problems)
+        except (StorageError, *UNREADABLE) as error:
+            if isinstance(error, OSError):
+                raise
+            problems.append(f"{file.code or PLATFORM_FILE}: {' '.join(str(error).split())}")
+        else:
+            if took is not None:
+                seconds.append(took)
+                before.update(_flat(file.figures))
+                after.update(_flat(figures))
     return Rehearsal(
         version=__version__,
         files=len(manifest.files),
