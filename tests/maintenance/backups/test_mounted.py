@@ -17,16 +17,16 @@ def test_backups_into_two_folders_at_once_are_both_noted(tmp_path: Path, monkeyp
     data, disks = tmp_path / "data", [tmp_path / "disk-1", tmp_path / "disk-2"]
     for folder in (data, *disks):
         folder.mkdir()
-    both_read, read = threading.Barrier(2), mounted_folders._kept
+    both_read, read = threading.Barrier(2), mounted_folders._mounts
 
-    def kept(data: Path) -> mounted_folders._Kept:
+    def mounts(data: Path) -> dict[str, str]:
         found = read(data)
         with suppress(threading.BrokenBarrierError):
             both_read.wait(0.5)
         return found
 
     monkeypatch.setattr(mounted_folders, "_mount_of", str)
-    monkeypatch.setattr(mounted_folders, "_kept", kept)
+    monkeypatch.setattr(mounted_folders, "_mounts", mounts)
     with ThreadPoolExecutor(2) as threads:
         noted = [threads.submit(mounted_folders.note_mounted, data, BackupFolder(disk)) for disk in disks]
     assert [each.result() for each in noted] == [None, None]

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from wmsd.base.machine.folder_lock import folder_lock
-from wmsd.base.machine.json_file import write_json_file
+from wmsd.base.machine.json_file import StoredModel, read_json_file, write_json_file
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.platform_facts import installation_of
 from wmsd.maintenance.backups.archive import readable_manifests
@@ -24,10 +22,8 @@ MOST_READ: Final = 100
 MOST_NEIGHBOURS: Final = 100
 
 
-class _Kept(BaseModel):
+class _Kept(StoredModel):
     """The data folders by installation."""
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     folders: dict[str, str] = {}
 
@@ -35,14 +31,14 @@ class _Kept(BaseModel):
 def note_whose(folder: Path, installation: str, data: Path) -> None:
     """Call it when a backup was made in the folder. Raises OSError."""
     with folder_lock(folder):
-        kept = _kept(folder).folders
+        kept = _folders(folder)
         if kept.get(installation) != str(data.resolve()):
             write_json_file(folder / FILE, _Kept(folders={**kept, installation: str(data.resolve())}))
 
 
 def is_anothers(installation: str, data: Path, folder: Path) -> bool:
     """Whether a data folder other than `data`, which is there, has this installation."""
-    noted = _kept(folder).folders.get(installation)
+    noted = _folders(folder).get(installation)
     if noted is not None and (Path(noted) == data.resolve() or _has_data(Path(noted))):
         return Path(noted) != data.resolve()
     return any(own_installation(each) == installation for each in _neighbours(data, folder))
@@ -52,7 +48,7 @@ def may_be_lost_data(data: Path, folder: Path) -> bool:
     """Whether the archives of `folder`, which the settings do not name, may be all that is left of `data`: they
     were made there, or nothing says where, and both folders have the names that they had by default.
     """
-    kept = _kept(folder).folders
+    kept = _folders(folder)
     return any(
         kept[each] == str(data.resolve())
         if each in kept
@@ -94,8 +90,5 @@ def _has_data(folder: Path) -> bool:
         return False
 
 
-def _kept(folder: Path) -> _Kept:
-    try:
-        return _Kept.model_validate_json((folder / FILE).read_bytes())
-    except (OSError, ValidationError):
-        return _Kept()
+def _folders(folder: Path) -> dict[str, str]:
+    return read_json_file(folder / FILE, _Kept()).folders

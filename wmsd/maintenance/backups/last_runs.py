@@ -8,21 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from wmsd.base.machine.folder_lock import folder_lock
-from wmsd.base.machine.json_file import write_json_file
+from wmsd.base.machine.json_file import StoredModel, read_json_file, write_json_file
 from wmsd.settings.sections.backup import Backup
 
 FILE: Final = "backup.json"
 MOST_NOTED: Final = 100
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
-
-class MadeBackup(Part):
+class MadeBackup(StoredModel):
     at: str
     path: str
     bytes: int
@@ -36,7 +30,7 @@ class MadeBackup(Part):
     """The codes of companies whose files could not be read."""
 
 
-class ProvenBackup(Part):
+class ProvenBackup(StoredModel):
     at: str
     path: str
     """The archive: the proof says nothing of any other."""
@@ -48,12 +42,12 @@ class ProvenBackup(Part):
     """How the keys are protected in it, in words. Older records do not say it."""
 
 
-class FailedBackup(Part):
+class FailedBackup(StoredModel):
     at: str
     error: str
 
 
-class OtherServer(Part):
+class OtherServer(StoredModel):
     """Another server that makes scheduled backups of this installation into the same folder."""
 
     archive: str
@@ -62,7 +56,7 @@ class OtherServer(Part):
     """How many times in a row one did."""
 
 
-class BackupRecord(Part):
+class BackupRecord(StoredModel):
     """`failed` is None when the last attempt went well."""
 
     made: MadeBackup | None = None
@@ -102,10 +96,7 @@ def _with(moments: list[str], moment: str) -> list[str]:
 
 def read_record(data: Path) -> BackupRecord:
     """An empty record when there is none that can be read."""
-    try:
-        return BackupRecord.model_validate_json((data / FILE).read_bytes())
-    except (OSError, ValidationError):
-        return BackupRecord()
+    return read_json_file(data / FILE, BackupRecord())
 
 
 def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) -> BackupRecord:

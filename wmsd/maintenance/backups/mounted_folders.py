@@ -8,10 +8,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from wmsd.base.machine.folder_lock import folder_lock
-from wmsd.base.machine.json_file import write_json_file
+from wmsd.base.machine.json_file import StoredModel, read_json_file, write_json_file
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.backups.folder import BackupFolder
 
@@ -24,10 +22,8 @@ NOT_THERE: Final = (
 STAYING: Final = "If backups are to stay on this disk from now on, name another folder in backup.folder."
 
 
-class _Kept(BaseModel):
+class _Kept(StoredModel):
     """By folder, the place where its disk was mounted: the last one last."""
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     mounts: dict[str, str] = {}
 
@@ -45,7 +41,7 @@ def missing_mount(data: Path, folder: BackupFolder) -> str | None:
     """Where the disk of the folder was mounted, when it is not there now. A folder with archives is believed:
     somebody has put them there.
     """
-    mount = _kept(data).mounts.get(str(folder.path.resolve()))
+    mount = _mounts(data).get(str(folder.path.resolve()))
     return None if mount is None or os.path.ismount(mount) or folder.archives() else mount
 
 
@@ -55,19 +51,16 @@ def note_mounted(data: Path, folder: BackupFolder) -> None:
     mount = _mount_of(place)
     own = None if mount == _mount_of(data.resolve()) else mount
     with folder_lock(data):  # backups into two folders may end at once
-        kept = _kept(data)
-        if kept.mounts.pop(str(place), None) == own:
+        mounts = _mounts(data)
+        if mounts.pop(str(place), None) == own:
             return
         if own is not None:
-            kept.mounts[str(place)] = own
-        write_json_file(data / FILE, _Kept(mounts=dict(list(kept.mounts.items())[-MOST:])))
+            mounts[str(place)] = own
+        write_json_file(data / FILE, _Kept(mounts=dict(list(mounts.items())[-MOST:])))
 
 
-def _kept(data: Path) -> _Kept:
-    try:
-        return _Kept.model_validate_json((data / FILE).read_bytes())
-    except (OSError, ValidationError):
-        return _Kept()
+def _mounts(data: Path) -> dict[str, str]:
+    return read_json_file(data / FILE, _Kept()).mounts
 
 
 def _mount_of(place: Path) -> str:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import minisign
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from wmsd import __version__
+from wmsd.base.machine.json_file import StoredModel
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError
 from wmsd.host.program_file import ProgramFile
@@ -28,17 +29,13 @@ LARGEST_TEXT_BYTES: Final = 10_000
 ANSWER_SECONDS: Final = 60.0
 
 
-class Schemas(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
+class Schemas(StoredModel):
     platform: int
     company: int
 
 
-class Described(BaseModel):
+class Described(StoredModel):
     """What `wmsd version --json` says."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     name: str
     version: str

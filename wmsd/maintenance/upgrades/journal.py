@@ -4,13 +4,12 @@ The command writes it down before it puts the new program in place, and every se
 each of them knows what is to be done, also after a power cut.
 """
 
-import os
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from wmsd.base.machine.private_files import new_private
+from wmsd.base.machine.json_file import StoredModel, write_json_file
 from wmsd.data_folder.file_swap import sync
 from wmsd.data_folder.messages import refuse_others
 from wmsd.db.engine.failures import StorageError
@@ -18,9 +17,7 @@ from wmsd.db.engine.failures import StorageError
 FILE: Final = "upgrade.json"
 
 
-class Upgrade(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
+class Upgrade(StoredModel):
     from_version: str
     to_version: str
     program: str
@@ -52,11 +49,5 @@ def read_upgrade(data: Path) -> Upgrade | None:
 
 def write_upgrade(data: Path, upgrade: Upgrade) -> None:
     """To the disk. Raises OSError."""
-    unfinished = data / f"{FILE}.new"
-    unfinished.unlink(missing_ok=True)
-    with new_private(unfinished) as file:
-        file.write(upgrade.model_dump_json(indent=1).encode())
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.rename(data / FILE)
+    write_json_file(data / FILE, upgrade)
     sync(data)

@@ -7,9 +7,10 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from wmsd import __version__
+from wmsd.base.machine.json_file import StoredModel
 from wmsd.data_folder.disk_room import check_room
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db import migrations
@@ -33,9 +34,7 @@ class Change(BaseModel):
     after: int
 
 
-class Rehearsal(BaseModel):
-    model_config = ConfigDict(extra="ignore", defer_build=True)
-
+class Rehearsal(StoredModel):
     version: str
     files: int
     bytes: int
