@@ -65,7 +65,7 @@ def test_the_last_one_that_was_proven_stays_as_long_as_newer_proofs_find_problem
     own = dict(archive(each, 1) for each in (good, *bad))
     record = BackupRecord(sound=[at(good)], faulty=[at(each) for each in bad])
     assert set(own) - set(backups_to_delete(own, record, LEAST, NOON)) == {archive(good)[0], archive(bad[0])[0]}
-    mended = record.with_sound(at(bad[0]))
+    mended = record.with_finding(at(bad[0]), True)
     assert set(own) - set(backups_to_delete(own, mended, LEAST, NOON)) == {archive(bad[0])[0]}
 
 

@@ -16,7 +16,7 @@ from tests.support.command import Home, first_day, made_on_first_day
 from tests.support.forked import ROOT
 from tests.support.steering import SteeredClock
 from wmsd.data_folder.folder import DataFolder
-from wmsd.maintenance.backups.last_runs import read_record, write_record
+from wmsd.maintenance.backups.last_runs import change_record, read_record
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.settings.sections.backup import Backup
 
@@ -349,7 +349,7 @@ def test_a_proof_of_a_copy_is_none_of_the_last_one(installation: Home) -> None:
 def test_a_proof_by_hand_counts_for_the_last_scheduled_backup(installation: Home) -> None:
     run(installation)
     record = read_record(installation.data)
-    write_record(installation.data, record.model_copy(update={"proven": None, "sound": []}))
+    change_record(installation.data, lambda _: record.model_copy(update={"proven": None, "sound": []}))
     assert "not proven yet" in installation.ok("backup", "schedule", env=DAILY).out
     installation.ok("backup", "verify")
     assert "restorable, proven" in installation.ok("backup", "schedule", env=DAILY).out
@@ -402,7 +402,7 @@ def test_a_record_of_another_day_is_late(installation: Home) -> None:
     record = read_record(installation.data)
     assert record.made is not None
     old = record.made.model_copy(update={"at": "2020-01-01T00:00:00.000Z"})
-    write_record(installation.data, record.model_copy(update={"made": old}))
+    change_record(installation.data, lambda _: record.model_copy(update={"made": old}))
     done = installation.run("backup", "schedule", env=DAILY)
     assert done.code == 1
     assert "No backup since 2020-01-01" in done.err

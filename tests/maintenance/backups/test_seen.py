@@ -11,6 +11,7 @@ from wmsd.base.clock import SystemClock
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.failures import StorageError
 from wmsd.maintenance.backups import scheduled_process
+from wmsd.maintenance.backups.last_runs import BackupRecord
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups, Seen
 from wmsd.settings.sections.backup import Backup
 
@@ -22,10 +23,11 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Lets the disk answer; until then whoever looks at it waits."""
     event = threading.Event()
 
-    def wait(*_: object) -> None:
+    def wait(record: BackupRecord, _: Backup) -> BackupRecord:
         event.wait()
+        return record
 
-    monkeypatch.setattr(scheduled_process, "made_there", wait)
+    monkeypatch.setattr(BackupRecord, "there", wait)
     monkeypatch.setattr(scheduled_process, "PATIENCE_SECONDS", 0.3)
     yield event
     event.set()
@@ -66,7 +68,7 @@ async def test_what_fails_is_told_to_who_asked_and_looked_at_again(
         raise StorageError("The disk has failed.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(scheduled_process, "made_there", fail)
+        patched.setattr(BackupRecord, "there", fail)
         with pytest.raises(StorageError):
             await backups.seen()
     assert (await backups.seen()).made is None

@@ -13,8 +13,8 @@ from wmsd.maintenance.backups.last_runs import (
     FailedBackup,
     MadeBackup,
     ProvenBackup,
+    change_record,
     read_record,
-    write_record,
 )
 from wmsd.maintenance.backups.schedule import is_backup_due, is_proof_due_now
 from wmsd.settings.sections.backup import Backup
@@ -86,7 +86,7 @@ def test_an_hourly_one_is_missed_sooner() -> None:
 
 
 def test_the_record_is_kept(tmp_path: Path) -> None:
-    write_record(tmp_path, record())
+    change_record(tmp_path, lambda _: record())
     assert read_record(tmp_path) == record()
 
 

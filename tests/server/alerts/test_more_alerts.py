@@ -12,7 +12,7 @@ from wmsd.base.machine.disk import MEBIBYTE, Disk
 from wmsd.host.tls.authority import CERTIFICATE_LIFETIME, new_authority, new_certificate
 from wmsd.host.tls.lan_certificate import certificate_for
 from wmsd.host.tls.verdict import judged_by_time
-from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup, write_record
+from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup, change_record
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.server.alerts.alerts_file import OpenAlert
 from wmsd.server.alerts.conditions import BEHIND_SECONDS, Looks
@@ -97,7 +97,7 @@ async def test_a_proven_backup_that_is_gone(tmp_path: Path) -> None:
     )
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         installation, jobs = world.installation, world.jobs
-        write_record(installation.folder.path, record)
+        change_record(installation.folder.path, lambda _: record)
         backups = ScheduledBackups([], Backup(folder=str(tmp_path / "backups")), installation.folder, world.clock)
         looks = Looks(installation, jobs.disk_watch, jobs.room_watch, jobs.clock_watch, jobs.today, backups)
         [trouble] = (await looks.look([], {})).troubles

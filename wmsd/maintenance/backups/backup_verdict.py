@@ -6,14 +6,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.base.schedule import LATE
-from wmsd.maintenance.backups.last_runs import (
-    BackupRecord,
-    is_hidden,
-    is_in_folder,
-    made_elsewhere,
-    made_there,
-    proven_there,
-)
+from wmsd.maintenance.backups.last_runs import BackupRecord, is_hidden, is_in_folder, made_elsewhere
 from wmsd.settings.sections.backup import Backup
 
 PROOF_LATE: Final = timedelta(days=2)
@@ -40,7 +33,8 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
     """
     if settings.every == "never":
         return Verdict(True, "no backups are scheduled (backup.every)")
-    made, proven, failed = record.made, proven_there(settings, record), record.failed
+    there = record.there(settings)
+    made, proven, failed = record.made, there.proven, record.failed
     if failed is not None:
         return Verdict(False, f"the last backup failed at {_shown(failed.at, now)}: {failed.error}")
     if made is None:
@@ -51,7 +45,7 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
             f"there is no backup yet in {settings.folder}, which backup.folder names now: the last one, "
             f"{elsewhere.name}, was made in {elsewhere.parent}",
         )
-    if made_there(settings, record) is None and is_hidden(Path(made.path)):
+    if there.made is None and is_hidden(Path(made.path)):
         return Verdict(False, f"this user may not look into {Path(made.path).parent}, which has the backups")
     if gone := what_is_gone(settings, record, now):
         return Verdict(False, gone)
@@ -72,9 +66,10 @@ def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str |
     """That the proven backup, or the last one, is gone. One that could not be restored anyway is no loss, nor is
     one in a folder that the settings do not name any more.
     """
-    last, proven = made_there(settings, record), record.proven
+    there, proven = record.there(settings), record.proven
+    last = there.made
     was_good = proven is not None and not proven.problems and is_in_folder(settings, proven)
-    if proven is not None and was_good and proven_there(settings, record) is None:
+    if proven is not None and was_good and there.proven is None:
         new = "" if last is None else f", and that of {_shown(last.at, now)} is not proven yet"
         return f"the backup that was proven, {_missed(proven.path)}{new}"
     if record.made is not None and last is None and made_elsewhere(settings, record) is None:

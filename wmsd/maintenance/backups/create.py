@@ -172,7 +172,7 @@ class Creation:
         for _ in range(TRIES):
             done = self._done
             try:
-                return self._try_company(archive, owner)
+                return add_company(archive, self._source, self._data, owner, self._told)
             except Unanswered:
                 raise  # without the server there is nothing to copy
             except (StorageError, sqlite3.Error) as error:
@@ -180,9 +180,6 @@ class Creation:
                 if not isinstance(error, StateLost):
                     break
         return LeftOut(company_id=owner.company_id, code=owner.code, reason=reason)
-
-    def _try_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile:
-        return add_company(archive, self._source, self._data, owner, self._told)
 
     def _told(self, name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
         self._tell(Progress(name, self._done, self._all))

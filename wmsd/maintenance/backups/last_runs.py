@@ -6,7 +6,7 @@ It is kept in a file in the data folder, for health and status.
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from wmsd.base.machine.folder_lock import folder_lock
 from wmsd.base.machine.json_file import StoredModel, read_json_file, write_json_file
@@ -16,9 +16,13 @@ FILE: Final = "backup.json"
 MOST_NOTED: Final = 100
 
 
-class MadeBackup(StoredModel):
+class NotedBackup(StoredModel):
     at: str
     path: str
+    """The archive."""
+
+
+class MadeBackup(NotedBackup):
     bytes: int
     seconds: float
     installation: str
@@ -30,10 +34,9 @@ class MadeBackup(StoredModel):
     """The codes of companies whose files could not be read."""
 
 
-class ProvenBackup(StoredModel):
-    at: str
-    path: str
-    """The archive: the proof says nothing of any other."""
+class ProvenBackup(NotedBackup):
+    """The proof says nothing of any other archive."""
+
     seconds: float
     directory: str | None = None
     """As that of the backup."""
@@ -70,28 +73,23 @@ class BackupRecord(StoredModel):
     other_server: OtherServer | None = None
     """None when no archive of another server came between the last two own backups."""
 
-    def with_proof(self, proven: ProvenBackup) -> "BackupRecord":
-        return self.model_copy(update={"proven": proven})
-
     def with_finding(self, made_at: str, is_whole: bool | None) -> "BackupRecord":
-        """Whether the archive that was made then can be restored whole. None: that was not found out."""
+        """Whether the archive that was made then can be restored whole, whatever was found before. None: that was
+        not found out.
+        """
         if is_whole is None:
             return self
-        return self.with_sound(made_at) if is_whole else self.with_faulty(made_at)
-
-    def with_sound(self, made_at: str) -> "BackupRecord":
-        """Also this archive is sound."""
-        faulty = [each for each in self.faulty if each != made_at]
-        return self.model_copy(update={"sound": _with(self.sound, made_at), "faulty": faulty})
-
-    def with_faulty(self, made_at: str) -> "BackupRecord":
-        """This archive cannot be restored whole, whatever was found before."""
         sound = [each for each in self.sound if each != made_at]
-        return self.model_copy(update={"sound": sound, "faulty": _with(self.faulty, made_at)})
+        faulty = [each for each in self.faulty if each != made_at]
+        (sound if is_whole else faulty).append(made_at)
+        return self.model_copy(update={"sound": sound[-MOST_NOTED:], "faulty": faulty[-MOST_NOTED:]})
 
-
-def _with(moments: list[str], moment: str) -> list[str]:
-    return [*(each for each in moments if each != moment), moment][-MOST_NOTED:]
+    def there(self, settings: Backup) -> "BackupRecord":
+        """With the last backup and the last proof only where there is what they are about, and with its present
+        paths. The proof may have found something wrong. Looks at the disk: call it on a thread.
+        """
+        made, proven = _there(settings, self.made), _there(settings, self.proven)
+        return self.model_copy(update={"made": made, "proven": proven})
 
 
 def read_record(data: Path) -> BackupRecord:
@@ -105,33 +103,14 @@ def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) ->
     """
     with folder_lock(data):
         record = change(read_record(data))
-        write_record(data, record)
+        write_json_file(data / FILE, record)
     return record
-
-
-def write_record(data: Path, record: BackupRecord) -> None:
-    """In the place of what is there. Raises OSError."""
-    write_json_file(data / FILE, record)
-
-
-def made_there(settings: Backup, record: BackupRecord) -> MadeBackup | None:
-    """The last scheduled backup, with the path where it is."""
-    made = record.made
-    path = None if made is None else _found(settings, made)
-    return None if made is None or path is None else made.model_copy(update={"path": path})
-
-
-def proven_there(settings: Backup, record: BackupRecord) -> ProvenBackup | None:
-    """The last proof, as long as there is what it is about. It may have found something wrong."""
-    proven = record.proven
-    path = None if proven is None else _found(settings, proven)
-    return None if proven is None or path is None else proven.model_copy(update={"path": path})
 
 
 def made_elsewhere(settings: Backup, record: BackupRecord) -> Path | None:
     """The path of the last scheduled backup, where the settings name another folder since."""
     made = record.made
-    if made is None or made_there(settings, record) is not None or is_in_folder(settings, made):
+    if made is None or record.there(settings).made is not None or is_in_folder(settings, made):
         return None
     return Path(made.path)
 
@@ -155,17 +134,23 @@ def here() -> str | None:
         return None
 
 
-def is_in_folder(settings: Backup, noted: MadeBackup | ProvenBackup) -> bool:
+def is_in_folder(settings: Backup, noted: NotedBackup) -> bool:
     """Whether the path is one in the folder of the settings."""
     return Path(noted.path).absolute().parent.resolve() == Path(settings.folder).resolve()
 
 
-def _found(settings: Backup, record: MadeBackup | ProvenBackup) -> str | None:
+Noted = TypeVar("Noted", bound=NotedBackup)
+
+
+def _there(settings: Backup, record: Noted | None) -> Noted | None:
     """In the folder of the settings: where it was written, or by its name, for an installation may move with its
     backups. Version 1.0.0 has noted paths as its server saw them; elsewhere these say nothing, and count as there.
     """
+    if record is None:
+        return None
     noted = Path(record.path)
     beside = Path(settings.folder).absolute() / noted.name
     known = [noted] if not noted.is_absolute() or is_in_folder(settings, record) else []
     there = next((str(each) for each in (*known, beside) if os.access(each, os.F_OK)), None)
-    return there if noted.is_absolute() else there or record.path
+    path = there if noted.is_absolute() else there or record.path
+    return None if path is None else record.model_copy(update={"path": path})

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from wmsd.base import timestamps
 from wmsd.base.schedule import is_due, is_proof_due, next_due
 from wmsd.data_folder.folder import DataFolder
-from wmsd.maintenance.backups.last_runs import BackupRecord, made_there, proven_there, read_record
+from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
 from wmsd.settings.sections.backup import Backup
 
 
@@ -33,13 +33,13 @@ def next_backup(settings: Backup, record: BackupRecord, now: datetime) -> dateti
 
 def _made(settings: Backup, record: BackupRecord) -> list[datetime]:
     """When the last one was made, if it is still there."""
-    made = made_there(settings, record)
+    made = record.there(settings).made
     return [timestamps.from_text(made.at).astimezone()] if made is not None and _is_seen(made.path) else []
 
 
 def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:
     """Once a day, and when the one that was proven is gone."""
-    proven = proven_there(settings, record)
+    proven = record.there(settings).proven
     is_seen = proven is not None and _is_seen(proven.path)
     moment = timestamps.from_text(proven.at).astimezone() if proven is not None and is_seen else None
     return is_proof_due(settings.every, settings.time, local_now(), moment)

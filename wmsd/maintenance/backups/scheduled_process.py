@@ -19,8 +19,6 @@ from wmsd.maintenance.backups.last_runs import (
     MadeBackup,
     ProvenBackup,
     change_record,
-    made_there,
-    proven_there,
     read_record,
 )
 from wmsd.maintenance.backups.schedule import is_something_due, local_now
@@ -57,7 +55,8 @@ class ScheduledBackups:
         self._clock = clock
         self._not_before = 0.0
         self._beside = Beside(command, self._hear)
-        self._progress: dict[str, Any] | None = None
+        self.progress: Mapping[str, Any] = {}
+        """How far the work under way has come, as it says itself; empty as long as it has said nothing."""
         self._asked: asyncio.Task[None] | None = None
         self._gone: str | None = None
         """What the last look has found to be gone."""
@@ -67,11 +66,6 @@ class ScheduledBackups:
     @property
     def is_running(self) -> bool:
         return self._beside.is_running or (self._asked is not None and not self._asked.done())
-
-    @property
-    def progress(self) -> Mapping[str, Any]:
-        """How far the work under way has come, as it says itself; empty as long as it has said nothing."""
-        return self._progress or {}
 
     async def look(self) -> None:
         """Starts the work when it is due, and waits for its end. After a failure it waits for an hour."""
@@ -111,11 +105,11 @@ class ScheduledBackups:
         try:
             ended = await self._beside.run(PROGRESS, *options)
         finally:
-            self._progress = None
+            self.progress = {}
         await asyncio.to_thread(self._tell, *ended)
 
     def _hear(self, line: dict[str, Any]) -> None:
-        self._progress = line
+        self.progress = line
 
     def _tell(self, code: int, lines: list[str]) -> None:
         if code:
@@ -155,9 +149,9 @@ class ScheduledBackups:
         return Seen(judged, None, None)
 
     def _see(self) -> Seen:
-        record, settings = self.record(), self.settings
-        judged = backup_verdict(settings, record, local_now())
-        return Seen(judged, made_there(settings, record), proven_there(settings, record))
+        record = self.record()
+        judged, there = backup_verdict(self.settings, record, local_now()), record.there(self.settings)
+        return Seen(judged, there.made, there.proven)
 
     async def stop(self) -> None:
         """Ends the process: what it has begun is removed with the next backup."""

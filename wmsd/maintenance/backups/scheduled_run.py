@@ -24,7 +24,6 @@ from wmsd.maintenance.backups.last_runs import (
     ProvenBackup,
     change_record,
     here,
-    made_there,
     read_record,
 )
 from wmsd.maintenance.backups.other_server import SAYS, between, other_server_of
@@ -87,7 +86,7 @@ class Scheduled:
             if (found := other_server_of(record)) is not None:
                 LOG.error("%s", SAYS.format(archive=found.archive))
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
-        last = made_there(self._settings, record)
+        last = record.there(self._settings).made
         if last is not None and (self._now or is_proof_due_now(self._settings, record)):
             self._prove(Path(last.path))
         self._delete_old(read_record(self._data.path))
@@ -100,7 +99,7 @@ class Scheduled:
             LOG.error("%s cannot be restored whole: %s", archive, problem)
         if not proof.problems:
             LOG.info("%s can be restored: proven in %.1f s", archive, proof.seconds)
-        self._noted(partial(with_last_proof, proven=proven_now(archive, proof, here()), proof=proof))
+        self._noted(partial(with_last_proof, archive=archive, proof=proof, directory=here()))
 
     def _delete_old(self, record: BackupRecord) -> None:
         """Only scheduled backups of this installation, not one that cannot be read."""
@@ -132,13 +131,9 @@ class Scheduled:
             raise StorageError(f"The command after the backup (backup.after) ended with {done.returncode}: {last}")
 
 
-def with_last_proof(record: BackupRecord, proven: ProvenBackup, proof: Proof) -> BackupRecord:
-    """With a proof of the last scheduled backup."""
-    return record.with_proof(proven).with_finding(proof.manifest.began_at, proof.is_whole)
-
-
-def proven_now(archive: Path, proof: Proof, directory: str | None) -> ProvenBackup:
-    return ProvenBackup(
+def with_last_proof(record: BackupRecord, archive: Path, proof: Proof, directory: str | None) -> BackupRecord:
+    """With a proof, of now, of the last scheduled backup. `directory`: as `ProvenBackup` has it."""
+    proven = ProvenBackup(
         at=_now(),
         path=str(archive.absolute()),
         seconds=round(proof.seconds, 1),
@@ -146,6 +141,8 @@ def proven_now(archive: Path, proof: Proof, directory: str | None) -> ProvenBack
         problems=proof.problems,
         keys=said_of(proof.manifest),
     )
+    known = record.model_copy(update={"proven": proven})
+    return known.with_finding(proof.manifest.began_at, proof.is_whole)
 
 
 def _as_made(made: Made, before: MadeBackup | None) -> MadeBackup:

@@ -28,8 +28,8 @@ from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
     FailedBackup,
     ProvenBackup,
+    change_record,
     read_record,
-    write_record,
 )
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.platform.admin_view.examination_runs import Examinations
@@ -170,7 +170,7 @@ async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(adm
 async def test_why_there_is_no_backup_comes_with_what_to_do_at_health_and_today(admin: Visitor) -> None:
     """The doctor's advice, and not only where to look."""
     failed = FailedBackup(at=timestamps.to_text(admin.world.clock.now()), error="The disk is gone.")
-    write_record(admin.world.installation.folder.path, BackupRecord(failed=failed))
+    change_record(admin.world.installation.folder.path, lambda _: BackupRecord(failed=failed))
     (cells,) = [each for each in rows(await admin.get("/admin/health")) if each[0] == "Backup"]
     assert cells[1] == "Wrong"
     assert "The disk is gone." in cells[2]
@@ -260,7 +260,7 @@ async def test_a_script_in_what_is_found_is_text(admin: Visitor) -> None:
     folder = admin.world.installation.folder.path
     script = "<script>alert(1)</script>"
     proven = ProvenBackup(at="2026-11-20T12:00:00.000Z", path=f"/x/{script}", seconds=1, problems=[script])
-    write_record(folder, BackupRecord(proven=proven))
+    change_record(folder, lambda _: BackupRecord(proven=proven))
     (folder / "examination.json").write_text(
         '{"began_at": "2026-11-20T12:00:00.000Z", "ended_at": "2026-11-20T12:00:00.000Z", "files": 1, "wrong": 1,'
         f' "findings": [{{"file": "{script}", "kind": "damage", "sentence": "{script}"}}]}}'
@@ -296,7 +296,9 @@ async def test_archives_that_are_not_good_are_told(admin: Visitor) -> None:
     proven = ProvenBackup(
         at="2026-11-20T12:00:00.000Z", path=str(good), seconds=1, problems=["ACME: it is damaged."]
     )
-    write_record(world.installation.folder.path, record.model_copy(update={"proven": proven, "sound": []}))
+    change_record(
+        world.installation.folder.path, lambda _: record.model_copy(update={"proven": proven, "sound": []})
+    )
     seen = await admin.get("/admin/backups")
     said = {cells[4]: cells[1] for cells in rows(seen)}
     assert len(said) == 3

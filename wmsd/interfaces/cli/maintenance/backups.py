@@ -41,14 +41,12 @@ from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
     change_record,
     made_elsewhere,
-    made_there,
-    proven_there,
     read_record,
 )
 from wmsd.maintenance.backups.manifest import brings_back
 from wmsd.maintenance.backups.progress import Tell, silent
 from wmsd.maintenance.backups.schedule import local_now
-from wmsd.maintenance.backups.scheduled_run import Scheduled, proven_now, with_last_proof
+from wmsd.maintenance.backups.scheduled_run import Scheduled, with_last_proof
 from wmsd.maintenance.backups.verify import Proof, prove
 
 LOW_PRIORITY: Final = 10
@@ -183,9 +181,9 @@ def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
         return
 
     def noted(record: BackupRecord) -> BackupRecord:
-        made_at, made = proof.manifest.began_at, made_there(command_line.settings.backup, record)
+        made_at, made = proof.manifest.began_at, record.there(command_line.settings.backup).made
         if made is not None and made.at == made_at and Path(made.path).resolve() == path.resolve():
-            return with_last_proof(record, proven_now(path, proof, made.directory), proof)
+            return with_last_proof(record, path, proof, made.directory)
         return record.with_finding(made_at, proof.is_whole)
 
     change_record(command_line.folder.path, noted)
@@ -248,7 +246,8 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
         raise click.UsageError("--now goes with --run.")
     record = read_record(command_line.folder.path)
     found = backup_verdict(settings, record, local_now())
-    made, proven = made_there(settings, record), proven_there(settings, record)
+    there = record.there(settings)
+    made, proven = there.made, there.proven
     folder = BackupFolder(Path(settings.folder))
     say(
         {

@@ -31,7 +31,7 @@ from wmsd.interfaces.cli.server import live_status
 from wmsd.maintenance.backups import other_server
 from wmsd.maintenance.backups.backup_verdict import REMEDY, backup_verdict
 from wmsd.maintenance.backups.folder import BackupFolder
-from wmsd.maintenance.backups.last_runs import BackupRecord, proven_there, read_record
+from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
 from wmsd.maintenance.backups.newest_backup import BackupsIn
 from wmsd.maintenance.backups.schedule import local_now
 from wmsd.maintenance.keys.key_protection import known_keys, protection
@@ -161,7 +161,7 @@ def _of_keys(command_line: CommandLine, record: BackupRecord, shown: dict[str, A
         return
     found = protection(known, command_line.settings.backup, record.made is not None)
     shown["keys"] = found.line if found.is_wrong or not found.sentence else found.sentence
-    if (proven := proven_there(command_line.settings.backup, record)) is not None and proven.keys:
+    if (proven := record.there(command_line.settings.backup).proven) is not None and proven.keys:
         shown["keys in the proven backup"] = proven.keys
     if found.is_wrong:
         yield f"{found.sentence} {found.remedy}"
