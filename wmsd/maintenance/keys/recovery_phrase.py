@@ -18,7 +18,7 @@ from wmsd.base import bech32
 from wmsd.db.engine.transaction import Transaction
 from wmsd.maintenance.keys.passphrases import NotOpened
 from wmsd.tenants.keys import recovery_phrases
-from wmsd.tenants.keys.recovery_phrases import KnownPhrase, phrase_fingerprint
+from wmsd.tenants.keys.recovery_phrases import phrase_fingerprint
 
 WORDS: Final = 12
 BITS: Final = 128
@@ -122,8 +122,3 @@ def create(tx: Transaction, replaces: str | None) -> Phrase:
     phrase = new_phrase()
     recovery_phrases.add(tx, phrase.recipient, replaces)
     return phrase
-
-
-def check(tx: Transaction, typed: Phrase) -> KnownPhrase:
-    """Notes that it was typed. Raises Problem (422) when the installation does not have it."""
-    return recovery_phrases.check(tx, typed.recipient)

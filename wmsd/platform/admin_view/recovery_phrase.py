@@ -118,7 +118,7 @@ def check_recovery_phrase(tx: Transaction, body: TypedPhrase) -> dict[str, Any]:
         typed = Phrase(body.phrase)
     except WrongPhrase as error:
         raise invalid({"phrase": [str(error)]}) from None
-    known = recovery_phrase.check(tx, typed)
+    known = recovery_phrases.check(tx, typed.recipient)
     return {"message": f"These are the words of the recovery phrase {known.fingerprint}."}
 
 

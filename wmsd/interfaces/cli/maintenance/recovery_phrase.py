@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -21,7 +21,6 @@ from wmsd.interfaces.cli.kit.command_line import (
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.maintenance.backups.last_runs import read_record
 from wmsd.maintenance.keys import key_protection, recovery_phrase
-from wmsd.maintenance.keys.key_protection import Protection
 from wmsd.maintenance.keys.passphrases import passphrase_in
 from wmsd.maintenance.keys.recovery_phrase import Phrase, WrongPhrase
 from wmsd.tenants.keys import recovery_phrases
@@ -66,7 +65,7 @@ def create(command_line: CommandLine, as_json: bool) -> None:
             f"There is a recovery phrase already, {now.fingerprint}, checked at {now.checked_at}. "
             f"`wmsd recovery-phrase replace` makes another one."
         )
-    phrase = command_line.run_again(_creating(None))
+    phrase = _create(command_line, None)
     _show(command_line, phrase, as_json)
 
 
@@ -89,7 +88,7 @@ def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
     kept = f"Existing backups open only with the recovery phrase {now.fingerprint}: keep it as long as them."
     if not yes:
         confirm(f"{kept}\nCreate another one for the backups to come?")
-    phrase = command_line.run_again(_creating(now.fingerprint))
+    phrase = _create(command_line, now.fingerprint)
     note(kept)
     _show(command_line, phrase, as_json)
 
@@ -122,22 +121,16 @@ def decline(command_line: CommandLine, yes: bool) -> None:
     nothing counts as wrong for it any more. `wmsd recovery-phrase create` is possible at any time.
     """
 
-    async def look(installation: Installation) -> Protection:
-        known = await installation.platform.read(key_protection.read_known_keys)
-        made = read_record(command_line.folder.path).made
-        return key_protection.protection(known, command_line.settings.backup, made is not None)
-
-    async def work(installation: Installation) -> None:
-        await installation.platform.write(recovery_phrases.decline)
-
-    found = command_line.run(look)
+    known = command_line.run(lambda at: at.platform.read(key_protection.read_known_keys))
+    made = read_record(command_line.folder.path).made
+    found = key_protection.protection(known, command_line.settings.backup, made is not None)
     lost = (
         found.sentence
         or "If this box is lost, all API tokens and webhook credentials that it has then are lost with it."
     )
     if not yes:
         confirm(f"{lost}\nGo on without a recovery phrase?")
-    command_line.run_again(work)
+    command_line.run_again(lambda at: at.platform.write(recovery_phrases.decline))
     note("Noted: this installation goes on without a recovery phrase.")
 
 
@@ -146,35 +139,21 @@ def decline(command_line: CommandLine, yes: bool) -> None:
 @with_installation
 def list_phrases(command_line: CommandLine, as_json: bool) -> None:
     """List all recovery phrases by their fingerprints. The words are not kept."""
-
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        found = await installation.platform.read(recovery_phrases.every)
-        return [
-            {
-                "fingerprint": each.fingerprint,
-                "created_at": each.created_at,
-                "checked_at": each.checked_at,
-                "replaced_at": each.replaced_at,
-                "recipient": each.recipient,
-            }
-            for each in found
-        ]
-
-    say(command_line.run(work), as_json, "No recovery phrase yet: wmsd recovery-phrase create")
+    rows = [
+        {
+            "fingerprint": each.fingerprint,
+            "created_at": each.created_at,
+            "checked_at": each.checked_at,
+            "replaced_at": each.replaced_at,
+            "recipient": each.recipient,
+        }
+        for each in command_line.run(lambda at: at.platform.read(recovery_phrases.every))
+    ]
+    say(rows, as_json, "No recovery phrase yet: wmsd recovery-phrase create")
 
 
-def _creating(replaces: str | None) -> Any:
-    async def work(installation: Installation) -> Phrase:
-        return await installation.platform.write(lambda tx: recovery_phrase.create(tx, replaces))
-
-    return work
-
-
-def _checking(phrase: Phrase) -> Any:
-    async def work(installation: Installation) -> KnownPhrase:
-        return await installation.platform.write(lambda tx: recovery_phrase.check(tx, phrase))
-
-    return work
+def _create(command_line: CommandLine, replaces: str | None) -> Phrase:
+    return command_line.run_again(lambda at: at.platform.write(lambda tx: recovery_phrase.create(tx, replaces)))
 
 
 async def _checked(installation: Installation) -> KnownPhrase | None:
@@ -214,7 +193,7 @@ def _ask_again(command_line: CommandLine) -> None:
 
 def _tell_checked(command_line: CommandLine, phrase: Phrase, is_first: bool = False) -> None:
     run = command_line.run if is_first else command_line.run_again
-    checked = run(_checking(phrase))
+    checked = run(lambda at: at.platform.write(lambda tx: recovery_phrases.check(tx, phrase.recipient)))
     note(
         f"Checked: these are the words of the recovery phrase {checked.fingerprint}. The next backup is sealed to "
         f"it. `wmsd backup create` makes one now."
