@@ -59,67 +59,51 @@ class Site(NamedTuple):
     name: str
 
 
-class Belongings(NamedTuple):
-    """What the installation has for the company: no export holds it."""
+class Standing(NamedTuple):
+    """The company in one of the two installations, as far as a move is checked by it. No export holds users,
+    tokens, sites and requests; the rest is in the company's file.
+    """
 
+    company: Company
     users: list[User]
     tokens: int
     """How many open the company now."""
     sites: list[Site]
     requests: int
     """How many requests of programs have named the company."""
-
-
-class Content(NamedTuple):
-    """What the company's file holds, as far as a move is checked by it."""
-
     last_event: str | None
+    knows_event: bool
+    """Whether it has the event that was asked for."""
     counts: dict[str, int]
     """By table."""
     webhooks: dict[int, str]
     """Those that are on: their names, by id."""
 
 
-class Standing(NamedTuple):
-    """The company in one of the two installations."""
-
-    company: Company
-    belongings: Belongings
-    content: Content
-    knows_event: bool
-    """Whether it has the event that was asked for."""
-
-
-def belongings(tx: Transaction, company_id: int) -> Belongings:
-    values = {"company": company_id, "now": tx.timestamp}
-    return Belongings(
-        [
-            User(email, role, json.loads(abilities) if role == "member" else [], bool(has))
-            for email, role, abilities, has in tx.rows(USERS, values)
-        ],
-        tx.value(TOKENS, values),
-        [Site(*row) for row in tx.rows(SITES, values)],
-        tx.value(REQUESTS, values),
-    )
-
-
-def content(tx: Transaction) -> Content:
-    """Counts whole tables, and so belongs on a thread."""
-    counts = {table: tx.value(COUNT.format(table)) for table in COUNTED}
-    return Content(tx.value(LAST_EVENT), counts, dict(tx.rows(WEBHOOKS)))
-
-
 async def company_state(installation: Installation, code: str, event: str | None = None) -> Standing:
     """`event`: the id of one that the company should have. Raises Problem (404, 503)."""
     company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
     database = await installation.files.get(company.id)
+    in_file = await database.read_long(lambda tx: _in_file(tx, event))  # it counts whole tables
+    return Standing(company, *await installation.platform.read(lambda tx: _on_platform(tx, company.id)), *in_file)
 
-    def read(tx: Transaction) -> tuple[Content, bool]:
-        return content(tx), event is None or bool(tx.value(IS_KNOWN, (event,)))
 
-    found, knows_event = await database.read_long(read)
-    held = await installation.platform.read(lambda tx: belongings(tx, company.id))
-    return Standing(company, held, found, knows_event)
+def _on_platform(tx: Transaction, company_id: int) -> tuple[list[User], int, list[Site], int]:
+    """Users, tokens, sites and requests."""
+    values = {"company": company_id, "now": tx.timestamp}
+    users = [
+        User(email, role, json.loads(abilities) if role == "member" else [], bool(has))
+        for email, role, abilities, has in tx.rows(USERS, values)
+    ]
+    sites = [Site(*row) for row in tx.rows(SITES, values)]
+    return users, tx.value(TOKENS, values), sites, tx.value(REQUESTS, values)
+
+
+def _in_file(tx: Transaction, event: str | None) -> tuple[str | None, bool, dict[str, int], dict[int, str]]:
+    """The last event, whether the given one is known, counts and webhooks."""
+    knows_event = event is None or bool(tx.value(IS_KNOWN, (event,)))
+    counts = {table: tx.value(COUNT.format(table)) for table in COUNTED}
+    return tx.value(LAST_EVENT), knows_event, counts, dict(tx.rows(WEBHOOKS))
 
 
 async def came_here(installation: Installation, origin: str) -> list[str]:

@@ -82,8 +82,4 @@ def thaw(command_line: CommandLine, code: str) -> None:
 def _thaw(command_line: CommandLine, loan: Loan | None, code: str) -> bool:
     if loan is not None:
         return bool(loan.ask(THAW, [code, at_the_command_line().name]))
-
-    async def work(installation: Installation) -> bool:
-        return await installation.platform.write(lambda tx: actions.thaw_company(tx, code))
-
-    return command_line.run_with(None, work)
+    return command_line.run_with(None, lambda at: at.platform.write(lambda tx: actions.thaw_company(tx, code)))

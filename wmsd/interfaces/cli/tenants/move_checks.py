@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base.plurals import count_of
 from wmsd.interfaces.cli.tenants.other_installation import OverHttp
-from wmsd.maintenance.company_moves.move_checks import LISTED, Content, Site, Standing, User
+from wmsd.maintenance.company_moves.move_checks import LISTED, Site, Standing, User
 
 MARKS: Final = {True: "[x]", False: "[ ]", None: "[?]"}
 
@@ -29,12 +29,12 @@ def of_folder(home: Standing, there: Standing, data: str) -> Iterator[Tick]:
     yield _frozen(home)
     yield Tick(True, f"{code} is in the other installation, as {new_code}.")
     yield _last_event(there.knows_event)
-    yield _counts(home.content, there.content.counts)
-    yield from _users(home.belongings.users, there.belongings.users, new_code, data)
-    yield _tokens(home.belongings.tokens, there.belongings.tokens, new_code, data)
-    yield from _sites(home.belongings.sites, there.belongings.sites, new_code, data)
-    yield from _webhooks(home.content, there.content.webhooks, new_code, data)
-    yield _id(home, there.company.id, bool(there.belongings.requests))
+    yield _counts(home, there.counts)
+    yield from _users(home.users, there.users, new_code, data)
+    yield _tokens(home.tokens, there.tokens, new_code, data)
+    yield from _sites(home.sites, there.sites, new_code, data)
+    yield from _webhooks(home, there.webhooks, new_code, data)
+    yield _id(home, there.company.id, bool(there.requests))
 
 
 def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]:
@@ -50,13 +50,13 @@ def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]
     yield Tick(True, f"{home.company.code} is served at {found.address}, as {new_code}.")
     yield Tick(True, "A token opens it there.")
     yield _last_event(found.knows_event)
-    yield _counts(home.content, found.counts)
+    yield _counts(home, found.counts)
     yield from _behind(home, new_code)
     webhooks = found.webhooks
     if webhooks is None:
         yield Tick(None, "The token may not read webhooks there.", "use one with the ability webhooks:read.")
     else:
-        yield from _webhooks(home.content, webhooks, new_code, "")
+        yield from _webhooks(home, webhooks, new_code, "")
     yield _id(home, found.company_id, None)
 
 
@@ -64,7 +64,7 @@ def of_file(home: Standing, new_code: str) -> Iterator[Tick]:
     """Nothing is known of the other installation yet."""
     yield _frozen(home)
     yield from _behind(home, new_code)
-    yield from _webhooks(home.content, {}, new_code, "")
+    yield from _webhooks(home, {}, new_code, "")
     yield Tick(
         None,
         f"The company's id is {home.company.id} here, and is likely another one there.",
@@ -92,7 +92,7 @@ def _last_event(is_known: bool | None) -> Tick:
     return Tick(False, "The last event from here is not there.", "look whether the import took this move's file.")
 
 
-def _counts(home: Content, there: Mapping[str, int | None]) -> Tick:
+def _counts(home: Standing, there: Mapping[str, int | None]) -> Tick:
     seen = {table: count for table, count in there.items() if count is not None and table in home.counts}
     fewer = [
         f"{count} of {home.counts[table]} {table.replace('_', ' ')}"
@@ -153,20 +153,20 @@ def _make(site: Site, code: str, data: str) -> str:
 
 def _behind(home: Standing, code: str) -> Iterator[Tick]:
     """What cannot be seen of another machine."""
-    users = [each for each in home.belongings.users if each.has_company]
+    users = [each for each in home.users if each.has_company]
     for user in users:
         yield Tick(None, f"{user.email} ({user.role}) may use it here.", f"there, {_create(user, code, '')}")
-    if home.belongings.tokens:
+    if home.tokens:
         create = f"wmsd token create --user EMAIL --ability ABILITY --company {shlex.quote(code)}"
-        opens = count_of(home.belongings.tokens, "token opens", "tokens open")
+        opens = count_of(home.tokens, "token opens", "tokens open")
         yield Tick(None, f"{opens} it here, and none of them there.", f"there, for each program, {create}")
-    for site in home.belongings.sites:
+    for site in home.sites:
         yield Tick(
             None, f"The site {site.name} ({site.warehouse}) has a token here.", f"there, {_make(site, code, '')}"
         )
 
 
-def _webhooks(home: Content, there: Mapping[int, str], code: str, data: str) -> Iterator[Tick]:
+def _webhooks(home: Standing, there: Mapping[int, str], code: str, data: str) -> Iterator[Tick]:
     for webhook, name in home.webhooks.items():
         is_on = webhook in there
         switch = f"wmsd webhook on {webhook} --company {shlex.quote(code)}{data}"

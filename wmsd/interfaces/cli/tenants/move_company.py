@@ -67,19 +67,16 @@ def check(command_line: CommandLine, asked: Moving) -> None:
                 "--check with an address needs --token-file, with a token of that installation."
             )
         home, _ = _home(command_line, asked.code)
-        code, event = asked.new_code or asked.code, home.content.last_event
+        code, event = asked.new_code or asked.code, home.last_event
         found = ask_address(asked.target, token_in(asked.token_file), code, event)
-        _end(_tell(command_line, home, [*of_address(home, found, code)], asked))
-        return
-    if not Path(asked.target).is_dir():
+        is_anything_left = _tell(home, [*of_address(home, found, code)], asked)
+    elif not Path(asked.target).is_dir():
         raise click.UsageError("--check takes an address, or the data folder of the other installation.")
-    other = in_folder(Path(asked.target), asked.target_config)
-    home, origin = _home(command_line, asked.code)
-    _check_other(command_line, other)
-    _end(_check_folder(command_line, other, home, origin, asked))
-
-
-def _end(is_anything_left: bool) -> None:
+    else:
+        other = in_folder(Path(asked.target), asked.target_config)
+        home, origin = _home(command_line, asked.code)
+        _check_other(command_line, other)
+        is_anything_left = _check_folder(other, home, origin, asked)
     if is_anything_left:
         sys.exit(1)
 
@@ -92,7 +89,7 @@ def _into_file(command_line: CommandLine, asked: Moving, file: Path) -> None:
     code = asked.new_code or asked.code
     note(f"{asked.code} is frozen, and {file} holds everything of it. Bring it to the other machine, and type:")
     note(f"  {_import(asked, file, has_credentials=passphrase is not None)}", is_for_here=False)
-    if passphrase is None and home.content.webhooks:
+    if passphrase is None and home.webhooks:
         note("  The credentials of its webhooks are not in the file: set them again there.")
     note("Then look here whether everything is there, with a token of that installation in a file:")
     options = f"--check https://ADDRESS --token-file FILE{_as(code, asked)}"
@@ -126,21 +123,19 @@ def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None
         company_archives.export_with(command_line, loan, asked.code, file, passphrase)
         company_archives.bring_in(other, file, asked.new_code, asked.operator_code, passphrase, None)
     home, origin = _home(command_line, asked.code)
-    _check_folder(command_line, other, home, origin, asked)
+    _check_folder(other, home, origin, asked)
 
 
 def _check_other(command_line: CommandLine, other: CommandLine) -> None:
     """Raises StorageError when it is the same installation, or a copy of it."""
-    here, there = (each.run_again(_installation_id) for each in (command_line, other))
+    here, there = (
+        each.run_again(lambda at: at.platform.read(store.installation)) for each in (command_line, other)
+    )
     if here == there:
         raise StorageError(
             f"{other.folder.path} is this installation, or a copy of it. A company moves to another installation. "
             "Nothing was changed."
         )
-
-
-async def _installation_id(installation: Installation) -> str:
-    return await installation.platform.read(store.installation)
 
 
 def _home(command_line: CommandLine, code: str) -> tuple[Standing, Owner]:
@@ -151,16 +146,14 @@ def _home(command_line: CommandLine, code: str) -> tuple[Standing, Owner]:
     return command_line.run_again(look)
 
 
-def _check_folder(
-    command_line: CommandLine, other: CommandLine, home: Standing, origin: Owner, asked: Moving
-) -> bool:
+def _check_folder(other: CommandLine, home: Standing, origin: Owner, asked: Moving) -> bool:
     """Returns whether anything is left that can be seen. Raises StorageError when the company is not there."""
 
     async def look(installation: Installation) -> Standing | None:
         codes = await came_here(installation, company_name(origin))
         if not codes or (asked.new_code is not None and asked.new_code not in codes):
             return None
-        return await company_state(installation, asked.new_code or codes[-1], home.content.last_event)
+        return await company_state(installation, asked.new_code or codes[-1], home.last_event)
 
     there = other.run_again(look)
     if there is None:
@@ -170,10 +163,10 @@ def _check_folder(
         )
     data = f" --data {shlex.quote(str(other.folder.path.absolute()))}"
     config = "" if other.config_file is None else f" --config {shlex.quote(str(other.config_file.absolute()))}"
-    return _tell(command_line, home, [*of_folder(home, there, f"{config}{data}")], asked)
+    return _tell(home, [*of_folder(home, there, f"{config}{data}")], asked)
 
 
-def _tell(command_line: CommandLine, home: Standing, ticks: Sequence[Tick], asked: Moving) -> bool:
+def _tell(home: Standing, ticks: Sequence[Tick], asked: Moving) -> bool:
     left = [each for each in ticks if each.is_done is False]
     _print(ticks, {"moved": asked.code, "to": asked.target}, asked)
     remove = deletion(home)
