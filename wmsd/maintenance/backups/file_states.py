@@ -59,11 +59,7 @@ class FromServer:
         self._loan = loan
 
     def copy_platform(self, path: Path) -> KeyRows | None:
-        self._loan.ask("hold", None)
-        try:
-            keys: KeyRows | None = self._loan.ask("copy_platform", str(path.resolve()), LONG_SECONDS)
-        finally:
-            self._loan.ask("release")
+        keys: KeyRows | None = self._loan.ask("copy_platform", str(path.resolve()), LONG_SECONDS)
         return keys
 
     @contextmanager

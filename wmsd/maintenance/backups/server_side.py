@@ -65,14 +65,11 @@ class Holder:
         }
 
     async def _hold(self, session: Session, company_id: Any) -> dict[str, Any]:
-        """Holds the file of a company, or platform.db for null, until `release` or the end of the session."""
+        """Holds the file of a company until `release` or the end of the session."""
         if HELD in session.kept:
             await self._release(session, None)
         async with AsyncExitStack() as ends:
-            if company_id is None:
-                database = self._platform
-            else:
-                database = await ends.enter_async_context(self._files.visiting(int(company_id)))
+            database = await ends.enter_async_context(self._files.visiting(int(company_id)))
             state = await ends.enter_async_context(database.pinned())
             await ends.enter_async_context(_watched(state))
             session.kept[HELD] = Held(state, database, ends.pop_all())
@@ -86,8 +83,8 @@ class Holder:
         return figures.model_dump()
 
     async def _copy_platform(self, session: Session, path: Any) -> KeyRows | None:
-        held: Held = session.kept[HELD]
-        return await asyncio.to_thread(copy_platform, held.state, Path(path))
+        async with self._platform.pinned() as state, _watched(state):
+            return await asyncio.to_thread(copy_platform, state, Path(path))
 
     async def _release(self, session: Session, argument: Any) -> bool:
         """Whether the state was held until now."""
