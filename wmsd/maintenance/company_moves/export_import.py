@@ -69,10 +69,8 @@ class Adopted(NamedTuple):
     """A company that has come."""
 
     id: int
-    code: str
     webhooks: int
     """How many are switched off now."""
-    has_credentials: bool
 
 
 async def subject(installation: Installation, code: str, has_passphrase: bool) -> Subject:
@@ -159,10 +157,6 @@ class Arrival(NamedTuple):
     """When it was exported; None of a copy."""
     is_final: bool = True
     """Whether nothing was written to the company where it comes from afterwards, or to a copy."""
-
-    @property
-    def code(self) -> str:
-        return self.origin.code
 
 
 @contextmanager
@@ -295,7 +289,7 @@ async def adopt(
         return company_id
 
     company_id = await installation.platform.write(make)
-    return Adopted(company_id, code, webhooks, arrival.credentials is not None or is_copy)
+    return Adopted(company_id, webhooks)
 
 
 def _settle(tx: Transaction, credentials: Credentials | None, is_copy: bool) -> int:

@@ -121,7 +121,7 @@ def bring_in(
         beside_a_server(command_line.folder) as loan,
         arrival_from_archive(file, command_line.folder, passphrase) as arrival,
     ):
-        code, had = new_code or arrival.code, arrival.code
+        code, had = new_code or arrival.origin.code, arrival.origin.code
         same = _run(command_line, loan, lambda at: here_already(at, arrival.origin))
         operator = _run(command_line, loan, lambda at: had_operator(at, arrival))
         if operator_code is not None:
@@ -134,7 +134,7 @@ def bring_in(
         users = _run(command_line, loan, lambda at: at.platform.read(lambda tx: who_had(tx, had)))
     if as_json is None:
         return
-    say({"id": done.id, "code": done.code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
+    say({"id": done.id, "code": code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
     note(f"It has id {done.id} here: integrators send X-Company-Id: {done.id}.")
     note("Ids of its records, codes, stock, history and numbers of events are as they were.")
     if same:
@@ -143,10 +143,10 @@ def bring_in(
             "done in the others."
         )
     if operator is not None:
-        _note_operator(done.code, operator)
-    _note_what_lacks(done.code, had, users)
+        _note_operator(code, operator)
+    _note_what_lacks(code, had, users)
     if done.webhooks:
-        credentials = "came along" if done.has_credentials else "did not come along: set them again"
+        credentials = "came along" if arrival.credentials is not None else "did not come along: set them again"
         off = count_of(done.webhooks, "webhook of it is", "webhooks of it are")
         note(
             f"{off} off, and their credentials {credentials}. Switch each on "
@@ -215,6 +215,6 @@ def clone(
         )
         with arrival_from_copy(command_line.folder, source_of(command_line, loan), found) as arrival:
             done = _run(command_line, loan, lambda at: adopt(at, arrival, new_code, record, is_copy=True))
-    say({"id": done.id, "code": done.code, "name": record.name, "sandbox": sandbox}, as_json)
+    say({"id": done.id, "code": new_code, "name": record.name, "sandbox": sandbox}, as_json)
     note(f"It has id {done.id}. Tokens of {code} do not open it, but those of platform admins for all companies.")
     note("It sends nothing: its webhooks are off, and what was queued is skipped.")
