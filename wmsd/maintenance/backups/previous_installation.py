@@ -1,17 +1,25 @@
-"""What is in the place of a restore before it: the installation that it replaces."""
+"""What is known of the installation that a restore replaces: by its platform.db, and by later backups beside the
+archive.
+"""
 
+from collections import defaultdict
 from contextlib import closing
-from typing import NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.sqlite import sqlite3
+from wmsd.maintenance.backups.archive import readable_manifests
+from wmsd.maintenance.backups.manifest import Manifest
 from wmsd.maintenance.backups.platform_copy import KeyRows, read_keys
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.keys import recovery_phrases
 from wmsd.tenants.keys.recovery_phrases import KnownPhrase
+
+MOST_READ: Final = 100
 
 
 class Installed(NamedTuple):
@@ -42,3 +50,18 @@ def installation_before(data: DataFolder) -> Installed | None:
             )
     except (StorageError, sqlite3.Error):
         return None
+
+
+def later_marks(archive: Path, manifest: Manifest) -> dict[int | None, list[HighWaterMark]]:
+    """How far the companies' files had come, by the newest backups of the installation in the folder of an archive
+    that were made after it. One that cannot be read says nothing.
+    """
+    files = archive.absolute().parent.glob("*.tar.gz")
+    newest = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:MOST_READ]
+    marks: dict[int | None, list[HighWaterMark]] = defaultdict(list)
+    for _, later in readable_manifests(newest):
+        if later.installation == manifest.installation and later.began_at > manifest.began_at:
+            for file in later.files:
+                mark = HighWaterMark(file.figures.last_change or 0, file.figures.last_event or 0)
+                marks[file.company_id].append(mark)
+    return marks

@@ -7,9 +7,8 @@ those that were there are moved to `replaced-<moment>`.
 
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -23,17 +22,16 @@ from wmsd.data_folder.file_swap import Rename, finish_swap, is_begun, replaced_f
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.new_epoch import Missing, begin_epoch
-from wmsd.data_folder.numbers import NOTHING_KNOWN, numbers_of
+from wmsd.data_folder.numbers import NOTHING_KNOWN, Numbers, numbers_of, numbers_up_to
 from wmsd.data_folder.platform_loss import UNKNOWN
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.last_runs import read_record
-from wmsd.maintenance.backups.later_backups import LaterBackups
 from wmsd.maintenance.backups.manifest import KEYS, BackedUpFile, Manifest, brings_back
 from wmsd.maintenance.backups.platform_copy import put_keys, put_phrases
-from wmsd.maintenance.backups.previous_installation import Installed, installation_before
+from wmsd.maintenance.backups.previous_installation import Installed, installation_before, later_marks
 from wmsd.maintenance.backups.progress import Progress, Tell, silent
 from wmsd.maintenance.backups.unpack import secrets_of, unpack_file, unpacked_differences
 from wmsd.maintenance.backups.verify import examination_sentences
@@ -44,7 +42,6 @@ UNPACKED: Final = ".restoring"
 
 class Restored(NamedTuple):
     manifest: Manifest
-    files: list[BackedUpFile]
     replaced: Path | None
     """Where the files are that were there before; None when there were none."""
     missing: dict[str, Missing]
@@ -159,11 +156,6 @@ class Restore:
         self._passphrase = secret
 
     @property
-    def as_of(self) -> datetime:
-        """The moment of which it has everything."""
-        return timestamps.from_text(self.manifest.began_at)
-
-    @property
     def puts_aside(self) -> bool:
         """Whether there is something that it replaces."""
         return any((self._data.path / file.path).exists() for file in self.manifest.files) or bool(self._strays())
@@ -173,14 +165,16 @@ class Restore:
         known = installation_before(self._data)
         found: dict[str, int] = {}
         for file in files:
-            mark = None if known is None else known.marks.get(file.company_id or 0)
-            if not file.code:
-                continue
-            numbers = numbers_of(self._data.path / file.path, mark)
-            later = numbers.newest_event - (file.figures.last_event or 0)
-            if later > 0:
-                found[file.code] = later
+            if file.code:
+                later = self._numbers(file, known).newest_event - (file.figures.last_event or 0)
+                if later > 0:
+                    found[file.code] = later
         return found
+
+    def _numbers(self, file: BackedUpFile, known: Installed | None) -> Numbers:
+        """How far the company's file has come that is there now."""
+        mark = None if known is None else known.marks.get(file.company_id or 0)
+        return numbers_of(self._data.path / file.path, mark)
 
     def everything(self) -> Restored:
         """Raises StorageError with nothing changed, and OSError."""
@@ -188,12 +182,12 @@ class Restore:
         with self._unpacked_into() as folder:
             for file in self.manifest.files:
                 self._unpack(file, folder)
-            later = LaterBackups(self.archive, self.manifest)
+            later = later_marks(self.archive, self.manifest)
             missing = {
                 file.code or file.path: lost
                 for file in self.manifest.files
                 if file.company_id is not None
-                and (lost := self._begin_epoch(folder / file.path, file, known, later))
+                and (lost := self._begin_epoch(folder / file.path, file, known, later.get(file.company_id, ())))
             }
             keys = self._keys(known, folder / PLATFORM_FILE)
             shut_out = ShutOut({}, [], [])
@@ -208,17 +202,8 @@ class Restore:
                 *(each for file in self.manifest.files for each in self._put(file)),
             ]
             swap(self._data.path, renames)
-        replaced = self._replaced_folder()
-        return Restored(
-            self.manifest,
-            self.manifest.files,
-            replaced if replaced.exists() else None,
-            missing,
-            strays,
-            shut_out,
-            keys,
-            unknown_after,
-        )
+        kept = self.replaced_files()
+        return Restored(self.manifest, kept, missing, strays, shut_out, keys, unknown_after)
 
     def company_file(self, code: str) -> BackedUpFile:
         """The file of that company. Raises StorageError when it cannot be restored into this installation."""
@@ -252,8 +237,10 @@ class Restore:
             self._unpack(file, folder)
             yield str((folder / file.path).relative_to(self._data.path))
 
-    def _replaced_folder(self) -> Path:
-        return self._data.path / self.replaced
+    def replaced_files(self) -> Path | None:
+        """Where the files are that were there before; None when there were none."""
+        folder = self._data.path / self.replaced
+        return folder if folder.exists() else None
 
     def _check(self, files: list[BackedUpFile]) -> None:
         """Raises StorageError for files from newer programs, and when there is no room."""
@@ -330,13 +317,14 @@ class Restore:
         return "sealed" if self.manifest.keys == "sealed" else "anew"
 
     def _begin_epoch(
-        self, restored: Path, file: BackedUpFile, known: Installed | None, later: LaterBackups
+        self, restored: Path, file: BackedUpFile, known: Installed | None, later: Iterable[HighWaterMark]
     ) -> Missing | None:
-        mark = None if known is None else known.marks.get(file.company_id or 0)
-        numbers = later.raised(numbers_of(self._data.path / file.path, mark), file.company_id)
+        numbers = self._numbers(file, known)
+        for each in later:
+            numbers = numbers_up_to(numbers, each)
         if numbers == NOTHING_KNOWN and self.nothing_after:
             numbers = numbers._replace(is_complete=True)
-        return begin_epoch(restored, "restore", numbers, self.as_of)
+        return begin_epoch(restored, "restore", numbers, timestamps.from_text(self.manifest.began_at))
 
     def _note_restore(self, platform: Path, known: Installed | None, shut_out: ShutOut, keys: str) -> str | None:
         """Has the list of the day after made, where the restore can lack something. Returns the moment after which

@@ -75,7 +75,7 @@ class PlatformRestore(Restore):
         return file
 
     @property
-    def puts_platform_aside(self) -> bool:
+    def puts_aside(self) -> bool:
         return self._data.platform_file.exists()
 
     def platform_alone(self, backups: Path, who: Actor) -> PlatformRestored:
@@ -94,8 +94,7 @@ class PlatformRestore(Restore):
             settling = Settling(self._data, backups, self.manifest.installation, made_at, lost, who)
             settled = settling.settle(platform)
             swap(self._data.path, self._put(file))
-        replaced = self._replaced_folder()
-        return PlatformRestored(self.manifest, replaced if replaced.exists() else None, settled, shut_out, keys)
+        return PlatformRestored(self.manifest, self.replaced_files(), settled, shut_out, keys)
 
     def _lost(self, known: Installed | None) -> Lost:
         marks = {} if known is None else known.marks

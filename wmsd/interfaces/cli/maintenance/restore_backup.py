@@ -103,8 +103,8 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
     return {
         "restored": str(work.archive),
         "made_at": done.manifest.began_at,
-        "companies": sum(file.company_id is not None for file in done.files),
-        "missing_events": 0 if work.nothing_after else _missing(done.missing, done.files, done.replaced),
+        "companies": sum(file.company_id is not None for file in done.manifest.files),
+        "missing_events": 0 if work.nothing_after else _missing(done.missing, done.manifest.files, done.replaced),
         "replaced": str(done.replaced) if done.replaced else None,
         "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
         **({"access_unknown_after": done.access_unknown_after} if as_json else {}),
@@ -129,15 +129,14 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
             )
     for sentence in (*sentences_of_missing({code: missing} if missing else {}), INTEGRATORS):
         note(sentence)
-    replaced = command_line.folder.path / work.replaced
-    if replaced.exists():
+    if replaced := work.replaced_files():
         note(sentence_of_replaced(replaced))
     return {
         "restored": code,
         "from": str(work.archive),
         "made_at": work.manifest.began_at,
         "missing_events": _missing({code: missing} if missing else {}, [file], replaced),
-        "replaced": str(replaced) if replaced.exists() else None,
+        "replaced": str(replaced) if replaced else None,
     }
 
 

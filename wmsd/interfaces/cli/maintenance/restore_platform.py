@@ -36,7 +36,7 @@ def restore_platform(
     folder, backups = command_line.folder, Path(command_line.settings.backup.folder)
     with new_place(folder):
         work.check_platform()
-        if asks and work.puts_platform_aside:
+        if asks and work.puts_aside:
             confirm(_question(work, folder.path))
         with progress_bar("Restoring") as work.tell:
             done = work.platform_alone(backups, at_the_command_line())
