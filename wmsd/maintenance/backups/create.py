@@ -128,7 +128,11 @@ class Creation:
             by_schedule=self._by_schedule,
             began_at=timestamps.to_text(began_at),
             seconds=round(time.monotonic() - began, 3),
-            **self._add_keys(archive, keys, phrases),
+            **(
+                {"keys": "sealed"}
+                if keys is None
+                else add_secrets(archive, KEYS, seal_secrets(keys, self._passphrase, phrases))
+            ),
             files=[platform, *(each for each in added if isinstance(each, BackedUpFile))],
             left_out=[each for each in added if isinstance(each, LeftOut)],
         )
@@ -158,14 +162,6 @@ class Creation:
                 copy.with_name(copy.name + suffix).unlink(missing_ok=True)
         file = BackedUpFile(path=PLATFORM_FILE, at=at, bytes=size, sha256=sha256, figures=figures)
         return file, installation, codes, keys, phrases
-
-    def _add_keys(
-        self, archive: ArchiveWriter, keys: KeyRows | None, phrases: list[KnownPhrase]
-    ) -> dict[str, Any]:
-        """What the manifest says of the keys."""
-        if keys is None:
-            return {"keys": "sealed"}
-        return add_secrets(archive, KEYS, seal_secrets(keys, self._passphrase, phrases))
 
     def _add_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile | LeftOut:
         """A company whose file cannot be read is left out: the others are saved all the same."""

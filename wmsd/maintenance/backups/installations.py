@@ -57,10 +57,6 @@ def may_be_lost_data(data: Path, folder: Path) -> bool:
     )
 
 
-def has_backup_of(installation: str, folder: Path) -> bool:
-    return any(each == installation for each in installations_in(folder))
-
-
 def installations_in(folder: Path) -> Iterator[str]:
     """Those that have made the archives, as far as these can be read, the newest first."""
     for _, manifest in readable_manifests(BackupFolder(folder).archives()[: -MOST_READ - 1 : -1]):

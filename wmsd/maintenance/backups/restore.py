@@ -29,7 +29,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.last_runs import read_record
-from wmsd.maintenance.backups.manifest import KEYS, BackedUpFile, Manifest, brings_back
+from wmsd.maintenance.backups.manifest import KEYS, BackedUpFile, brings_back
 from wmsd.maintenance.backups.platform_copy import put_keys, put_phrases
 from wmsd.maintenance.backups.previous_installation import Installed, installation_before, later_marks
 from wmsd.maintenance.backups.progress import Progress, Tell, silent
@@ -41,7 +41,6 @@ UNPACKED: Final = ".restoring"
 
 
 class Restored(NamedTuple):
-    manifest: Manifest
     replaced: Path | None
     """Where the files are that were there before; None when there were none."""
     missing: dict[str, Missing]
@@ -203,7 +202,7 @@ class Restore:
             ]
             swap(self._data.path, renames)
         kept = self.replaced_files()
-        return Restored(self.manifest, kept, missing, strays, shut_out, keys, unknown_after)
+        return Restored(kept, missing, strays, shut_out, keys, unknown_after)
 
     def company_file(self, code: str) -> BackedUpFile:
         """The file of that company. Raises StorageError when it cannot be restored into this installation."""

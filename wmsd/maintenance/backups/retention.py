@@ -24,14 +24,12 @@ def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: 
         for path in own
         if (moment := moment_of(path)) is not None and not is_of_future(path, now)
     }
-    faulty = {moment for path, moment in moments.items() if _is_faulty(own[path], record)}
+    faulty = {
+        moment for path, moment in moments.items() if own[path].left_out or own[path].began_at in record.faulty
+    }
     stay = backups_to_keep(list(moments.values()), keep, faulty)
     last_copies = set(_last_copies(own, record))
     return sorted(path for path, moment in moments.items() if moment not in stay and path not in last_copies)
-
-
-def _is_faulty(manifest: Manifest, record: BackupRecord) -> bool:
-    return bool(manifest.left_out) or manifest.began_at in record.faulty
 
 
 def _last_copies(own: Mapping[Path, Manifest], record: BackupRecord) -> Iterator[Path]:

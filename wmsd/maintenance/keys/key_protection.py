@@ -38,6 +38,12 @@ CHECK: Final = (
     "not written down, create another one."
 )
 State = Literal["key file", "passphrase", "phrase", "not checked", "declined", "none", "no backups"]
+SAYS: Final[Mapping[State, tuple[str, str]]] = {
+    "none": (LOST, CREATE),
+    "declined": (LOST_ON_PURPOSE, CREATE),
+    "not checked": (NOT_CHECKED, CHECK),
+}
+"""What is lost, and what to do, where the question is not settled."""
 SETTLED: Final = ("key file", "passphrase", "phrase", "no backups")
 
 
@@ -83,18 +89,15 @@ def read_known_keys(tx: Transaction) -> KnownKeys:
 def protection(known: KnownKeys, settings: Backup, has_backup: bool) -> Protection:
     """`has_backup`: whether there is a scheduled backup. Before the first one the question waits."""
     state, line = _state(known, settings)
-    if state in SETTLED or not (known.tokens or known.credentials):
+    can_be_lost = known.tokens or known.credentials
+    if not can_be_lost or state in SETTLED or (state == "none" and not has_backup):
         return Protection(state, False, "", "", {}, "", line)
     facts = {"tokens": str(known.tokens), "credentials": str(known.credentials)}
-    pattern, remedy = LOST, CREATE
     if state == "not checked":
-        pattern, remedy = NOT_CHECKED, CHECK
         facts["phrase"] = known.phrases[0].fingerprint
-    elif state == "declined":
-        pattern = LOST_ON_PURPOSE
+    if state == "declined":
         facts["declined_at"] = known.declined_at or ""
-    elif not has_backup:
-        return Protection(state, False, "", "", {}, "", line)
+    pattern, remedy = SAYS[state]
     is_wrong = has_backup and state != "declined"
     return Protection(state, is_wrong, pattern.format_map(facts), remedy, facts, pattern, line)
 

@@ -96,7 +96,8 @@ class Settling:
                 self._adopt(tx, strangers[path], each.owner.code, each.modules) for path, each in own.items()
             ]
             raise_to(tx, "companies", highest_id(self._data, self._backups))
-            store.keep_marks(tx, self._marks(tx))
+            served = store.codes(tx)
+            store.keep_marks(tx, {each: mark for each, mark in self._lost.marks.items() if each in served})
         return Settled(
             adopted,
             sorted(deleted.values()),
@@ -141,10 +142,6 @@ class Settling:
         details = store.field_differences({}, {"id": company_id, "name": name, "modules": modules})
         store.write_audit(tx, "company.adopt", code, details)
         return AdoptedCompany(company_id, code, had_code, name, modules, known is not None)
-
-    def _marks(self, tx: Transaction) -> dict[int, HighWaterMark]:
-        known = store.codes(tx)
-        return {each: mark for each, mark in self._lost.marks.items() if each in known}
 
 
 def _free(tx: Transaction, code: str, company_id: int) -> str:

@@ -19,7 +19,7 @@ from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.sqlite import sqlite3
-from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
+from wmsd.maintenance.backups.manifest import BackedUpFile
 from wmsd.maintenance.backups.previous_installation import Installed, installation_before
 from wmsd.maintenance.backups.restore import Restore
 from wmsd.maintenance.company_moves import deletion_store
@@ -29,7 +29,6 @@ from wmsd.tenants.companies import store as companies
 
 
 class PlatformRestored(NamedTuple):
-    manifest: Manifest
     replaced: Path | None
     """Where the files are that were there before; None when there were none."""
     settled: Settled
@@ -94,7 +93,7 @@ class PlatformRestore(Restore):
             settling = Settling(self._data, backups, self.manifest.installation, made_at, lost, who)
             settled = settling.settle(platform)
             swap(self._data.path, self._put(file))
-        return PlatformRestored(self.manifest, self.replaced_files(), settled, shut_out, keys)
+        return PlatformRestored(self.replaced_files(), settled, shut_out, keys)
 
     def _lost(self, known: Installed | None) -> Lost:
         marks = {} if known is None else known.marks

@@ -1,7 +1,6 @@
 """Whether the replica has everything, in a sentence."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.base.plurals import count_of
@@ -27,12 +26,8 @@ def replica_verdict(folder: DataFolder, now: datetime | None = None) -> Verdict:
         found = {each.path.name: each for each in replicated_files(folder.path)}
     except StorageError as error:
         return Verdict(False, str(error), {})
-    files = [path.name for path in (folder.platform_file, *_companies(folder))]
+    files = [path.name for path in (folder.platform_file, *sorted(folder.companies.glob("*.db")))]
     return judged(files, found, now or datetime.now(UTC))
-
-
-def _companies(folder: DataFolder) -> list[Path]:
-    return sorted(folder.companies.glob("*.db"))
 
 
 def judged(files: list[str], found: dict[str, ReplicatedFile], now: datetime) -> Verdict:

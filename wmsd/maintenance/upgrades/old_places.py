@@ -90,7 +90,7 @@ def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Pat
         return _has_data, "data"
     if name == BACKUPS:
         return (lambda folder: _has_backups(Path(settings.server.data), folder)), "backups of this installation"
-    return _is_there, "such a file"
+    return os.path.lexists, "such a file"
 
 
 def _of_default(found: Settled) -> Settled:
@@ -136,7 +136,7 @@ def _is_made_in(folder: Path, settings: Settings) -> bool:
 
 
 def _has_data(folder: Path) -> bool:
-    return _is_there(folder / PLATFORM_FILE) or _is_there(folder / "companies")
+    return os.path.lexists(folder / PLATFORM_FILE) or os.path.lexists(folder / "companies")
 
 
 def _has_backups(data: Path, folder: Path) -> bool:
@@ -151,13 +151,9 @@ def _has_backups(data: Path, folder: Path) -> bool:
     )
 
     own = installations.own_installation(data)
-    return (
-        installations.may_be_lost_data(data, folder) if own is None else installations.has_backup_of(own, folder)
-    )
-
-
-def _is_there(path: Path) -> bool:
-    return os.path.lexists(path)
+    if own is None:
+        return installations.may_be_lost_data(data, folder)
+    return own in installations.installations_in(folder)
 
 
 def _are_one(one: Path, other: Path) -> bool:

@@ -98,13 +98,13 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
             confirm(question(work, folder.path))
         with progress_bar("Restoring") as work.tell:
             done = work.everything()
-    for sentence in restore_sentences(done, folder.path, Path(command_line.settings.backup.folder)):
+    for sentence in restore_sentences(work.manifest, done, folder.path, Path(command_line.settings.backup.folder)):
         note(sentence)
     return {
         "restored": str(work.archive),
-        "made_at": done.manifest.began_at,
-        "companies": sum(file.company_id is not None for file in done.manifest.files),
-        "missing_events": 0 if work.nothing_after else _missing(done.missing, done.manifest.files, done.replaced),
+        "made_at": work.manifest.began_at,
+        "companies": sum(file.company_id is not None for file in work.manifest.files),
+        "missing_events": 0 if work.nothing_after else _missing(done.missing, work.manifest.files, done.replaced),
         "replaced": str(done.replaced) if done.replaced else None,
         "keys": done.keys if as_json else KEYS_SHOWN[done.keys],
         **({"access_unknown_after": done.access_unknown_after} if as_json else {}),

@@ -4,7 +4,6 @@ import shlex
 from pathlib import Path
 from typing import Any, Final
 
-from wmsd.base.plurals import first_few
 from wmsd.data_folder.folder import new_place
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
@@ -14,9 +13,9 @@ from wmsd.interfaces.cli.kit.questions import confirm
 from wmsd.interfaces.cli.maintenance.restore_report import (
     KEYS,
     KEYS_SHOWN,
-    MOST_NAMED,
     sentence_of_replaced,
     sentences_of_shut_out,
+    some_of,
 )
 from wmsd.maintenance.backups.newest_backup import newest_with
 from wmsd.maintenance.platform_restore.adopt_companies import AdoptedCompany
@@ -45,7 +44,7 @@ def restore_platform(
     settled = done.settled
     return {
         "restored": str(work.archive),
-        "made_at": done.manifest.began_at,
+        "made_at": work.manifest.began_at,
         "only": PLATFORM_FILE,
         "adopted": [each.code for each in settled.adopted],
         "deleted": settled.deleted,
@@ -68,12 +67,12 @@ def _sentences(
     command_line: CommandLine, work: PlatformRestore, done: PlatformRestored, backups: Path
 ) -> list[str]:
     settled = done.settled
-    sentences = [UNTOUCHED, MISSING.format(made_at=done.manifest.began_at)]
+    sentences = [UNTOUCHED, MISSING.format(made_at=work.manifest.began_at)]
     for each in settled.adopted:
         sentences += _of_adopted(each)
     if settled.deleted:
         sentences.append(
-            f"Deleted after the backup, and not served any more: {_some(settled.deleted)}. Tokens that were for "
+            f"Deleted after the backup, and not served any more: {some_of(settled.deleted)}. Tokens that were for "
             "nothing else are revoked."
         )
     for code in settled.without_file:
@@ -86,7 +85,7 @@ def _sentences(
         )
     if settled.not_adopted:
         sentences.append(
-            f"No company was created for {_some(settled.not_adopted)}: wmsd cannot read in the file that it "
+            f"No company was created for {some_of(settled.not_adopted)}: wmsd cannot read in the file that it "
             "belongs to this installation. The file was left as it is; wmsd doctor says more."
         )
     sentences += sentences_of_shut_out(done.shut_out)
@@ -113,7 +112,3 @@ def _of_adopted(company: AdoptedCompany) -> list[str]:
         f"that it has records of are on: {modules}. Change what is different: wmsd company change {code} "
         f"and wmsd module enable {code} MODULE. {access}"
     ]
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(first_few(names, MOST_NAMED))

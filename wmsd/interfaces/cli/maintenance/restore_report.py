@@ -8,7 +8,7 @@ from wmsd.base.plurals import count_of, first_few
 from wmsd.data_folder.continue_numbers import ShutOut
 from wmsd.data_folder.new_epoch import Missing
 from wmsd.data_folder.platform_loss import UNKNOWN
-from wmsd.maintenance.backups.manifest import BackedUpFile, LeftOut
+from wmsd.maintenance.backups.manifest import BackedUpFile, LeftOut, Manifest
 from wmsd.maintenance.backups.newest_backup import newest_with
 from wmsd.maintenance.backups.restore import Restore, Restored
 
@@ -44,8 +44,8 @@ def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str
     """`file`: of the company that alone is restored."""
     files = work.manifest.files if file is None else [file]
     later = work.written_after(files).items()
-    events = _some([f"{count_of(number, 'event')} of {code}" for code, number in later])
-    what = f"everything ({_some(each.code for each in files if each.code)})" if file is None else file.code
+    events = some_of([f"{count_of(number, 'event')} of {code}" for code, number in later])
+    what = f"everything ({some_of(each.code for each in files if each.code)})" if file is None else file.code
     return (
         f"This puts {what} in {data} back to {work.manifest.began_at}. What was written after that goes"
         f"{f': at least {events}' if events else ''}. What is there now is kept in {data / work.replaced}.\n"
@@ -64,11 +64,12 @@ def _left_out(each: LeftOut, data: Path, backups: Path, installation: str) -> st
     return f"{lost}. To bring it back: wmsd backup restore {newest} --company {each.code}"
 
 
-def _some(names: Iterable[str]) -> str:
+def some_of(names: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
     return ", ".join(first_few(names, MOST_NAMED))
 
 
-def restore_sentences(done: Restored, data: Path, backups: Path) -> list[str]:
+def restore_sentences(manifest: Manifest, done: Restored, data: Path, backups: Path) -> list[str]:
     """`backups`: the folder where another one may have what this one lacks."""
     sentences = [*sentences_of_missing(done.missing), INTEGRATORS]
     if done.not_in_backup:
@@ -76,7 +77,7 @@ def restore_sentences(done: Restored, data: Path, backups: Path) -> list[str]:
             f"Not in the backup: {', '.join(done.not_in_backup)}. These companies were made after it; their files "
             f"are in {done.replaced}."
         )
-    sentences += [_left_out(each, data, backups, done.manifest.installation) for each in done.manifest.left_out]
+    sentences += [_left_out(each, data, backups, manifest.installation) for each in manifest.left_out]
     sentences += sentences_of_shut_out(done.shut_out)
     if done.replaced:
         sentences.append(sentence_of_replaced(done.replaced))
@@ -112,8 +113,8 @@ def sentences_of_shut_out(found: ShutOut) -> list[str]:
     if found.gone:
         users = "This user was" if len(found.gone) == 1 else "These users were"
         sentences.append(
-            f"{users} made after the backup and cannot sign in any more: {_some(found.gone)}. `wmsd user create` "
-            "makes one again."
+            f"{users} made after the backup and cannot sign in any more: {some_of(found.gone)}. `wmsd user "
+            "create` makes one again."
         )
     return sentences
 
@@ -152,11 +153,11 @@ def sentences_of_unread(codes: Iterable[str], missing: Mapping[str, Missing]) ->
     sentences = []
     if known:
         sentences.append(
-            f"The last minute of {_some(known)} may be missing too: no file was there that could be read, so the "
-            "numbers are those that platform.db noted."
+            f"The last minute of {some_of(known)} may be missing too: no file was there that could be read, so "
+            "the numbers are those that platform.db noted."
         )
     if unknown:
         sentences.append(
-            f"What {_some(unknown)} had after the backup is not known: no file was there that could be read."
+            f"What {some_of(unknown)} had after the backup is not known: no file was there that could be read."
         )
     return sentences

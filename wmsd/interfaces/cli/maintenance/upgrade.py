@@ -59,7 +59,8 @@ def upgrade_command(
     copy of each. When that fails, the present program and the files as they are come back by themselves.
     """
     if is_rehearsal:
-        _rehearse(command_line, file)
+        with progress_bar("Rehearsing") as tell:  # the new program's part: it says in JSON what it has found
+            click.echo(rehearse(file, command_line.folder.path, tell).model_dump_json())
         return
     command_line.find()
     server = command_line.folder.server()
@@ -75,7 +76,8 @@ def upgrade_command(
             change = None
             if not only_rehearse:
                 upgrade = _begun(found, program, made)
-                change = _begin(command_line, program, upgrade, server, loan, _most_seconds(rehearsal))
+                most_seconds = LEAST_SECONDS + TIMES_REHEARSED * rehearsal.seconds
+                change = _begin(command_line, program, upgrade, server, loan, most_seconds)
         serving = None if change is None else change.finish(_health_after(command_line, was_healthy))
     finally:
         program.new.unlink(missing_ok=True)
@@ -87,12 +89,6 @@ def upgrade_command(
         outcome = "rehearsed" if only_rehearse else "serves" if serving else "installed"
         shown_as = {"from": __version__, "to": found.version, "backup": str(made.path), "outcome": outcome}
         say({**shown_as, "rehearsal": rehearsal.model_dump()}, as_json)
-
-
-def _rehearse(command_line: CommandLine, archive: Path) -> None:
-    """The new program's part: it says in JSON what it has found."""
-    with progress_bar("Rehearsing") as tell:
-        click.echo(rehearse(archive, command_line.folder.path, tell).model_dump_json())
 
 
 def _program(server: Serving | None) -> ProgramFile:
@@ -175,10 +171,6 @@ def _tell(rehearsal: Rehearsal, made: Made) -> None:
     )
     for change in rehearsal.changes:
         note(f"  {change.what}: {change.before} becomes {change.after}")
-
-
-def _most_seconds(rehearsal: Rehearsal) -> float:
-    return LEAST_SECONDS + TIMES_REHEARSED * rehearsal.seconds
 
 
 def _begun(found: Described, program: ProgramFile, made: Made) -> Upgrade:

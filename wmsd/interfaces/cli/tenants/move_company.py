@@ -92,14 +92,11 @@ def _into_file(command_line: CommandLine, asked: Moving, file: Path) -> None:
     if passphrase is None and home.webhooks:
         note("  The credentials of its webhooks are not in the file: set them again there.")
     note("Then look here whether everything is there, with a token of that installation in a file:")
-    options = f"--check https://ADDRESS --token-file FILE{_as(code, asked)}"
+    as_code = "" if code == asked.code else f" --code {shlex.quote(code)}"
+    options = f"--check https://ADDRESS --token-file FILE{as_code}"
     note(f"  wmsd company move {shlex.quote(asked.code)} {options}")
     note(f"If the move is not to be: {thaw_of(asked.code)}")
     _print([*of_file(home, code)], {"moved": asked.code, "file": str(file)}, asked)
-
-
-def _as(code: str, asked: Moving) -> str:
-    return "" if code == asked.code else f" --code {shlex.quote(code)}"
 
 
 def _import(asked: Moving, file: Path, has_credentials: bool) -> str:
