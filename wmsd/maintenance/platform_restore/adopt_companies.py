@@ -14,8 +14,7 @@ from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.transaction import Transaction
 from wmsd.maintenance.company_moves import deletion_store
-from wmsd.maintenance.platform_restore.company_facts import company_in
-from wmsd.maintenance.platform_restore.company_traces import highest_id, was_deleted
+from wmsd.maintenance.platform_restore.company_traces import company_in, highest_id, was_deleted
 from wmsd.maintenance.platform_restore.platform_numbers import leap_platform_ids, leap_size, raise_to
 from wmsd.tenants.companies import store
 

@@ -24,7 +24,7 @@ from wmsd.maintenance.backups.previous_installation import Installed, installati
 from wmsd.maintenance.backups.restore import Restore
 from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.platform_restore.adopt_companies import Lost, Settled, Settling
-from wmsd.maintenance.platform_restore.company_facts import owner_in
+from wmsd.maintenance.platform_restore.company_traces import owner_in
 from wmsd.tenants.companies import store as companies
 
 
