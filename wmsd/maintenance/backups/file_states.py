@@ -112,6 +112,11 @@ class FromFolder:
             yield State(found, lambda: held.read(read_figures), lambda: held.is_held)
 
 
+def source_of(folder: DataFolder, loan: Loan | None) -> Source:
+    """`loan`: of the server that runs, if there is one."""
+    return FromFolder(folder) if loan is None else FromServer(loan)
+
+
 def _check_owner(tx: Transaction, path: Path, owner: Owner) -> None:
     if tx.value(KNOWS_OWNER):
         check_owner(tx, path, owner)

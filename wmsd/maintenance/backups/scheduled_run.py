@@ -11,11 +11,13 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.data_folder.folder import DataFolder
+from wmsd.data_folder.lending import beside_a_server
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.archive import scheduled_archives
-from wmsd.maintenance.backups.create import Made
+from wmsd.maintenance.backups.create import Creation, Made
 from wmsd.maintenance.backups.encryption import said_of
+from wmsd.maintenance.backups.file_states import source_of
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
@@ -27,10 +29,11 @@ from wmsd.maintenance.backups.last_runs import (
     read_record,
 )
 from wmsd.maintenance.backups.other_server import SAYS, between, other_server_of
-from wmsd.maintenance.backups.progress import Tell, silent
+from wmsd.maintenance.backups.progress import Tell
 from wmsd.maintenance.backups.retention import backups_to_delete
 from wmsd.maintenance.backups.schedule import is_backup_due, is_proof_due_now
 from wmsd.maintenance.backups.verify import Proof, prove
+from wmsd.maintenance.keys.passphrases import passphrase_of_settings
 from wmsd.settings.sections.backup import Backup
 
 LOG = logging.getLogger("wmsd.backup")
@@ -40,26 +43,16 @@ ARCHIVE: Final = "ARCHIVE"
 
 
 class Scheduled:
-    """`make` makes a backup in the folder of the settings. `now`: also when none is due, and it is proven. `tell`
-    gets how far a proof has come.
+    """`now`: also when none is due, and it is proven. `telling` gives, for what is done now, who gets how far that
+    has come.
     """
 
-    def __init__(
-        self,
-        settings: Backup,
-        data: DataFolder,
-        make: Callable[[], Made],
-        passphrase: Callable[[], str | None],
-        now: bool = False,
-        tell: Tell = silent,
-    ) -> None:
+    def __init__(self, settings: Backup, data: DataFolder, now: bool, telling: Callable[[str], Tell]) -> None:
         self._settings = settings
         self._data = data
         self._folder = BackupFolder(Path(settings.folder))
-        self._make = make
-        self._passphrase = passphrase
         self._now = now
-        self._progress = tell
+        self._telling = telling
 
     def run(self) -> BackupRecord:
         """Does what is due, and writes down what came of it. Nothing is raised: what failed is in the record."""
@@ -93,8 +86,15 @@ class Scheduled:
         if made is not None:
             self._follow(made)
 
+    def _make(self) -> Made:
+        with beside_a_server(self._data) as loan:
+            source, passphrase = source_of(self._data, loan), passphrase_of_settings(self._settings)
+            tell = self._telling("copying")
+            return Creation(self._data, source, self._folder, passphrase, tell, by_schedule=True).make()
+
     def _prove(self, archive: Path) -> None:
-        proof: Proof = prove(archive, self._data.path, self._passphrase(), self._progress)
+        passphrase, tell = passphrase_of_settings(self._settings), self._telling("proving")
+        proof: Proof = prove(archive, self._data.path, passphrase, tell)
         for problem in proof.problems:
             LOG.error("%s cannot be restored whole: %s", archive, problem)
         if not proof.problems:

@@ -11,6 +11,7 @@ import pyrage
 
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db.engine.failures import StorageError
+from wmsd.settings.sections.backup import Backup
 
 LOG = logging.getLogger("wmsd.backup")
 LEAST_LETTERS: Final = 12
@@ -34,6 +35,11 @@ def passphrase_in(path: Path) -> str:
     if path.stat().st_mode & FOR_OTHERS:
         LOG.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
     return passphrase
+
+
+def passphrase_of_settings(settings: Backup) -> str | None:
+    """None where the settings name no file. Raises StorageError."""
+    return passphrase_in(Path(settings.passphrase_file)) if settings.passphrase_file else None
 
 
 def read_passphrase(path: Path) -> str:

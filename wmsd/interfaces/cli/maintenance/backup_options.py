@@ -4,13 +4,11 @@ from pathlib import Path
 
 import click
 
-from wmsd.data_folder.lending import Loan
 from wmsd.db.engine.failures import StorageError
 from wmsd.interfaces.cli.kit.command_line import CommandLine
 from wmsd.maintenance.backups.encryption import may_open
-from wmsd.maintenance.backups.file_states import FromFolder, FromServer, Source
 from wmsd.maintenance.backups.manifest import Manifest
-from wmsd.maintenance.keys.passphrases import passphrase_in
+from wmsd.maintenance.keys.passphrases import passphrase_in, passphrase_of_settings
 from wmsd.maintenance.keys.recovery_phrase import Phrase, WrongPhrase
 
 passphrase_option = click.option(
@@ -25,9 +23,7 @@ passphrase_option = click.option(
 
 def passphrase_of(command_line: CommandLine, named: Path | None) -> str | None:
     """The passphrase of the file that is named, or that the settings name. Raises StorageError."""
-    set_file = command_line.settings.backup.passphrase_file
-    file = named or (Path(set_file) if set_file else None)
-    return None if file is None else passphrase_in(file)
+    return passphrase_of_settings(command_line.settings.backup) if named is None else passphrase_in(named)
 
 
 def secret_for(command_line: CommandLine, manifest: Manifest, named: Path | None) -> str | None:
@@ -45,7 +41,3 @@ def secret_for(command_line: CommandLine, manifest: Manifest, named: Path | None
         names = " or ".join(each.fingerprint for each in manifest.phrases)
         raise StorageError(f"The file {named} does not have the recovery phrase {names}: {error}") from None
     return given
-
-
-def source_of(command_line: CommandLine, loan: Loan | None) -> Source:
-    return FromFolder(command_line.folder) if loan is None else FromServer(loan)

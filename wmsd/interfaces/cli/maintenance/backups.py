@@ -29,13 +29,13 @@ from wmsd.interfaces.cli.maintenance.backup_options import (
     passphrase_of,
     passphrase_option,
     secret_for,
-    source_of,
 )
 from wmsd.interfaces.cli.maintenance.restore_backup import restore_command
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.backup_verdict import REMEDY, backup_verdict
 from wmsd.maintenance.backups.create import Creation, Made
 from wmsd.maintenance.backups.encryption import said_of
+from wmsd.maintenance.backups.file_states import source_of
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
@@ -44,7 +44,7 @@ from wmsd.maintenance.backups.last_runs import (
     read_record,
 )
 from wmsd.maintenance.backups.manifest import brings_back
-from wmsd.maintenance.backups.progress import Tell, silent
+from wmsd.maintenance.backups.progress import silent
 from wmsd.maintenance.backups.schedule import local_now
 from wmsd.maintenance.backups.scheduled_run import Scheduled, with_last_proof
 from wmsd.maintenance.backups.verify import Proof, prove
@@ -98,7 +98,7 @@ def create(
     folder = _folder_of(command_line, name) if name is not None else _folder(command_line, folder_name)
     passphrase = passphrase_of(command_line, passphrase_file)
     with beside_a_server(command_line.folder) as loan, progress_bar("Copying") as tell:
-        source = source_of(command_line, loan)
+        source = source_of(command_line.folder, loan)
         made = Creation(command_line.folder, source, folder, passphrase, tell).make(
             None if name is None else name.name
         )
@@ -273,22 +273,8 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
     """Requests go first: it runs at a low priority."""
     os.nice(LOW_PRIORITY)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
-    folder = _folder(command_line, None)
-
-    def telling(doing: str) -> Tell:
-        return to_server(doing) if has_progress else silent
-
-    def passphrase() -> str | None:
-        return passphrase_of(command_line, None)
-
-    def make() -> Made:
-        with beside_a_server(command_line.folder) as loan:
-            source = source_of(command_line, loan)
-            tell = telling("copying")
-            return Creation(command_line.folder, source, folder, passphrase(), tell, by_schedule=True).make()
-
-    settings, tell = command_line.settings.backup, telling("proving")
-    Scheduled(settings, command_line.folder, make, passphrase, is_now, tell).run()
+    telling = to_server if has_progress else lambda _: silent
+    Scheduled(command_line.settings.backup, command_line.folder, is_now, telling).run()
 
 
 def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:

@@ -18,9 +18,10 @@ from wmsd.host.own_program import packing_form
 from wmsd.host.program_file import ProgramFile, check_runs, own_program
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.progress_bar import progress_bar
-from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, source_of
+from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of
 from wmsd.interfaces.cli.server.ask_health import GOOD, ask_health, url_of
 from wmsd.maintenance.backups.create import Creation, Made
+from wmsd.maintenance.backups.file_states import source_of
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.upgrades.check_release import Described, check_release, describe_release
 from wmsd.maintenance.upgrades.journal import Upgrade, write_upgrade
@@ -146,7 +147,7 @@ def _backup(command_line: CommandLine, loan: Loan | None) -> Made:
     folder = BackupFolder(Path(command_line.settings.backup.folder))
     passphrase = passphrase_of(command_line, None)
     with progress_bar("Copying") as tell:
-        made = Creation(command_line.folder, source_of(command_line, loan), folder, passphrase, tell).make()
+        made = Creation(command_line.folder, source_of(command_line.folder, loan), folder, passphrase, tell).make()
     note(f"A backup of everything is {made.path}.")
     for each in made.manifest.left_out:
         note(f"{each.code} is not in it, and cannot be rehearsed: {each.reason}")

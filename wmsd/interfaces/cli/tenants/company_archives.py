@@ -12,9 +12,10 @@ from wmsd.data_folder.lending import Loan, beside_a_server
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.interfaces.cli.kit.secret_questions import ask_for_secret
-from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, secret_for, source_of
+from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, secret_for
 from wmsd.interfaces.cli.tenants.freeze_company import company_freeze, thaw_of
 from wmsd.maintenance.backups.archive import read_manifest
+from wmsd.maintenance.backups.file_states import source_of
 from wmsd.maintenance.backups.manifest import CREDENTIALS, Manifest
 from wmsd.maintenance.backups.unpack import secrets_of
 from wmsd.maintenance.company_moves.deletion_store import who_had
@@ -82,7 +83,7 @@ def export_with(
     command_line: CommandLine, loan: Loan | None, code: str, file: Path, passphrase: str | None
 ) -> Manifest:
     found = _run(command_line, loan, lambda at: subject(at, code, passphrase is not None))
-    return export_company(command_line.folder, source_of(command_line, loan), found, file, passphrase)
+    return export_company(command_line.folder, source_of(command_line.folder, loan), found, file, passphrase)
 
 
 def _run(
@@ -213,7 +214,7 @@ def clone(
         record = found.record.model_copy(
             update={"name": name or f"{found.record.name} (copy)", "sandbox": sandbox}
         )
-        with arrival_from_copy(command_line.folder, source_of(command_line, loan), found) as arrival:
+        with arrival_from_copy(command_line.folder, source_of(command_line.folder, loan), found) as arrival:
             done = _run(command_line, loan, lambda at: adopt(at, arrival, new_code, record, is_copy=True))
     say({"id": done.id, "code": new_code, "name": record.name, "sandbox": sandbox}, as_json)
     note(f"It has id {done.id}. Tokens of {code} do not open it, but those of platform admins for all companies.")

@@ -49,7 +49,7 @@ def delete(
 
 def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) -> None:
     """For a company whose file is damaged or missing."""
-    company = command_line.run(lambda at: _company(at, code))
+    company = command_line.run(lambda at: at.platform.read(lambda tx: deletion_store.find(tx, code))).company
     _ask_without_archive(command_line, company, code)
     with beside_a_server(command_line.folder) as loan:
         deletion = _begun(command_line, loan, code)
@@ -100,11 +100,8 @@ def _check_typed(typed: str, code: str) -> None:
 
 async def _company_with_file(installation: Installation, code: str) -> Company | None:
     """None where only the file of one is left whose deletion was cut off."""
-    is_left_over = (await deleting.left_over(installation, code))[1]
-    return None if is_left_over else await _company(installation, code)
-
-
-async def _company(installation: Installation, code: str) -> Company:
+    if (await deleting.left_over(installation, code))[1]:
+        return None
     return (await installation.platform.read(lambda tx: deletion_store.find(tx, code))).company
 
 
