@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Loan, Unanswered
@@ -21,17 +21,17 @@ LONG_SECONDS: Final = 3600.0
 KNOWS_OWNER: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'owner'"
 
 
-class State:
+class State(NamedTuple):
     """A state of a file. `figures` and `release` are functions of whoever holds it."""
 
-    def __init__(self, bytes_: StateBytes, figures: Callable[[], Figures], release: Callable[[], bool]) -> None:
-        self.bytes = bytes_
-        self.figures = figures
-        self._release = release
+    bytes: StateBytes
+    figures: Callable[[], Figures]
+    release: Callable[[], bool]
+    """Whether the state was held until now."""
 
     def end(self) -> None:
         """Call it after the last byte was read. Raises StateLost when the state was not held until now."""
-        if not self._release():
+        if not self.release():
             raise StateLost(self.bytes.path)
 
 

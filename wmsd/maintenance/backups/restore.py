@@ -9,6 +9,7 @@ import shlex
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -84,10 +85,16 @@ class Restore:
         """The folder in the data folder for what is replaced."""
         self._done = 0
 
-    def _check_is_backup(self, known: Installed | None) -> None:
+    @cached_property
+    def _known(self) -> Installed | None:
+        """What is in the folder now: look at it only while nobody else changes that."""
+        return installation_before(self._data)
+
+    def _check_is_backup(self) -> None:
         """Raises StorageError for the archive of one company that is not there: nothing can be put back to it."""
         if self.manifest.company is None:
             return
+        known = self._known
         if known is None and self._data.platform_file.exists():
             raise self._without_platform()
         here = known.codes if known is not None and known.installation == self.manifest.installation else {}
@@ -106,11 +113,10 @@ class Restore:
             f"leaves the companies' files as they are: wmsd backup restore {backup} --only-platform"
         )
 
-    def check_everything(self) -> Installed | None:
-        """What is in the folder now. Raises StorageError when this backup cannot take its place."""
-        known = installation_before(self._data)
-        self._check_is_backup(known)
-        if known is not None and known.installation != self.manifest.installation:
+    def check_everything(self) -> None:
+        """Raises StorageError when this backup cannot take the place of what is in the folder."""
+        self._check_is_backup()
+        if self._known is not None and self._known.installation != self.manifest.installation:
             raise StorageError(
                 f"{self.archive} is a backup of another installation than the one in {self._data.path}. Nothing "
                 "was changed. Restore it into an empty folder (--data)."
@@ -120,12 +126,11 @@ class Restore:
                 f"{self.archive} has no {PLATFORM_FILE}: it can only restore a company (--company CODE)."
             )
         self._check(self.manifest.files)
-        self._check_keys(known)
-        return known
+        self._check_keys()
 
-    def _check_keys(self, known: Installed | None) -> None:
+    def _check_keys(self) -> None:
         """Raises StorageError where the keys would be lost although the archive has them."""
-        if not self._lacks_secret(known):
+        if not self.lacks_secret:
             return
         anew = "--new-keys makes them anew: then everybody signs in again, and integrators need new tokens."
         if self.manifest.phrases:
@@ -143,10 +148,7 @@ class Restore:
     @property
     def lacks_secret(self) -> bool:
         """Whether it needs the passphrase or the recovery phrase of the backup, and has none yet."""
-        return self._lacks_secret(installation_before(self._data))
-
-    def _lacks_secret(self, known: Installed | None) -> bool:
-        has_own = known is not None and known.keys["secrets"]
+        has_own = self._known is not None and self._known.keys["secrets"]
         return self.manifest.keys == "encrypted" and not (has_own or self._new_keys or self._passphrase)
 
     def open_with(self, secret: str) -> None:
@@ -161,23 +163,22 @@ class Restore:
 
     def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
         """By company, how many events came after the backup, as far as the file and `platform.db` tell."""
-        known = installation_before(self._data)
         found: dict[str, int] = {}
         for file in files:
             if file.code:
-                later = self._numbers(file, known).newest_event - (file.figures.last_event or 0)
+                later = self._numbers(file).newest_event - (file.figures.last_event or 0)
                 if later > 0:
                     found[file.code] = later
         return found
 
-    def _numbers(self, file: BackedUpFile, known: Installed | None) -> Numbers:
+    def _numbers(self, file: BackedUpFile) -> Numbers:
         """How far the company's file has come that is there now."""
-        mark = None if known is None else known.marks.get(file.company_id or 0)
+        mark = None if self._known is None else self._known.marks.get(file.company_id or 0)
         return numbers_of(self._data.path / file.path, mark)
 
     def everything(self) -> Restored:
         """Raises StorageError with nothing changed, and OSError."""
-        known = self.check_everything()
+        self.check_everything()
         with self._unpacked_into() as folder:
             for file in self.manifest.files:
                 self._unpack(file, folder)
@@ -186,15 +187,15 @@ class Restore:
                 file.code or file.path: lost
                 for file in self.manifest.files
                 if file.company_id is not None
-                and (lost := self._begin_epoch(folder / file.path, file, known, later.get(file.company_id, ())))
+                and (lost := self._begin_epoch(folder / file.path, file, later.get(file.company_id, ())))
             }
-            keys = self._keys(known, folder / PLATFORM_FILE)
+            keys = self._keys(folder / PLATFORM_FILE)
             shut_out = ShutOut({}, [], [])
-            if known is not None:
+            if self._known is not None:
                 shut_out = keep_shut_out(folder / PLATFORM_FILE, self._data.platform_file)
             elif not self.nothing_after:
                 leap_ids(folder / PLATFORM_FILE)
-            unknown_after = self._note_restore(folder / PLATFORM_FILE, known, shut_out, keys)
+            unknown_after = self._note_restore(folder / PLATFORM_FILE, shut_out, keys)
             strays = self._strays()
             renames = [
                 *(each for path in strays for each in self._aside(path)),
@@ -210,10 +211,10 @@ class Restore:
         if file is None:
             there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"
             raise StorageError(f"{self.archive} has no company {code}. It has {there}.")
-        known = installation_before(self._data)
+        known = self._known
         if known is None:
             raise self._without_platform()
-        self._check_is_backup(known)
+        self._check_is_backup()
         if known.installation != self.manifest.installation:
             raise StorageError(
                 f"{self.archive} is a backup of another installation than the one in {self._data.path}."
@@ -297,10 +298,11 @@ class Restore:
         self._done += file.bytes
         self.tell(Progress(name, self._done, total))
 
-    def _keys(self, known: Installed | None, platform: Path) -> str:
+    def _keys(self, platform: Path) -> str:
         """Puts the keys into the restored platform.db: those of the replaced one where they can be read, for a key
         that was changed since the backup must not come back. Raises StorageError for a wrong passphrase.
         """
+        known = self._known
         if known is not None and known.keys["secrets"]:
             put_keys(platform, known.keys)
             if known.phrases:
@@ -315,23 +317,21 @@ class Restore:
             return "renewed"
         return "sealed" if self.manifest.keys == "sealed" else "anew"
 
-    def _begin_epoch(
-        self, restored: Path, file: BackedUpFile, known: Installed | None, later: Iterable[HighWaterMark]
-    ) -> Missing | None:
-        numbers = self._numbers(file, known)
+    def _begin_epoch(self, restored: Path, file: BackedUpFile, later: Iterable[HighWaterMark]) -> Missing | None:
+        numbers = self._numbers(file)
         for each in later:
             numbers = numbers_up_to(numbers, each)
         if numbers == NOTHING_KNOWN and self.nothing_after:
             numbers = numbers._replace(is_complete=True)
         return begin_epoch(restored, "restore", numbers, timestamps.from_text(self.manifest.began_at))
 
-    def _note_restore(self, platform: Path, known: Installed | None, shut_out: ShutOut, keys: str) -> str | None:
+    def _note_restore(self, platform: Path, shut_out: ShutOut, keys: str) -> str | None:
         """Has the list of the day after made, where the restore can lack something. Returns the moment after which
         nobody knows whom somebody shut out; None where all is known.
         """
-        if known is not None and shut_out.is_known:
+        if self._known is not None and shut_out.is_known:
             return note_restore(platform, self._data.platform_file, self.manifest.began_at)
-        if known is None and self.nothing_after:
+        if self._known is None and self.nothing_after:
             return None if keys in ("backup", "sealed") else note_restore(platform, None, None)
         return note_restore(platform, None, self.manifest.began_at)
 

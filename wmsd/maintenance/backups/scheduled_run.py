@@ -63,10 +63,7 @@ class Scheduled:
             sentence = " ".join(str(error).split())
             LOG.error("the scheduled backup failed: %s", sentence)
             failed = FailedBackup(at=_now(), error=sentence)
-        return self._noted(lambda record: record.model_copy(update={"failed": failed}))
-
-    def _noted(self, change: Callable[[BackupRecord], BackupRecord]) -> BackupRecord:
-        return change_record(self._data.path, change)
+        return change_record(self._data.path, lambda record: record.model_copy(update={"failed": failed}))
 
     def _do(self) -> None:
         made, record = None, read_record(self._data.path)
@@ -75,7 +72,9 @@ class Scheduled:
             made = self._make()
             noted = _as_made(made, record.made)
             other = between(self._folder, record, None if before is None else Path(before.path), made.path)
-            record = self._noted(lambda known: known.model_copy(update={"made": noted, "other_server": other}))
+            record = change_record(
+                self._data.path, lambda known: known.model_copy(update={"made": noted, "other_server": other})
+            )
             if (found := other_server_of(record)) is not None:
                 LOG.error("%s", SAYS.format(archive=found.archive))
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
@@ -99,7 +98,7 @@ class Scheduled:
             LOG.error("%s cannot be restored whole: %s", archive, problem)
         if not proof.problems:
             LOG.info("%s can be restored: proven in %.1f s", archive, proof.seconds)
-        self._noted(partial(with_last_proof, archive=archive, proof=proof, directory=here()))
+        change_record(self._data.path, partial(with_last_proof, archive=archive, proof=proof, directory=here()))
 
     def _delete_old(self, record: BackupRecord) -> None:
         """Only scheduled backups of this installation, not one that cannot be read."""
@@ -146,15 +145,14 @@ def with_last_proof(record: BackupRecord, archive: Path, proof: Proof, directory
 
 
 def _as_made(made: Made, before: MadeBackup | None) -> MadeBackup:
-    folder = made.path.absolute().parent
-    is_first = before is None or Path(before.path).parent != folder
+    goes_on = before is not None and Path(before.path).parent == made.path.absolute().parent
     return MadeBackup(
         at=made.manifest.began_at,
         path=str(made.path.absolute()),
         bytes=made.bytes,
         seconds=made.manifest.seconds,
         installation=made.manifest.installation,
-        directory=here() if before is None or is_first else before.directory,
+        directory=before.directory if before is not None and goes_on else here(),
         left_out=[each.code for each in made.manifest.left_out],
     )
 

@@ -90,7 +90,7 @@ def _checked(text: str) -> str:
     if len(words) != WORDS:
         raise WrongPhrase(f"A recovery phrase has {WORDS} words, and this text has {len(words)}. Type all words.")
     for number, word in enumerate(words, 1):
-        if word not in _known():
+        if word not in _list().wordlist:
             raise WrongPhrase(f'Word {number}, "{word}", is not in the list of words.{_nearest(word)}')
     if not _list().check(" ".join(words)):
         raise WrongPhrase(
@@ -108,11 +108,6 @@ def _nearest(word: str) -> str:
 @cache
 def _list() -> Mnemonic:
     return Mnemonic("english")
-
-
-@cache
-def _known() -> frozenset[str]:
-    return frozenset(_list().wordlist)
 
 
 def create(tx: Transaction, replaces: str | None) -> Phrase:

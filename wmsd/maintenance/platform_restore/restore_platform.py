@@ -20,7 +20,6 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import hold_state
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.manifest import BackedUpFile
-from wmsd.maintenance.backups.previous_installation import Installed, installation_before
 from wmsd.maintenance.backups.restore import Restore
 from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.platform_restore.adopt_companies import Lost, Settled, Settling
@@ -41,10 +40,10 @@ class PlatformRestored(NamedTuple):
 class PlatformRestore(Restore):
     """`backups`, for `platform_alone`: the folder whose archives show which companies were deleted."""
 
-    def check_platform(self) -> Installed | None:
-        """What is in the folder now. Raises StorageError when platform.db of this backup cannot be restored."""
-        self._check_is_backup(None)
-        known, file = installation_before(self._data), self._file()
+    def check_platform(self) -> None:
+        """Raises StorageError when platform.db of this backup cannot be restored."""
+        self._check_is_backup()
+        known, file = self._known, self._file()
         there = sorted(self._data.companies.glob("*.db"))
         if not there:
             raise StorageError(
@@ -60,10 +59,9 @@ class PlatformRestore(Restore):
                 "was changed. Name a backup of this installation."
             )
         self._check([file])
-        self._check_keys(known)
-        return known
+        self._check_keys()
 
-    def _check_is_backup(self, known: Installed | None) -> None:
+    def _check_is_backup(self) -> None:
         if self.manifest.company is not None:
             raise StorageError(f"{self.archive} is the archive of one company, and has no {PLATFORM_FILE}.")
 
@@ -79,13 +77,13 @@ class PlatformRestore(Restore):
 
     def platform_alone(self, backups: Path, who: Actor) -> PlatformRestored:
         """Raises StorageError with nothing changed, and OSError. Nobody else may use the data folder."""
-        known, file = self.check_platform(), self._file()
-        lost = self._lost(known)
+        self.check_platform()
+        file, lost = self._file(), self._lost()
         with self._unpacked_into() as folder:
             platform = folder / PLATFORM_FILE
             self._unpack(file, folder)
             migrations.migrate(platform, migrations.PLATFORM)  # a copy: the archive keeps what it has
-            keys = self._keys(known, platform)
+            keys = self._keys(platform)
             shut_out = ShutOut({}, [], [])
             if self._data.platform_file.exists():
                 shut_out = keep_shut_out(platform, self._data.platform_file)
@@ -95,9 +93,9 @@ class PlatformRestore(Restore):
             swap(self._data.path, self._put(file))
         return PlatformRestored(self.replaced_files(), settled, shut_out, keys)
 
-    def _lost(self, known: Installed | None) -> Lost:
-        marks = {} if known is None else known.marks
-        is_whole = known is not None and damage_of(self._data) is None
+    def _lost(self) -> Lost:
+        marks = {} if self._known is None else self._known.marks
+        is_whole = self._known is not None and damage_of(self._data) is None
         try:
             with closing(hold_state(self._data.platform_file)) as state:
                 found = {each.id: each for each in state.read(companies.every_company)}
