@@ -117,6 +117,18 @@ def connect_as_it_is(path: Path, *, without_log: bool = False) -> sqlite3.Connec
     return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", BUSY_SECONDS)
 
 
+@contextmanager
+def one_change(path: Path) -> Iterator[sqlite3.Connection]:
+    """A transaction in a file that nobody has open. Afterwards the file alone has everything, without its log.
+    Raises sqlite3.Error; then nothing was changed.
+    """
+    with closing(connect(path)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def _refuse_irregular(file: Path) -> None:
     """SQLite would wait for the other end of a pipe. Raises sqlite3.Error; what is missing is SQLite's matter."""
     try:

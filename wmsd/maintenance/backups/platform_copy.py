@@ -3,13 +3,12 @@ keys.
 """
 
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import HeldState
-from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.sqlite import one_change, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import PLATFORM, migrate
 from wmsd.tenants.keys.key_store import KEY_SECRETS
@@ -54,8 +53,7 @@ def read_keys(tx: Transaction) -> KeyRows:
 
 def put_keys(platform: Path, keys: KeyRows) -> None:
     """Puts the keys into a copy without them. Raises StorageError when they are none, and sqlite3.Error."""
-    with closing(connect(platform)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with one_change(platform) as connection:
         for statement in WITHOUT_KEYS:
             connection.execute(statement)
         try:
@@ -65,8 +63,6 @@ def put_keys(platform: Path, keys: KeyRows) -> None:
                 connection.execute(ADD_SECRET, row)
         except (KeyError, TypeError, sqlite3.Error) as error:
             raise StorageError(f"The keys in the backup cannot be used: {error}.") from None
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def put_phrases(platform: Path, phrases: Sequence[KnownPhrase]) -> None:
@@ -74,9 +70,6 @@ def put_phrases(platform: Path, phrases: Sequence[KnownPhrase]) -> None:
     Raises StorageError and sqlite3.Error.
     """
     migrate(platform, PLATFORM)  # an older copy has no table for them
-    with closing(connect(platform)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with one_change(platform) as connection:
         connection.execute(WITHOUT_PHRASES)
         connection.executemany(ADD_PHRASE, phrases)
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,7 +1,7 @@
 """Brings a restored platform.db and the companies' files that stayed in the data folder together."""
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ from wmsd.base.ids import RandomIds
 from wmsd.contract.context import Actor, Company
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.high_water_mark import HighWaterMark
-from wmsd.db.engine.sqlite import connect
+from wmsd.db.engine.sqlite import one_change
 from wmsd.db.engine.transaction import Transaction
 from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.platform_restore.company_traces import company_in, highest_id, was_deleted
@@ -158,8 +158,5 @@ def _end(tx: Transaction, company: Company) -> None:
 @contextmanager
 def _opened(platform: Path, who: Actor) -> Iterator[Transaction]:
     clock = OrderedClock(SystemClock())
-    with closing(connect(platform)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with one_change(platform) as connection:
         yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), who, {})
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
