@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.host.systemd.paths import CONFIG, STATE
 from wmsd.maintenance.backups.folder import BackupFolder
-from wmsd.maintenance.backups.last_runs import is_hidden, read_record
+from wmsd.maintenance.backups.last_runs import here, is_hidden, read_record
 from wmsd.settings.all_settings import Settings
 from wmsd.settings.paths import Layer, RelativePath, default_backups, from_folder, relative_paths
 
@@ -162,10 +162,8 @@ def _are_one(one: Path, other: Path) -> bool:
 
 def _from_here(value: str) -> Path | None:
     """None where the current directory was removed."""
-    try:
-        return Path.cwd() / value
-    except OSError:
-        return None
+    current = here()
+    return None if current is None else Path(current) / value
 
 
 def _with(settings: Settings, name: tuple[str, str], value: Any) -> Settings:

@@ -2,8 +2,9 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -76,10 +77,10 @@ def upgrade_command(
             _tell(rehearsal, made)
             change = None
             if not only_rehearse:
-                upgrade = _begun(found, program, made)
                 most_seconds = LEAST_SECONDS + TIMES_REHEARSED * rehearsal.seconds
-                change = _begin(command_line, program, upgrade, server, loan, most_seconds)
-        serving = None if change is None else change.finish(_health_after(command_line, was_healthy))
+                change = _begin(command_line, program, found, made, server, loan, most_seconds)
+        look = partial(_why_not_healthy, command_line, was_healthy)
+        serving = None if change is None else change.finish(look)
     finally:
         program.new.unlink(missing_ok=True)
     if only_rehearse:
@@ -174,25 +175,23 @@ def _tell(rehearsal: Rehearsal, made: Made) -> None:
         note(f"  {change.what}: {change.before} becomes {change.after}")
 
 
-def _begun(found: Described, program: ProgramFile, made: Made) -> Upgrade:
-    return Upgrade(
+def _begin(
+    command_line: CommandLine,
+    program: ProgramFile,
+    found: Described,
+    made: Made,
+    server: Serving | None,
+    loan: Loan | None,
+    seconds: float,
+) -> ChangeOver | None:
+    """None when no server runs: the next start goes on."""
+    upgrade = Upgrade(
         from_version=__version__,
         to_version=found.version,
         program=str(program.path),
         began_at=timestamps.to_text(datetime.now(UTC)),
         unavailable=[each.company_id for each in made.manifest.left_out],
     )
-
-
-def _begin(
-    command_line: CommandLine,
-    program: ProgramFile,
-    upgrade: Upgrade,
-    server: Serving | None,
-    loan: Loan | None,
-    seconds: float,
-) -> ChangeOver | None:
-    """None when no server runs: the next start goes on."""
     if server is None or loan is None:
         write_upgrade(command_line.folder.path, upgrade)
         program.put_new()
@@ -203,17 +202,13 @@ def _begin(
     return change
 
 
-def _health_after(command_line: CommandLine, was_healthy: bool) -> Callable[[Serving], str | None]:
-    """Says why a new server is not healthy; None when it is, or when the one before was not either."""
-
-    def look(serving: Serving) -> str | None:
-        has_tls = serving.has_tls(command_line.settings.server)
-        found = ask_health(serving, has_tls)
-        if not was_healthy or found in GOOD:
-            return None
-        return f"Its health check at {url_of(serving, has_tls)} says: {found}."
-
-    return look
+def _why_not_healthy(command_line: CommandLine, was_healthy: bool, serving: Serving) -> str | None:
+    """Why a new server is not healthy; None when it is, or when the one before was not either."""
+    has_tls = serving.has_tls(command_line.settings.server)
+    found = ask_health(serving, has_tls)
+    if not was_healthy or found in GOOD:
+        return None
+    return f"Its health check at {url_of(serving, has_tls)} says: {found}."
 
 
 def _tell_end(command_line: CommandLine, found: Described, program: ProgramFile, serving: Serving | None) -> None:
