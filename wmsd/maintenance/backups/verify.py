@@ -4,8 +4,8 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -67,8 +67,9 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     if passphrase is not None and not may_open(manifest, passphrase):
         passphrase = None
     not_opened = _why_not_opened(archive, manifest, passphrase)
-    for file, target in files_to_unpack(manifest, scratch_in, tell):
-        problems += _problems_of(archive, manifest, file, target)
+    with closing(files_to_unpack(manifest, scratch_in, tell)) as files:
+        for file, target in files:
+            problems += _problems_of(archive, manifest, file, target)
     if not_opened is not None:
         problems.append(str(not_opened))
     are_opened = manifest.keys == "encrypted" and passphrase is not None and not_opened is None
@@ -76,9 +77,11 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     return Proof(manifest, time.monotonic() - began, problems, is_known, are_opened)
 
 
-def files_to_unpack(manifest: Manifest, scratch_in: Path, tell: Tell) -> Iterator[tuple[BackedUpFile, Path]]:
-    """Each file, and the place in a scratch folder to unpack it to: it is emptied before the next one. Raises
-    StorageError when another process uses the folder, and OSError.
+def files_to_unpack(
+    manifest: Manifest, scratch_in: Path, tell: Tell
+) -> Generator[tuple[BackedUpFile, Path], None, None]:
+    """Each file, and the place in a scratch folder to unpack it to: it is emptied before the next one. Close it
+    at the end, so that others may use the folder. Raises StorageError when another process uses it, and OSError.
     """
     done = 0
     with _scratch_folder(scratch_in) as scratch:

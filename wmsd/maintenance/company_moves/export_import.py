@@ -272,20 +272,15 @@ async def adopt(
         webhooks = await database.write(lambda tx: _settle(tx, arrival.credentials, is_copy))
     finally:
         await database.close()
-    fields = record.model_dump()
-    new = NewCompany(code=code, **{name: fields[name] for name in NewCompany.model_fields if name != "code"})
-    limits = {
-        name: fields[name]
-        for name in CompanyChanges.model_fields
-        if name in fields and name not in ("name", "sandbox")
-    }
+    new = NewCompany(code=code, **record.model_dump(include=set(NewCompany.model_fields)))
+    limits = CompanyChanges(**record.model_dump(exclude=set(NewCompany.model_fields)))
 
     def make(tx: Transaction) -> int:
         company_id = companies.create_company(
             tx, new, lambda id, code: installation.files.adopt(id, code, arrival.file), arrival.came
         )
-        own = CompanyChanges(**limits).model_dump(include=set(limits))
-        update_row(tx, "companies", company_id, {name: value or None for name, value in own.items()})
+        own = {name: value or None for name, value in limits.given().items()}
+        update_row(tx, "companies", company_id, own)
         return company_id
 
     company_id = await installation.platform.write(make)

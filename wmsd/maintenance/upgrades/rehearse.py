@@ -57,18 +57,19 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
     after: Counter[str] = Counter()
     seconds: list[float] = []
     problems: list[str] = []
-    for file, target in files_to_unpack(manifest, scratch_in, tell):
-        try:
-            took, figures = _try(archive, manifest, file, target, problems)
-        except (StorageError, *UNREADABLE) as error:
-            if isinstance(error, OSError):
-                raise
-            problems.append(f"{file.code or PLATFORM_FILE}: {' '.join(str(error).split())}")
-        else:
-            if took is not None:
-                seconds.append(took)
-                before.update(_flat(file.figures))
-                after.update(_flat(figures))
+    with closing(files_to_unpack(manifest, scratch_in, tell)) as files:
+        for file, target in files:
+            try:
+                took, figures = _try(archive, manifest, file, target, problems)
+            except (StorageError, *UNREADABLE) as error:
+                if isinstance(error, OSError):
+                    raise
+                problems.append(f"{file.code or PLATFORM_FILE}: {' '.join(str(error).split())}")
+            else:
+                if took is not None:
+                    seconds.append(took)
+                    before.update(_flat(file.figures))
+                    after.update(_flat(figures))
     return Rehearsal(
         version=__version__,
         files=len(manifest.files),
