@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from wmsd.base import timestamps
 from wmsd.base.schedule import is_due, is_proof_due, next_due
 from wmsd.data_folder.folder import DataFolder
-from wmsd.maintenance.backups.last_runs import BackupRecord, read_record
+from wmsd.maintenance.backups.last_runs import BackupRecord, NotedBackup, read_record
 from wmsd.settings.sections.backup import Backup
 
 
@@ -33,18 +33,18 @@ def next_backup(settings: Backup, record: BackupRecord, now: datetime) -> dateti
 
 def _made(settings: Backup, record: BackupRecord) -> list[datetime]:
     """When the last one was made, if it is still there."""
-    made = record.there(settings).made
-    return [timestamps.from_text(made.at).astimezone()] if made is not None and _is_seen(made.path) else []
+    moment = _moment_of(record.there(settings).made)
+    return [] if moment is None else [moment]
 
 
 def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:
     """Once a day, and when the one that was proven is gone."""
-    proven = record.there(settings).proven
-    is_seen = proven is not None and _is_seen(proven.path)
-    moment = timestamps.from_text(proven.at).astimezone() if proven is not None and is_seen else None
-    return is_proof_due(settings.every, settings.time, local_now(), moment)
+    return is_proof_due(settings.every, settings.time, local_now(), _moment_of(record.there(settings).proven))
 
 
-def _is_seen(path: str) -> bool:
-    """Also of a path of version 1.0.0: the schedule runs where the server does, and one more backup is no harm."""
-    return os.access(path, os.F_OK)
+def _moment_of(noted: NotedBackup | None) -> datetime | None:
+    """None where the archive is not seen, also at a path of version 1.0.0: the schedule runs where the server
+    does, and one more backup is no harm.
+    """
+    is_seen = noted is not None and os.access(noted.path, os.F_OK)
+    return timestamps.from_text(noted.at).astimezone() if noted is not None and is_seen else None
