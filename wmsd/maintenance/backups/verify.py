@@ -1,7 +1,5 @@
 """Proves a backup: takes it apart, and examines what comes out as `wmsd doctor` would."""
 
-import fcntl
-import os
 import shutil
 import time
 from collections.abc import Generator, Iterator
@@ -9,6 +7,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from wmsd.base.machine import scratch_folders
 from wmsd.base.machine.private_files import new_private_folder
 from wmsd.data_folder.disk_room import check_room
 from wmsd.data_folder.names import PLATFORM_FILE
@@ -102,18 +101,13 @@ def _scratch_folder(parent: Path) -> Iterator[Path]:
     path = parent / SCRATCH
     with suppress(FileExistsError):
         new_private_folder(path)
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StorageError(f"Another backup is being proven in {parent}. Wait for its end.") from None
+    with scratch_folders.unused(path) as is_unused:
+        if not is_unused:
+            raise StorageError(f"Another backup is being proven in {parent}. Wait for its end.")
         for remains in path.iterdir():
             remains.unlink()
         yield path
         shutil.rmtree(path, ignore_errors=True)
-    finally:
-        os.close(opened)
 
 
 def _why_not_opened(archive: Path, manifest: Manifest, passphrase: str | None) -> StorageError | None:
