@@ -172,7 +172,7 @@ def bound_caches(size: int) -> None:
 
 def bytes_on_disk(path: Path) -> int:
     """The bytes of a file and of its log, which has the last writes; 0 when it is missing."""
-    return size_of(path) + log_bytes(path)
+    return file_bytes(path) + log_bytes(path)
 
 
 def log_of(path: Path) -> Path:
@@ -182,10 +182,10 @@ def log_of(path: Path) -> Path:
 
 def log_bytes(path: Path) -> int:
     """The bytes of a file's log; 0 when there is none."""
-    return size_of(log_of(path))
+    return file_bytes(log_of(path))
 
 
-def size_of(path: Path) -> int:
+def file_bytes(path: Path) -> int:
     """The bytes of a file by itself; 0 when it is missing."""
     try:
         return path.stat().st_size

@@ -17,7 +17,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import FIND, Owner, check_owner
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.raw_files import first_bytes, is_in_use
-from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, size_of, sqlite3
+from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, file_bytes, sqlite3
 from wmsd.db.engine.transaction import Transaction, lone_transaction
 from wmsd.db.engine.write_ahead_log import check_log
 from wmsd.db.files.integrity import UNREADABLE, as_far_as_possible, opened_to_examine
@@ -54,7 +54,7 @@ def content_of(path: Path, kind: FileKind) -> Content:
 
 def has_log(path: Path) -> bool:
     file = path.resolve()
-    return any(size_of(file.with_name(f"{file.name}{log}")) for log in LOGS)
+    return any(file_bytes(file.with_name(f"{file.name}{log}")) for log in LOGS)
 
 
 def owner_of(path: Path) -> Owner | None:
@@ -112,7 +112,7 @@ def _copied(path: Path, opened: ExitStack) -> Path:
     """A copy with its log, in a folder that only this user may enter. Raises StorageError."""
     file = path.resolve()
     sources = [file, *(side for log in LOGS if (side := file.with_name(f"{file.name}{log}")).exists())]
-    needed, folder = sum(map(size_of, sources)), Path(tempfile.gettempdir())
+    needed, folder = sum(map(file_bytes, sources)), Path(tempfile.gettempdir())
     free = shutil.disk_usage(folder).free
     if free < needed + SPARE_BYTES:
         raise StorageError(

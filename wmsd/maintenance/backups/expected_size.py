@@ -10,7 +10,7 @@ from isal import igzip
 from wmsd.base.machine.regular_files import check_regular
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.raw_files import unopened_file
-from wmsd.db.engine.sqlite import log_bytes
+from wmsd.db.engine.sqlite import file_bytes, log_bytes
 from wmsd.maintenance.backups.archive import LEVEL, read_manifest
 
 MARGIN: Final = 1.1
@@ -27,13 +27,7 @@ def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
 
 def _content_bytes(file: Path) -> int:
     """A log holds newer states of the file's own pages, so it adds nothing unless most is still in it."""
-    return max(_bytes_of(file), log_bytes(file))
-
-
-def _bytes_of(file: Path) -> int:
-    with suppress(OSError):
-        return file.stat().st_size
-    return 0
+    return max(file_bytes(file), log_bytes(file))
 
 
 def _share(files: Sequence[Path], archives: Sequence[Path]) -> float:
@@ -53,10 +47,10 @@ def _share_of(pieces: Iterable[bytes]) -> float:
 
 def _some_of(files: Sequence[Path]) -> Iterator[bytes]:
     """Pieces from places that are evenly spread over all files that this process has not opened."""
-    step = max(PIECE_BYTES, sum(map(_bytes_of, files)) // PIECES)
+    step = max(PIECE_BYTES, sum(map(file_bytes, files)) // PIECES)
     at = 0
     for file in files:
-        size = _bytes_of(file)
+        size = file_bytes(file)
         with suppress(OSError), unopened_file(file.resolve()) as is_unopened:
             if is_unopened:
                 yield from _pieces(file, range(at, size, step))
