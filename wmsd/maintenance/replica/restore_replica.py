@@ -45,14 +45,10 @@ class Taken(NamedTuple):
     """How many events are known to be missing. The last minute's are not known."""
 
 
-class NotTaken(NamedTuple):
-    code: str
-    reason: str
-
-
 class TakenOver(NamedTuple):
     taken: list[Taken]
-    failed: list[NotTaken]
+    failed: dict[str, str]
+    """The reasons, by the codes of the companies that could not be taken."""
     seconds: float
     access_unknown_after: str
     """The moment after which nobody knows whom somebody shut out."""
@@ -90,11 +86,12 @@ class Replica:
             restore_from_replica(self._program, f"{self._url}/{platform}", self._scratch / platform)
             check_schema(self._scratch / platform, PLATFORM)
             owners, marks = self._known(self._scratch / platform)
-            found: list[Taken | NotTaken] = []
+            found: dict[str, Taken | str] = {}
             with ThreadPoolExecutor(AT_ONCE) as threads:
-                for each in threads.map(lambda owner: self._company(owner, marks.get(owner.company_id)), owners):
-                    found.append(each)
-                    tell(each.code, len(found), len(owners))
+                all_taken = threads.map(lambda owner: self._company(owner, marks.get(owner.company_id)), owners)
+                for owner, each in zip(owners, all_taken, strict=True):
+                    found[owner.code] = each
+                    tell(owner.code, len(found), len(owners))
             unknown_after = note_replica(self._scratch / platform)
             files = sorted(self._scratch.rglob("*.db"), reverse=True)  # platform.db last: it makes the folder one
             for file in files:
@@ -105,8 +102,8 @@ class Replica:
             shutil.rmtree(self._scratch, ignore_errors=True)
             used.close()
         return TakenOver(
-            [each for each in found if isinstance(each, Taken)],
-            [each for each in found if isinstance(each, NotTaken)],
+            [each for each in found.values() if isinstance(each, Taken)],
+            {code: each for code, each in found.items() if isinstance(each, str)},
             time.monotonic() - began,
             unknown_after,
         )
@@ -123,7 +120,8 @@ class Replica:
             raise StorageError(f"The platform.db of the replica cannot be used: {error}.") from error
         return [Owner(installation, company_id, code) for company_id, code in codes.items()], marks
 
-    def _company(self, owner: Owner, mark: HighWaterMark | None) -> Taken | NotTaken:
+    def _company(self, owner: Owner, mark: HighWaterMark | None) -> Taken | str:
+        """The company as it was taken, or the reason why it could not be."""
         name = f"{COMPANIES}/{owner.company_id}.db"
         target = self._scratch / name
         try:
@@ -136,6 +134,6 @@ class Replica:
         except (StorageError, sqlite3.Error) as error:
             for remains in target.parent.glob(f"{target.name}*"):
                 remains.unlink()
-            return NotTaken(owner.code, " ".join(str(error).split()))
+            return " ".join(str(error).split())
         known_missing = 0 if mark is None else max(0, mark.last_event - last_event)
         return Taken(owner.code, timestamps.from_microseconds(last_change), last_event, known_missing)

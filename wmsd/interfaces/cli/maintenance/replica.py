@@ -91,7 +91,7 @@ def _told(code: str, done: int, number: int) -> None:
 def _tell(done: TakenOver, as_json: bool) -> None:
     rows = [each._asdict() for each in done.taken]
     if as_json:
-        failed = [each._asdict() for each in done.failed]
+        failed = [{"code": code, "reason": reason} for code, reason in done.failed.items()]
         shown = {"companies": rows, "failed": failed, "seconds": round(done.seconds, 1)}
         say({**shown, "access_unknown_after": done.access_unknown_after}, as_json)
     else:
@@ -100,8 +100,8 @@ def _tell(done: TakenOver, as_json: bool) -> None:
         if each.known_missing:
             events = count_of(each.known_missing, "event")
             note(f"{each.code} lacks at least {events} after {each.last_event}.")
-    for left in done.failed:
-        note(f"{left.code} was not taken: {left.reason}")
+    for code, reason in done.failed.items():
+        note(f"{code} was not taken: {reason}")
     note(sentence_of_access(done.access_unknown_after))
     note(
         f"Taken in {done.seconds:.1f} s. What was written after the last change of each company is missing; new "
