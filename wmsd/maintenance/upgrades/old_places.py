@@ -78,8 +78,7 @@ def _of_path(found: Settled, file: Layer, each: RelativePath) -> Settled:
 
 def _old_paths(file: Layer, value: str) -> Iterator[Path]:
     """Where the path led from here, and from where the service runs."""
-    if (here := _from_here(value)) is not None:
-        yield here
+    yield from _from_here(value)
     if Path(file.name) == CONFIG:
         yield STATE / value
 
@@ -98,10 +97,10 @@ def _of_default(found: Settled) -> Settled:
     data, now = Path(found.settings.server.data), Path(found.settings.backup.folder)
     if _is_made_in(now, found.settings):
         return found
-    others = [each for each in _old_backups(data) if not _are_one(each, now) and _has_backups(data, each)]
-    if not others:
+    others = (each for each in _old_backups(data) if not _are_one(each, now) and _has_backups(data, each))
+    old = next(others, None)
+    if old is None:
         return found
-    old = others[0]
     if not _has_backups(data, now):
         sentence = (
             f"The backups of this installation are in {old}, and new ones go there too. The default folder is now "
@@ -124,8 +123,7 @@ def _old_backups(data: Path) -> Iterator[Path]:
         folder = Path(made.directory) / OLD_BACKUPS
         if _are_one(folder, Path(made.path).parent):
             yield folder
-    if (here := _from_here(OLD_BACKUPS)) is not None:
-        yield here
+    yield from _from_here(OLD_BACKUPS)
     yield data.parent / OLD_BACKUPS
 
 
@@ -160,10 +158,11 @@ def _are_one(one: Path, other: Path) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _from_here(value: str) -> Path | None:
-    """None where the current directory was removed."""
+def _from_here(value: str) -> Iterator[Path]:
+    """Nothing where the current directory was removed."""
     current = here()
-    return None if current is None else Path(current) / value
+    if current is not None:
+        yield Path(current) / value
 
 
 def _with(settings: Settings, name: tuple[str, str], value: Any) -> Settings:
