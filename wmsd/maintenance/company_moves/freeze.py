@@ -8,7 +8,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.problems import Problem
@@ -51,9 +50,8 @@ class Freezer:
     async def _freeze(self, session: Session, argument: Any) -> dict[str, Any]:
         """`argument`: the code of the company, and who asks, for the audit."""
         at, (code, who) = self._installation, argument
-        company = await at.platform.read(lambda tx: actions.company_of_code(tx, code))
-        await check_file(at, company)
-        done = await at.platform.write(lambda tx: actions.freeze_company(tx, code), Actor(who))
+        done = await begin_freeze(at, code, Actor(who))
+        company = done.company
         at.freezes.begin(company.id, done.since)
         try:
             await self._drain(company)
@@ -106,10 +104,12 @@ class Freezer:
         return None if self._at_rest(company.id) else "The sending of a webhook"
 
 
-async def check_file(installation: Installation, company: Company) -> None:
-    """Raises StorageError when the company's file cannot be used."""
-    with suppress(Problem):
+async def begin_freeze(installation: Installation, code: str, who: Actor) -> actions.Frozen:
+    """Freezes a company whose file can be used. Raises Problem (404), and StorageError when it cannot."""
+    company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
+    try:
         await installation.files.get(company.id)
-        return
-    why = installation.files.failed.get(company.id) or "its log says why"
-    raise StorageError(f"The file of {company.code} cannot be used, so nothing was frozen: {why}")
+    except Problem:
+        why = installation.files.failed.get(company.id) or "its log says why"
+        raise StorageError(f"The file of {company.code} cannot be used, so nothing was frozen: {why}") from None
+    return await installation.platform.write(lambda tx: actions.freeze_company(tx, code), who)

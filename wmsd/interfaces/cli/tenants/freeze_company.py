@@ -3,15 +3,14 @@
 import logging
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from wmsd.base.problems import Problem
 from wmsd.data_folder.lending import Loan, beside_a_server
 from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.operations import at_the_command_line
-from wmsd.maintenance.company_moves.freeze import FREEZE, FREEZE_SECONDS, THAW, Freeze, check_file
+from wmsd.maintenance.company_moves.freeze import FREEZE, FREEZE_SECONDS, THAW, Freeze, begin_freeze
 from wmsd.tenants.companies import actions
 
 
@@ -24,16 +23,10 @@ def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
             f"The server that runs cannot be asked to freeze {code}: its disk has no sockets. Stop the server, "
             "then try again."
         )
-
-    async def work(installation: Installation) -> Freeze:
-        company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
-        await check_file(installation, company)
-        done = await installation.platform.write(lambda tx: actions.freeze_company(tx, code))
-        return Freeze(done.since, done.was_already)
-
     logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())  # what it would say is raised
     with command_line.folder.alone():
-        return command_line.run_with(None, work)
+        done = command_line.run_with(None, lambda at: begin_freeze(at, code, at_the_command_line()))
+    return Freeze(done.since, done.was_already)
 
 
 @contextmanager
@@ -50,15 +43,11 @@ def company_freeze(command_line: CommandLine, loan: Loan | None, code: str) -> I
 
 
 def _given_up(command_line: CommandLine, loan: Loan | None, code: str, done: Freeze) -> str:
-    is_left = done.was_already
-    if not is_left:
-        try:
+    if not done.was_already:
+        with suppress(Problem, *STORAGE_FAILURES):
             _thaw(command_line, loan, code)
-        except (Problem, *STORAGE_FAILURES):
-            is_left = True
-    if is_left:
-        return f"{code} is still frozen, since {done.since}. To end the freeze: {thaw_of(code)}"
-    return f"{code} is not frozen: it takes changes again."
+            return f"{code} is not frozen: it takes changes again."
+    return f"{code} is still frozen, since {done.since}. To end the freeze: {thaw_of(code)}"
 
 
 def thaw_of(code: str) -> str:
