@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Loan, Unanswered
@@ -64,11 +64,11 @@ class FromServer:
 
     @contextmanager
     def state(self, path: Path, owner: Owner) -> Iterator[State]:
-        said = self._loan.ask("hold", owner.company_id)
+        (device, inode), *sizes = self._loan.ask("hold", owner.company_id)
         try:
             with closing(StateBytes(path)) as found:
                 try:
-                    found.begin(_extent(said))
+                    found.begin(Extent((device, inode), *sizes))
                     yield State(found, self._figures, self._release)
                 except Unanswered:
                     raise
@@ -85,11 +85,6 @@ class FromServer:
 
     def _figures(self) -> Figures:
         return Figures.model_validate(self._loan.ask("figures", None, LONG_SECONDS))
-
-
-def _extent(said: dict[str, Any]) -> Extent:
-    device, inode = said["file"]
-    return Extent((device, inode), said["log_bytes"], said.get("name_page", 0))  # an older server does not say it
 
 
 class FromFolder:

@@ -19,7 +19,7 @@ from wmsd.data_folder.lending import Loan, Session, Verb
 from wmsd.data_folder.new_epoch import Missing
 from wmsd.db.engine.database import LOOK_AT_LOG_SECONDS, MOST_LOG_BYTES, Database
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import HeldState
+from wmsd.db.engine.held_states import Extent, HeldState
 from wmsd.db.engine.sqlite import log_bytes
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.maintenance.backups.file_figures import read_figures
@@ -64,8 +64,10 @@ class Holder:
             "end_company": self._end_company,
         }
 
-    async def _hold(self, session: Session, company_id: Any) -> dict[str, Any]:
-        """Holds the file of a company until `release` or the end of the session."""
+    async def _hold(self, session: Session, company_id: Any) -> Extent:
+        """Holds the file of a company until `release` or the end of the session. Returns the
+        extent of the state.
+        """
         if HELD in session.kept:
             await self._release(session, None)
         async with AsyncExitStack() as ends:
@@ -74,8 +76,7 @@ class Holder:
             await ends.enter_async_context(_watched(state))
             session.kept[HELD] = Held(state, database, ends.pop_all())
         session.ends.push_async_callback(self._release, session, None)
-        file, log_bytes, name_page = state.extent
-        return {"file": list(file), "log_bytes": log_bytes, "name_page": name_page}
+        return state.extent
 
     async def _figures(self, session: Session, argument: Any) -> dict[str, Any]:
         held: Held = session.kept[HELD]
