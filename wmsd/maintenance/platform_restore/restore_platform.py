@@ -40,10 +40,13 @@ class PlatformRestored(NamedTuple):
 class PlatformRestore(Restore):
     """`backups`, for `platform_alone`: the folder whose archives show which companies were deleted."""
 
-    def check_platform(self) -> None:
-        """Raises StorageError when platform.db of this backup cannot be restored."""
-        self._check_is_backup()
-        known, file = self._known, self._file()
+    def check_platform(self) -> BackedUpFile:
+        """The platform.db of this backup. Raises StorageError when it cannot be restored."""
+        if self.manifest.company is not None:
+            raise StorageError(f"{self.archive} is the archive of one company, and has no {PLATFORM_FILE}.")
+        known, file = self._known, self.manifest.file(PLATFORM_FILE)
+        if file is None:
+            raise StorageError(f"{self.archive} has no {PLATFORM_FILE}. Name another backup.")
         there = sorted(self._data.companies.glob("*.db"))
         if not there:
             raise StorageError(
@@ -60,15 +63,6 @@ class PlatformRestore(Restore):
             )
         self._check([file])
         self._check_keys()
-
-    def _check_is_backup(self) -> None:
-        if self.manifest.company is not None:
-            raise StorageError(f"{self.archive} is the archive of one company, and has no {PLATFORM_FILE}.")
-
-    def _file(self) -> BackedUpFile:
-        file = self.manifest.file(PLATFORM_FILE)
-        if file is None:
-            raise StorageError(f"{self.archive} has no {PLATFORM_FILE}. Name another backup.")
         return file
 
     @property
@@ -77,8 +71,7 @@ class PlatformRestore(Restore):
 
     def platform_alone(self, backups: Path, who: Actor) -> PlatformRestored:
         """Raises StorageError with nothing changed, and OSError. Nobody else may use the data folder."""
-        self.check_platform()
-        file, lost = self._file(), self._lost()
+        file, lost = self.check_platform(), self._lost()
         with self._unpacked_into() as folder:
             platform = folder / PLATFORM_FILE
             self._unpack(file, folder)
