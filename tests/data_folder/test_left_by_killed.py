@@ -76,7 +76,8 @@ def test_what_an_unfinished_swap_needs_is_kept_until_it_is_finished(installation
 def test_a_company_import_that_was_killed(installation: Home) -> None:
     installation.ok("company", "export", "ACME", archive := installation.folder / "acme.tar.gz")
     where = (
-        f"from wmsd.maintenance.company_moves import export_import as moving; moving.adopt = lambda *_: {KILLED}"
+        "from wmsd.maintenance.company_moves import export_import as moving; "
+        f"moving.adopt = lambda *_, **__: {KILLED}"
     )
     killed(installation, where, "company", "import", archive, "--code", "NEW")
     (folder,) = installation.data.glob(".taking-over-*")
