@@ -17,7 +17,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import FIND, Owner, check_owner
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.raw_files import first_bytes, is_in_use
-from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, file_bytes, sqlite3
+from wmsd.db.engine.sqlite import connect_as_it_is, file_bytes, log_bytes, sqlite3
 from wmsd.db.engine.transaction import Transaction, lone_transaction
 from wmsd.db.engine.write_ahead_log import check_log
 from wmsd.db.files.integrity import UNREADABLE, as_far_as_possible, opened_to_examine

@@ -108,9 +108,8 @@ def _is_chosen(command_line: CommandLine, here: Path) -> bool:
     configuration file here. The program's sources keep theirs beside them.
     """
     is_named = any("data" in layer.values.get("server", {}) for layer in command_line.layers)
-    sources = Path(wmsd.__file__).resolve().parents[1]
     file = command_line.config_file
-    return is_named or (file is not None and file.resolve().parent == here) or here == sources
+    return is_named or (file is not None and file.resolve().parent == here) or here == SOURCES
 
 
 def _others(command_line: CommandLine, here: Path) -> Iterator[str]:
