@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from wmsd import docs
 from wmsd.base.dataclass import dataclass
 from wmsd.base.lazy_value import LazyValue
-from wmsd.dispatch.prepared_answers import Kept, Prepared
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.guide import contents
 from wmsd.interfaces.guide.columns_page import COLUMNS
@@ -18,10 +17,11 @@ from wmsd.interfaces.guide.contents import FIRST, HOME, READERS, address_of, nei
 from wmsd.interfaces.guide.settings_page import SETTINGS
 from wmsd.interfaces.guide.source import File, Source
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.server import response, trusted_proxies, unless_known
+from wmsd.interfaces.http.server import trusted_proxies
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.page_client import PageClient
-from wmsd.interfaces.pages.kit.rendering import HEADERS, render_page, render_text
+from wmsd.interfaces.pages.kit.prepared_pages import PreparedPages
+from wmsd.interfaces.pages.kit.rendering import render_page, render_text
 from wmsd.interfaces.pages.kit.routing import add_visited
 from wmsd.interfaces.pages.kit.search_pages import Make, SearchPages
 from wmsd.interfaces.pages.kit.text import language
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 DOCS: Final = files(docs)
 SEARCH: Final = f"{HOME}/search"
-HTML: Final = "text/html; charset=utf-8"
 LONGEST: Final = 200
 """As much of a query as is looked at."""
 EXAMPLE_ADDRESS: Final = "http://127.0.0.1:8480"
@@ -100,7 +99,7 @@ def entries(pages: Mapping[str, Source]) -> "Iterator[Entry]":
             yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
 
 
-def _found(index: "Index", frame: Mapping[str, Any]) -> Kept:
+def _found(index: "Index", frame: Mapping[str, Any]) -> str:
     from wmsd.interfaces.guide.excerpts import as_html  # imported when somebody searches
 
     results = index.search(frame["query"])
@@ -108,7 +107,7 @@ def _found(index: "Index", frame: Mapping[str, Any]) -> Kept:
         (entry.address, as_html(heading), "" if entry.page == entry.heading else entry.page, as_html(excerpt))
         for entry, heading, excerpt in results.found
     ]
-    return Kept(render_text("guide_search", **frame, results=results, found=found).encode())
+    return render_text("guide_search", **frame, results=results, found=found)
 
 
 class Guide:
@@ -123,25 +122,19 @@ class Guide:
             if of != language.DEFAULT
             for name, source in _written(DOCS / of)
         }
-        self._pages = {
-            (name, is_signed_in, of): Prepared(partial(self._page, name, is_signed_in, of), HTML)
-            for name in self._sources
-            for is_signed_in in (False, True)
-            for of in language.OFFERED
-        }
+        self._pages = PreparedPages()
         self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
         """By whether somebody is signed in, and the language."""
         self._found = SearchPages(self._door.work)
         self._index = LazyValue(self._new_index)
 
     async def show(self, request: web.Request) -> web.Response:
-        asked = await self._language_of(request)
-        found = self._pages.get((request.match_info.get("name", FIRST), self._is_signed_in(request), asked))
-        if found is None:
+        key = request.match_info.get("name", FIRST), self._is_signed_in(request), await self._language_of(request)
+        if key[0] not in self._sources:
             return render_page("guide_missing", 404, **await self._frame(request))
-        reply = await found.reply()
-        reply.headers = {**HEADERS, **reply.headers, "Vary": "Accept-Language, Cookie"}
-        return response(unless_known(request, reply))
+        answer = await self._pages.answer(request, key, partial(self._page, *key))
+        answer.headers["Vary"] = "Accept-Language, Cookie"
+        return answer
 
     async def search(self, request: web.Request) -> web.Response:
         """The pages that have what somebody looks for. A page is made once for equal queries, in a turn."""
@@ -153,8 +146,7 @@ class Guide:
             return partial(_found, index, frame)
 
         address = browsers.read(request, self._trusted).address
-        found = await self._found.page((query, str(self._is_signed_in(request)), of), address, prepared)
-        return web.Response(body=found, content_type="text/html", charset="utf-8", headers=HEADERS)
+        return await self._found.answer((query, str(self._is_signed_in(request)), of), address, prepared)
 
     def _new_index(self) -> "Index":
         from wmsd.interfaces.guide.search import Index  # imported when somebody searches
@@ -210,10 +202,9 @@ class Guide:
         """With the address of this server in its commands, so that they can be typed as they stand."""
         return text.replace(EXAMPLE_ADDRESS, self._folder.address or EXAMPLE_ADDRESS)
 
-    def _page(self, name: str, is_signed_in: bool, of: str) -> bytes:
+    def _page(self, name: str, is_signed_in: bool, of: str) -> str:
         from wmsd.interfaces.guide.markdown import read_markdown  # imported only when somebody reads the guide
 
-        language.current.set(of)  # in the context of the thread that makes the page
         document = read_markdown(self._here(self._source(name, of).markdown()))
         headings = document.headings
         if len(headings) > MOST_HEADINGS:
@@ -229,4 +220,4 @@ class Guide:
             rest=document.rest,
             before=before,
             after=after,
-        ).encode()
+        )

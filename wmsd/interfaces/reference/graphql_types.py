@@ -1,58 +1,35 @@
 """The types of the GraphQL schema as pages show them, and in short for the completion of names."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from graphql import (
     GraphQLArgument,
     GraphQLEnumType,
-    GraphQLField,
-    GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLNamedType,
     GraphQLObjectType,
+    GraphQLScalarType,
     GraphQLSchema,
-    Undefined,
     get_named_type,
 )
 
-from wmsd.base.dataclass import dataclass
+KINDS: Final[Mapping[type[GraphQLNamedType], str]] = {
+    GraphQLObjectType: "object",
+    GraphQLInputObjectType: "input",
+    GraphQLEnumType: "enum",
+    GraphQLScalarType: "scalar",
+}
+"""What pages call each kind of type; the schema has no others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """An argument, or a field of an input. `of` is the name of its type without marks."""
-
-    name: str
-    type: str
-    of: str
-    description: str
-    default: str
+def types_of(schema: GraphQLSchema) -> dict[str, GraphQLNamedType]:
+    """All types but those of introspection, by name."""
+    return {name: each for name, each in sorted(schema.type_map.items()) if not name.startswith("__")}
 
 
-@dataclass(frozen=True, slots=True)
-class FieldShown:
-    name: str
-    type: str
-    of: str
-    description: str
-    arguments: tuple[Typed, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TypeShown:
-    name: str
-    kind: str
-    """object, input, enum or scalar."""
-    description: str
-    fields: tuple[FieldShown, ...] = ()
-    values: tuple[str, ...] = ()
-
-
-def types_of(schema: GraphQLSchema) -> dict[str, TypeShown]:
-    """All but those of introspection, by name."""
-    names = sorted(name for name in schema.type_map if not name.startswith("__"))
-    return {name: _type(schema.type_map[name]) for name in names}
+def kind_of(found: GraphQLNamedType) -> str:
+    return KINDS[type(found)]
 
 
 def short(schema: GraphQLSchema) -> dict[str, Any]:
@@ -61,45 +38,19 @@ def short(schema: GraphQLSchema) -> dict[str, Any]:
     """
     types, inputs, enums = {}, {}, {}
     for name, each in types_of(schema).items():
-        if each.kind == "object":
-            types[name] = {field.name: [field.of, *_types(field.arguments)] for field in each.fields}
-        elif each.kind == "input":
-            inputs[name] = {field.name: field.of for field in each.fields}
-        elif each.kind == "enum":
-            enums[name] = each.values
+        match each:
+            case GraphQLObjectType():
+                types[name] = {
+                    field: [get_named_type(found.type).name, *_types(found.args)]
+                    for field, found in each.fields.items()
+                }
+            case GraphQLInputObjectType():
+                inputs[name] = {field: get_named_type(found.type).name for field, found in each.fields.items()}
+            case GraphQLEnumType():
+                enums[name] = tuple(each.values)
     return {"query": "Query", "mutation": "Mutation", "types": types, "inputs": inputs, "enums": enums}
 
 
-def _types(arguments: Iterable[Typed]) -> Iterator[Mapping[str, str]]:
-    found = {each.name: each.of for each in arguments}
-    if found:
-        yield found
-
-
-def _type(found: GraphQLNamedType) -> TypeShown:
-    said = found.description or ""
-    match found:
-        case GraphQLObjectType():
-            return TypeShown(found.name, "object", said, tuple(map(_field, found.fields.items())))
-        case GraphQLInputObjectType():
-            return TypeShown(found.name, "input", said, tuple(map(_input, found.fields.items())))
-        case GraphQLEnumType():
-            return TypeShown(found.name, "enum", said, values=tuple(found.values))
-    return TypeShown(found.name, "scalar", said)
-
-
-def _field(named: tuple[str, GraphQLField]) -> FieldShown:
-    name, field = named
-    arguments = tuple(map(_argument, field.args.items()))
-    return FieldShown(name, str(field.type), get_named_type(field.type).name, field.description or "", arguments)
-
-
-def _input(named: tuple[str, GraphQLInputField]) -> FieldShown:
-    name, field = named
-    return FieldShown(name, str(field.type), get_named_type(field.type).name, field.description or "", ())
-
-
-def _argument(named: tuple[str, GraphQLArgument]) -> Typed:
-    name, found = named
-    default = "" if found.default_value is Undefined else str(found.default_value)
-    return Typed(name, str(found.type), get_named_type(found.type).name, found.description or "", default)
+def _types(arguments: Mapping[str, GraphQLArgument]) -> Iterator[Mapping[str, str]]:
+    if arguments:
+        yield {name: get_named_type(each.type).name for name, each in arguments.items()}

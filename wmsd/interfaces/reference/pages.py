@@ -2,26 +2,29 @@
 operation, the errors, the events, the abilities and modules, and what can be downloaded.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from wmsd import docs
 from wmsd.base.client_addresses import Network
 from wmsd.base.dataclass import dataclass
 from wmsd.base.lazy_value import LazyValue
 from wmsd.base.problems import STATUS_OF_CODE, not_found
+from wmsd.base.strict_json import dumps
 from wmsd.contract.access import MODULES
 from wmsd.dispatch.limits.work_admission import WorkAdmission
-from wmsd.dispatch.prepared_answers import Kept, Prepared
+from wmsd.dispatch.prepared_answers import Prepared
 from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.openapi.error_responses import EXAMPLES
-from wmsd.interfaces.pages.kit.rendering import HEADERS, render_text
+from wmsd.interfaces.pages.kit.prepared_pages import PreparedPages
+from wmsd.interfaces.pages.kit.rendering import render_text
 from wmsd.interfaces.pages.kit.routing import add_visited
 from wmsd.interfaces.pages.kit.search_pages import Make, SearchPages
 from wmsd.interfaces.pages.kit.text import language
@@ -30,10 +33,14 @@ from wmsd.interfaces.reference.code_examples import LANGUAGES, example_of
 from wmsd.interfaces.reference.contents_search import Section
 from wmsd.interfaces.reference.operations import ADDRESS, Described, Group, Reference, pretty
 
+if TYPE_CHECKING:
+    from graphql import GraphQLNamedType
+
 GUIDE: Final = files(docs) / "errors.md"
 PARAGRAPH: Final = re.compile(r"^## ([A-Z_]+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 STATUS: Final = re.compile(r"\s*Status \d+\.\s*")
-HTML: Final = "text/html; charset=utf-8"
+GRAPHQL_NAMES: Final = "/graphql-names.json"
+GRAPHQL_ROOTS: Final = ("Query", "Mutation")
 FURTHER: Final = (
     ("errors", "Errors"),
     ("webhook-events", "Webhook events"),
@@ -74,7 +81,8 @@ class Pages:
         self._trusted = trusted
         self._found = SearchPages(work)
         self._sections: tuple[Section, ...] = ()
-        self._prepared: dict[tuple[str, ...], Prepared] = {}
+        self._pages = PreparedPages()
+        self._graphql_names = Prepared(_graphql_names)
 
     def add_to(self, app: web.Application) -> None:
         for path, handler in (
@@ -82,6 +90,9 @@ class Pages:
             ("/errors", partial(self._fixed, _errors)),
             ("/webhook-events", partial(self._fixed, _events)),
             ("/access", partial(self._fixed, _access)),
+            ("/graphql", self._graphql),
+            ("/graphql/{type:[A-Za-z0-9]{1,80}}", self._graphql),
+            (GRAPHQL_NAMES, self._names),
             ("/{group}", self._group),
             ("/{group}/{operation}", self._operation),
         ):
@@ -90,40 +101,44 @@ class Pages:
     async def _contents(self, request: web.Request) -> web.Response:
         query = " ".join(request.query.get("q", "")[: contents_search.LONGEST].split())
         reference = await self._reference.get()
+        self._sections = self._sections or contents_search.contents(reference, EVENTS)
+        make = partial(_contents, reference, self._sections, query)
         if not query:
-            return await self._answer(request, ("contents",), lambda: _contents(reference))
-        self._sections = self._sections or _sections(reference)
+            return await self._pages.answer(request, ("contents",), make)
 
         async def prepared() -> Make:
-            return lambda: Kept(in_english("contents", **_found(reference, self._sections, query)).encode())
+            return make
 
-        found = await self._found.page((query,), requests.client_address(request, self._trusted), prepared)
-        return web.Response(body=found, content_type="text/html", charset="utf-8", headers=HEADERS)
+        return await self._found.answer((query,), requests.client_address(request, self._trusted), prepared)
 
     async def _fixed(self, make: Callable[[Reference], str], request: web.Request) -> web.Response:
         reference = await self._reference.get()
-        return await self._answer(request, (make.__name__,), lambda: make(reference))
+        return await self._pages.answer(request, (make.__name__,), lambda: make(reference))
 
     async def _group(self, request: web.Request) -> web.Response:
         reference = await self._reference.get()
         group = _group_of(reference, request)
-        return await self._answer(request, ("group", group.name), lambda: _of_group(reference, group))
+        return await self._pages.answer(request, ("group", group.name), lambda: _of_group(reference, group))
 
     async def _operation(self, request: web.Request) -> web.Response:
         reference = await self._reference.get()
         group = _group_of(reference, request)
         for each in group.operations:
             if each.name == request.match_info["operation"]:
-                return await self._answer(request, (each.name, ""), partial(_of_operation, reference, group, each))
+                return await self._pages.answer(
+                    request, (each.name, ""), partial(_of_operation, reference, group, each)
+                )
         raise not_found("page")
 
-    async def _answer(self, request: web.Request, key: tuple[str, ...], make: Callable[[], str]) -> web.Response:
-        """A page that is the same for everybody. There are as many keys as pages."""
-        if key not in self._prepared:
-            self._prepared[key] = Prepared(lambda: make().encode(), HTML)
-        reply = await self._prepared[key].reply()
-        reply.headers = {**HEADERS, **reply.headers}
-        return response(unless_known(request, reply))
+    async def _graphql(self, request: web.Request) -> web.Response:
+        """The page of a type, or of all."""
+        reference, name = await self._reference.get(), request.match_info.get("type", "")
+        if name and name not in await asyncio.to_thread(_graphql_types):
+            raise not_found("page")
+        return await self._pages.answer(request, ("graphql", name), partial(_of_graphql, reference, name))
+
+    async def _names(self, request: web.Request) -> web.Response:
+        return response(unless_known(request, await self._graphql_names.reply()))
 
 
 def _group_of(reference: Reference, request: web.Request) -> Group:
@@ -134,43 +149,19 @@ def _group_of(reference: Reference, request: web.Request) -> Group:
 
 
 def _shown(template: str, reference: Reference, current: str, **values: Any) -> str:
-    return in_english(template, **frame(reference, current), **values)
-
-
-def in_english(template: str, **given: Any) -> str:
     """The API speaks English, and so does its reference: it is made once, for readers of every language."""
+    frame = {"groups": reference.groups, "further": FURTHER, "address": ADDRESS, "current": current}
     token = language.current.set(language.DEFAULT)
     try:
-        return render_text(f"reference/{template}", **given)
+        return render_text(f"reference/{template}", **frame, **values)
     finally:
         language.current.reset(token)
 
 
-def frame(reference: Reference, current: str) -> Mapping[str, Any]:
-    return {"groups": reference.groups, "further": FURTHER, "address": ADDRESS, "current": current}
-
-
-def _sections(reference: Reference) -> tuple[Section, ...]:
-    return contents_search.contents(reference, EVENTS)
-
-
-def _contents(reference: Reference) -> str:
-    return in_english(
-        "contents",
-        **frame(reference, "contents"),
-        sections=_sections(reference),
-        query="",
-        asked=(),
-        number=0,
-    )
-
-
-def _found(reference: Reference, every: Iterable[Section], query: str) -> Mapping[str, Any]:
+def _contents(reference: Reference, every: Iterable[Section], query: str) -> str:
     asked = contents_search.search_words(query)
     sections = [section for each in every if (section := each.found(asked)).entries]
-    number = sum(len(each.entries) for each in sections)
-    found = {"sections": sections, "query": query, "asked": asked, "number": number}
-    return {**frame(reference, "contents"), **found}
+    return _shown("contents", reference, "contents", sections=sections, query=query, asked=asked)
 
 
 def _of_group(reference: Reference, group: Group) -> str:
@@ -214,3 +205,38 @@ def _access(reference: Reference) -> str:
     abilities = {"*": "everything", **reference.abilities}
     needing = {name: [each for each in reference.operations if each.ability == name] for name in abilities}
     return _shown("access", reference, "access", abilities=abilities, modules=MODULES, needing=needing)
+
+
+@cache
+def _graphql_types() -> "Mapping[str, GraphQLNamedType]":
+    from wmsd.interfaces.graphql.schema import schema  # imported on a thread, when somebody asks for it
+    from wmsd.interfaces.reference.graphql_types import types_of
+
+    return types_of(schema())
+
+
+def _of_graphql(reference: Reference, name: str) -> str:
+    """The page of the type with this name, or with no name that of all types."""
+    from graphql import Undefined, get_named_type
+
+    from wmsd.interfaces.reference.graphql_types import kind_of
+
+    types = _graphql_types()
+    return _shown(
+        "graphql",
+        reference,
+        "graphql",
+        types=types,
+        roots=[types[root] for root in GRAPHQL_ROOTS],
+        shown=types.get(name),
+        kind_of=kind_of,
+        named_type=get_named_type,
+        none_given=Undefined,
+    )
+
+
+def _graphql_names() -> bytes:
+    from wmsd.interfaces.graphql.schema import schema
+    from wmsd.interfaces.reference.graphql_types import short
+
+    return dumps(short(schema())).encode()

@@ -15,25 +15,14 @@ ANY_INTEGER: Final = 2**53 - 1
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`name` says where it stands, as `lines[].quantity`. Bounds that are None do not exist."""
+    """`name` says where it stands, as `lines[].quantity`."""
 
     name: str
-    type: str
-    """As JSON has it."""
     is_required: bool
-    is_nullable: bool = False
-    format: str = ""
-    description: str = ""
-    choices: tuple[str, ...] = ()
-    least: float | None = None
-    most: float | None = None
-    above: float | None = None
-    shortest: int | None = None
-    longest: int | None = None
-    fewest: int | None = None
-    greatest: int | None = None
-    """The number of members that a list may have at most."""
-    pattern: str = ""
+    schema: Schema
+    """Of the field alone, without references: its `type` is in words, and its `description`, `nullable` and `enum`
+    are always there, if only empty.
+    """
 
     @property
     def key(self) -> str:
@@ -71,31 +60,21 @@ class Rows:
             yield from self.of_object(plain, f"{name}{BETWEEN}")
 
     def _row(self, name: str, schema: Schema, is_required: bool) -> Row:
-        kind, choices = schema.get("type", "any"), schema.get("enum", ())
-        nullable = schema.get("nullable", False)
+        kind, nullable = schema.get("type", "any"), schema.get("nullable", False)
         if isinstance(kind, list):
             nullable = nullable or "null" in kind
             kind = next(each for each in kind if each != "null")
+        choices = schema.get("enum", ())
         if "const" in schema:
-            kind, choices = "string", (schema["const"],)
-        members = self.plain(schema.get("items", {})) if kind == "array" else {}
-        return Row(
-            name=name,
-            type=f"array of {members.get('type', 'any')}s" if kind == "array" else kind,
-            is_required=is_required,
-            is_nullable=nullable,
-            format=schema.get("format", ""),
-            description=schema.get("description", ""),
-            choices=tuple(map(str, choices or members.get("enum", ()))),
-            least=schema.get("minimum"),
-            most=None if schema.get("maximum") == ANY_INTEGER else schema.get("maximum"),
-            above=schema.get("exclusiveMinimum"),
-            shortest=schema.get("minLength"),
-            longest=schema.get("maxLength"),
-            fewest=schema.get("minItems"),
-            greatest=schema.get("maxItems"),
-            pattern=schema.get("pattern", ""),
-        )
+            kind, choices = "string", [schema["const"]]
+        if kind == "array":
+            members = self.plain(schema.get("items", {}))
+            kind = f"array of {members.get('type', 'any')}s"
+            choices = choices or members.get("enum", ())
+        own = {"description": "", **schema, "type": kind, "nullable": nullable, "enum": choices}
+        if schema.get("maximum") == ANY_INTEGER:
+            del own["maximum"]
+        return Row(name, is_required, own)
 
     def plain(self, schema: Schema) -> Schema:
         """The schema without references to others, and with `nullable` in place of a choice of null."""

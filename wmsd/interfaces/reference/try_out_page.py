@@ -3,7 +3,7 @@
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -43,6 +43,8 @@ LARGEST_FORM: Final = 4 * LARGEST_BODY
 OWN_KEY: Final = "try-"
 """What a key begins with that the form has made."""
 ONCE: Final = "form_key"
+GRAPHQL: Final = "graphql"
+"""In place of a version, for what has none."""
 Typed = dict[str, str]
 
 
@@ -87,7 +89,9 @@ class Subject:
 
     @property
     def inputs(self) -> list[Input]:
-        return list(inputs_of(self.described))
+        described = self.described
+        parts = (("path", described.path), ("query", described.query), ("header", described.headers))
+        return [Input(where, row) for where, rows in parts for row in rows if row.name != COMPANY]
 
     @property
     def names_company(self) -> bool:
@@ -102,16 +106,21 @@ class Subject:
         return self.place.method != "GET"
 
     @property
+    def is_graphql(self) -> bool:
+        return self.place.version == GRAPHQL
+
+    @property
     def address(self) -> str:
-        return f"/try/{self.place.version}/{self.described.name}"
-
-
-def inputs_of(described: Described) -> Iterator[Input]:
-    for where, rows in (("path", described.path), ("query", described.query), ("header", described.headers)):
-        yield from (Input(where, row) for row in rows if row.name != COMPANY)
+        return (
+            f"/try/{self.place.version}" if self.is_graphql else f"/try/{self.place.version}/{self.described.name}"
+        )
 
 
 class Trying:
+    """The try-out of any operation of REST; that of GraphQL differs in what somebody types."""
+
+    template = "reference/try"
+
     def __init__(self, door: PageClient, reference: LazyValue[Reference], sender: Sender) -> None:
         self._door = door
         self._reference = reference
@@ -119,7 +128,7 @@ class Trying:
 
     async def show(self, request: web.Request) -> web.Response:
         subject = await self._subject(request, request.query.get("company", ""))
-        return await self._page(subject, first_typed(subject, request.query))
+        return await self._page(subject, self.first_typed(subject, request.query))
 
     async def do(self, request: web.Request) -> web.Response:
         browser = (await self._door.person(request)).browser
@@ -127,9 +136,10 @@ class Trying:
         token = typed.pop("token", "").strip()
         subject = await self._subject(request, typed.get("company", ""))
         errors = form_errors(subject, typed, token)
+        body = self.body_of(subject, typed, errors)
         if errors:
             return await self._page(subject, typed, errors=errors, status=422)
-        sent = sent_of(subject, typed, token)
+        sent = self.sent_of(subject, typed, token, body)
         takes_key = KEY in sent.headers or not subject.changes_data
         once = AdminWorkplace(self._door, subject.person, name="", code="")
         with sent_once(once, None if takes_key else typed.get(ONCE)) as key:
@@ -137,16 +147,65 @@ class Trying:
             key.is_done = tried.status < 400
         return await self._page(subject, typed, sent=sent, tried=tried)
 
+    async def described(self, request: web.Request) -> tuple[Described, Place]:
+        """What the address names. Raises Problem (404)."""
+        reference = await self._reference.get()
+        found = reference.by_name.get(request.match_info["operation"])
+        for place in () if found is None else found.places:
+            if place.version == request.match_info["version"] and found is not None:
+                return found, place
+        raise not_found("operation")
+
+    def first_typed(self, subject: Subject, given: Mapping[str, str]) -> Typed:
+        """What the form begins with: what the address names, and the example of a body."""
+        typed = {each.name: given[each.row.name] for each in subject.inputs if each.row.name in given}
+        for each in subject.inputs:
+            if each.row.name == KEY:
+                typed[each.name] = new_key()
+            elif each.where == "path" and each.name not in typed:
+                typed[each.name] = subject.described.example_of(each.row.name)
+        if subject.described.sent is not None:
+            typed["body"] = pretty(subject.described.sent)
+        return typed
+
+    def body_of(self, subject: Subject, typed: Typed, errors: dict[str, str]) -> str | None:
+        """The body of the request. Adds to `errors` what none can be made of."""
+        if len(typed.get("body", "").encode()) > LARGEST_BODY:
+            errors["body"] = _("is over %(size)s kB") % {"size": LARGEST_BODY // 1024}
+        return typed.get("body", "").replace("\r\n", "\n") if subject.described.body else None
+
+    def sent_of(self, subject: Subject, typed: Typed, token: str, body: str | None) -> Sent:
+        """The request. What is left empty is not sent."""
+        parts: dict[str, dict[str, str]] = {"path": {}, "query": {}, "header": {}}
+        for each in subject.inputs:
+            value = typed.get(each.name, "").strip()
+            if value:
+                parts[each.where][each.row.name] = value
+        if subject.at is not None and subject.names_company:
+            parts["header"][COMPANY] = subject.at.id
+        is_as_token = typed.get("as") == "token" or subject.needs_token
+        bearer = requests.bearer(token if token.lower().startswith("bearer ") else f"Bearer {token}")
+        path, query, headers = parts["path"], parts["query"], parts["header"]
+        return Sent(subject.place.route, path, query, headers, body, bearer if is_as_token else None)
+
+    def once(self) -> dict[str, str]:
+        """The hidden field of a form that is done once, however often it is sent."""
+        return {ONCE: secrets.token_urlsafe(16)}
+
     async def _subject(self, request: web.Request, company_id: str) -> Subject:
         """Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
         person = await self._door.person(request)
-        reference = await self._reference.get()
-        described, place = _place(reference, request.match_info["version"], request.match_info["operation"])
+        described, place = await self.described(request)
         at = await company_at(self._door, person, company_id) if company_id else None
         subject = Subject(person, described, place, at)
-        if at is None and subject.names_company and len(found := await companies_of(self._door, person)) == 1:
+        if at is None and subject.names_company and len(found := await self._companies_of(person)) == 1:
             return replace(subject, at=await company_at(self._door, person, str(found[0]["id"])))
         return subject
+
+    async def _companies_of(self, person: Person) -> Sequence[Mapping[str, Any]]:
+        answer = await self._door.ask(person.browser, list_companies, is_counted=True)
+        found: Sequence[Mapping[str, Any]] = answer.needed()["data"]
+        return found
 
     async def _page(
         self,
@@ -158,11 +217,11 @@ class Trying:
         sent: Sent | None = None,
         tried: Tried | None = None,
     ) -> web.Response:
-        companies = await companies_of(self._door, subject.person)
+        companies = await self._companies_of(subject.person)
 
         def make() -> web.Response:
             return render_page(
-                "reference/try",
+                self.template,
                 status,
                 person=subject.person,
                 **({} if subject.at is None else {"at": subject.at}),
@@ -171,49 +230,17 @@ class Trying:
                 subject=subject,
                 declared=subject.described.operation,
                 companies=companies if len(companies) <= MOST_COMPANIES else None,
-                typed=typed if tried is None else form_after(subject, typed, tried),
+                typed=typed if tried is None else form_after(typed, tried),
                 errors=errors,
                 focus=next(iter(errors), ""),
-                hidden={ONCE: secrets.token_urlsafe(16), FORM_TOKEN: subject.person.browser.form_token},
+                hidden={**self.once(), FORM_TOKEN: subject.person.browser.form_token},
                 largest=LARGEST_BODY // 1024,
                 tried=tried,
                 **result_of(subject, sent, tried),
             )
 
-        return await made_beside(make, tried)
-
-
-async def made_beside(make: Callable[[], web.Response], tried: Tried | None) -> web.Response:
-    """The page; on a thread where it shows what was sent and what came, as both can be long."""
-    return make() if tried is None else await asyncio.to_thread(make)
-
-
-async def companies_of(door: PageClient, person: Person) -> Sequence[Mapping[str, Any]]:
-    answer = await door.ask(person.browser, list_companies, is_counted=True)
-    found: Sequence[Mapping[str, Any]] = answer.needed()["data"]
-    return found
-
-
-def _place(reference: Reference, version: str, name: str) -> tuple[Described, Place]:
-    """Raises Problem (404)."""
-    described = reference.by_name.get(name)
-    for place in described.places if described is not None else ():
-        if place.version == version and described is not None:
-            return described, place
-    raise not_found("operation")
-
-
-def first_typed(subject: Subject, given: Mapping[str, str]) -> Typed:
-    """What the form begins with: what the address names, and the example of a body."""
-    typed = {each.name: given[each.row.name] for each in subject.inputs if each.row.name in given}
-    for each in subject.inputs:
-        if each.row.name == KEY:
-            typed[each.name] = new_key()
-        elif each.where == "path" and each.name not in typed:
-            typed[each.name] = subject.described.example_of(each.row.name)
-    if subject.described.sent is not None:
-        typed["body"] = pretty(subject.described.sent)
-    return typed
+        # on a thread where it shows what was sent and what came, as both can be long
+        return make() if tried is None else await asyncio.to_thread(make)
 
 
 def new_key() -> str:
@@ -228,8 +255,6 @@ def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
         errors["token"] = _("is required")
     if len(token) > LONGEST_TOKEN or not token.isprintable():
         errors["token"] = _("is no token")
-    if len(typed.get("body", "").encode()) > LARGEST_BODY:
-        errors["body"] = _("is over %(size)s kB") % {"size": LARGEST_BODY // 1024}
     for each in subject.inputs:
         value = typed.get(each.name, "").strip()
         if each.where == "path" and not value:
@@ -239,24 +264,7 @@ def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
     return errors
 
 
-def sent_of(subject: Subject, typed: Typed, token: str) -> Sent:
-    """The request. What is left empty is not sent."""
-    parts: dict[str, dict[str, str]] = {"path": {}, "query": {}, "header": {}}
-    for each in subject.inputs:
-        value = typed.get(each.name, "").strip()
-        if value:
-            parts[each.where][each.row.name] = value
-    if subject.at is not None and subject.names_company:
-        parts["header"][COMPANY] = subject.at.id
-    is_as_token = typed.get("as") == "token" or subject.needs_token
-    bearer = requests.bearer(token if token.lower().startswith("bearer ") else f"Bearer {token}")
-    body = typed.get("body", "").replace("\r\n", "\n") if subject.described.body else None
-    return Sent(
-        subject.place.route, parts["path"], parts["query"], parts["header"], body, bearer if is_as_token else None
-    )
-
-
-def form_after(subject: Subject, typed: Typed, tried: Tried) -> Typed:
+def form_after(typed: Typed, tried: Tried) -> Typed:
     """What the form holds then: secrets have to be typed again, and what was done has used up its key."""
     kept = {**typed, "body": _masked(typed.get("body", ""), is_graphql=False)}
     name = f"header-{KEY}"
@@ -265,13 +273,11 @@ def form_after(subject: Subject, typed: Typed, tried: Tried) -> Typed:
     return kept
 
 
-def result_of(
-    subject: Subject, sent: Sent | None, tried: Tried | None, is_graphql: bool = False
-) -> dict[str, Any]:
+def result_of(subject: Subject, sent: Sent | None, tried: Tried | None) -> dict[str, Any]:
     """What came back, and the line that sends it again."""
     if sent is None or tried is None:
         return {"answer": "", "is_cut": False, "line": "", "kept_at": ""}
-    body = "" if sent.body is None else _masked(sent.body, is_graphql)
+    body = "" if sent.body is None else _masked(sent.body, subject.is_graphql)
     asked = {
         "method": sent.route.method,
         "path": sent.target_with_query,

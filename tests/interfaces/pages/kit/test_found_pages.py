@@ -47,20 +47,20 @@ async def test_so_many_wait_and_the_next_is_refused(world: World, path: str) -> 
 
 
 async def test_what_is_kept_has_a_bound(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, size = Kept(b"x" * 40), int(getsizeof(Kept(b"x" * 40)) * (1 + search_pages.MOST_COMPRESSED))
+    one, size = "x" * 40, int(getsizeof(Kept(b"x" * 40)) * (1 + search_pages.MOST_COMPRESSED))
     monkeypatch.setattr(search_pages, "MOST_KEPT", 2 * size)
     kept = SearchPages(world.installation.dispatcher.work)
     made = []
 
-    def make() -> Kept:
+    def make() -> str:
         made.append(1)
-        return Kept(one)
+        return one
 
     async def prepare() -> Make:
         return make
 
     for query in ("a", "b", "a", "c", "a", "b"):
-        assert await kept.page((query,), "127.0.0.1", prepare) == one
+        assert (await kept.answer((query,), "127.0.0.1", prepare)).text == one
     assert (len(made), kept._size) == (4, 2 * size)  # of the three, the one that was asked for longest ago is gone
 
 
@@ -72,7 +72,7 @@ async def test_a_failure_that_nobody_waits_for_is_nobodys(world: World) -> None:
         await asyncio.sleep(0.05)
         raise ValueError("nothing can be found")
 
-    waiting = asyncio.create_task(kept.page(("q",), "127.0.0.1", prepare))
+    waiting = asyncio.create_task(kept.answer(("q",), "127.0.0.1", prepare))
     await asyncio.sleep(0.01)
     waiting.cancel()
     await asyncio.sleep(0.1)

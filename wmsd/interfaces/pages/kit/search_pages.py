@@ -11,12 +11,14 @@ from typing import Final
 from wmsd.dispatch.limits.costs import Payers
 from wmsd.dispatch.limits.work_admission import WorkAdmission
 from wmsd.dispatch.prepared_answers import Kept
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.rendering import HEADERS
 
 MOST_KEPT: Final = 8_000_000
 """Bytes of memory."""
 MOST_COMPRESSED: Final = 0.5
 """Of the length of a page: it is kept compressed too, once somebody accepts that."""
-Make = Callable[[], Kept]
+Make = Callable[[], str]
 
 
 class SearchPages:
@@ -27,8 +29,14 @@ class SearchPages:
         self._size = 0
         self._making: dict[tuple[str, ...], asyncio.Task[Kept]] = {}
 
-    async def page(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> Kept:
+    async def answer(
+        self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]
+    ) -> web.Response:
         """The page; where it is not kept, what `prepare` gives makes it. Raises Problem (503)."""
+        page = await self._page(key, address, prepare)
+        return web.Response(body=page, content_type="text/html", charset="utf-8", headers=HEADERS)
+
+    async def _page(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> Kept:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
@@ -45,7 +53,7 @@ class SearchPages:
         async with self._work.turn("search", Payers(address=address)) as turn:
             make = await prepare()
             began = time.thread_time()  # nothing is awaited from here on: the time is its own
-            page = make()
+            page = Kept(make().encode())
             turn.charge(time.thread_time() - began, len(page))
         self._keep(key, page)
         return page

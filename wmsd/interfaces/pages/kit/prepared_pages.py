@@ -1,0 +1,26 @@
+"""Pages that are the same for everybody: each is made once, on a thread, and sent with its ETag."""
+
+from collections.abc import Callable
+from typing import Final
+
+from wmsd.dispatch.prepared_answers import Prepared
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.server import response, unless_known
+from wmsd.interfaces.pages.kit.rendering import HEADERS
+
+HTML: Final = "text/html; charset=utf-8"
+
+
+class PreparedPages:
+    """There must be as many keys as pages, whatever is asked for."""
+
+    def __init__(self) -> None:
+        self._prepared: dict[tuple[object, ...], Prepared] = {}
+
+    async def answer(self, request: web.Request, key: tuple[object, ...], make: Callable[[], str]) -> web.Response:
+        """The page with this key, which `make` makes when somebody first asks for it."""
+        if key not in self._prepared:
+            self._prepared[key] = Prepared(lambda: make().encode(), HTML)
+        reply = await self._prepared[key].reply()
+        reply.headers = {**HEADERS, **reply.headers}
+        return response(unless_known(request, reply))
