@@ -68,7 +68,7 @@ WHOLE: Final = frozenset(
         "wmsd/interfaces/pages/webhooks/deliveries.py",
         "wmsd/interfaces/pages/kit/forms.py",
         "wmsd/interfaces/pages/webhooks/log_filters.py",
-        "wmsd/interfaces/pages/kit/form_repeats.py",
+        "wmsd/interfaces/pages/kit/page_client.py",
         "wmsd/interfaces/pages/people/sign_on.py",
         "wmsd/interfaces/pages/people/trust.py",
         "wmsd/interfaces/pages/people/try_sign_on.py",

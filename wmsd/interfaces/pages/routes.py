@@ -10,7 +10,7 @@ from typing import Final
 from wmsd.installation.live_changes import LiveChanges
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.server import Handler
+from wmsd.interfaces.http.route_table import Handler
 from wmsd.interfaces.pages.admin import day_after, recovery_phrase
 from wmsd.interfaces.pages.admin import pages as admin_pages
 from wmsd.interfaces.pages.kit import admin_menu, assets

@@ -5,6 +5,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
@@ -17,11 +18,10 @@ from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
-from wmsd.interfaces.pages.kit.form_repeats import sent_once
 from wmsd.interfaces.pages.kit.page_client import PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.workplace import AdminWorkplace, CompanyWorkplace, company_at
+from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, company_at
 from wmsd.interfaces.reference.operations import Described, Place, Reference, pretty
 from wmsd.interfaces.reference.schema_rows import Row
 from wmsd.interfaces.reference.try_out_call import COMPANY, Sender, Sent, Tried
@@ -141,10 +141,8 @@ class Trying:
             return await self._page(subject, typed, errors=errors, status=422)
         sent = self.sent_of(subject, typed, token, body)
         takes_key = KEY in sent.headers or not subject.changes_data
-        once = AdminWorkplace(self._door, subject.person, name="", code="")
-        with sent_once(once, None if takes_key else typed.get(ONCE)) as key:
-            tried = await self._sender.send(browser, sent)
-            key.is_done = tried.status < 400
+        key = None if takes_key else typed.get(ONCE)
+        tried = await self._door.done_once(browser, key, partial(self._sender.send, browser, sent))
         return await self._page(subject, typed, sent=sent, tried=tried)
 
     async def described(self, request: web.Request) -> tuple[Described, Place]:

@@ -9,7 +9,6 @@ from wmsd.base.problems import invalid
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.admin_menu import DAY_AFTER
-from wmsd.interfaces.pages.kit.form_repeats import sent_once
 from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
@@ -30,25 +29,7 @@ EVERY: Final = "all"
 """In place of the id of an entry."""
 
 
-async def show(at: Workplace, request: web.Request) -> web.Response:
-    return await _page(at, request)
-
-
-async def settle(at: Workplace, request: web.Request) -> web.Response:
-    """Does what the button says. A refusal is shown above the page."""
-    sent = await browsers.form(at.person.browser)
-    act = sent.get("act", "")
-    if act not in ACTS:
-        raise invalid({"act": ["is not what this page can do"]})
-    with sent_once(at, sent.get(KEY)) as key:
-        answer = await at.ask(ACTS[act], document=_document(act, sent.get("entry", "")))
-        key.is_done = answer.is_good
-    if answer.is_good:
-        return go_to(f"{at.address}/{DAY_AFTER.name}?done={act}")
-    return await _page(at, request, answer)
-
-
-async def _page(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
+async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
     found = await at.need(DAY_AFTER.reads, is_counted=refused is not None)
     return page_of(
         at,
@@ -60,6 +41,18 @@ async def _page(at: Workplace, request: web.Request, refused: Answer | None = No
         done=request.query.get("done", ""),
         sentence_of=sentence_of,
     )
+
+
+async def settle(at: Workplace, request: web.Request) -> web.Response:
+    """Does what the button says. A refusal is shown above the page."""
+    sent = await browsers.form(at.person.browser)
+    act = sent.get("act", "")
+    if act not in ACTS:
+        raise invalid({"act": ["is not what this page can do"]})
+    answer = await at.ask_once(ACTS[act], sent.get(KEY), document=_document(act, sent.get("entry", "")))
+    if answer.is_good:
+        return go_to(f"{at.address}/{DAY_AFTER.name}?done={act}")
+    return await show(at, request, answer)
 
 
 def _document(act: str, entry: str) -> dict[str, Any]:

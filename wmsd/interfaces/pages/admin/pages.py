@@ -9,7 +9,6 @@ from wmsd.interfaces.pages.admin.health_words import REMEDIES, words_of
 from wmsd.interfaces.pages.admin.recovery_phrase import lost_without
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, RECOVERY, SETTINGS, AdminPage
-from wmsd.interfaces.pages.kit.form_repeats import sent_once
 from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
@@ -38,24 +37,8 @@ async def settings(at: Workplace, request: web.Request) -> web.Response:
     )
 
 
-async def show(shown: AdminPage, at: Workplace, request: web.Request) -> web.Response:
-    return await _page(at, shown, request)
-
-
-async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Response:
-    """Begins what the button says. A refusal is shown above the page."""
-    sent = await browsers.form(at.person.browser)
-    assert shown.begins is not None
-    with sent_once(at, sent.get(KEY)) as key:
-        answer = await at.ask(shown.begins)
-        key.is_done = answer.is_good
-    if answer.is_good:
-        return go_to(f"{at.address}/{shown.name}?done={BEGUN}")
-    return await _page(at, shown, request, answer)
-
-
-async def _page(
-    at: Workplace, shown: AdminPage, request: web.Request, refused: Answer | None = None
+async def show(
+    shown: AdminPage, at: Workplace, request: web.Request, refused: Answer | None = None
 ) -> web.Response:
     found = await at.need(shown.reads, is_counted=refused is not None)
     keys = await at.need(RECOVERY.reads, is_counted=True) if shown in (BACKUPS, HEALTH) else None
@@ -73,6 +56,16 @@ async def _page(
         remedies=REMEDIES,
         kinds=_kinds(found),
     )
+
+
+async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Response:
+    """Begins what the button says. A refusal is shown above the page."""
+    sent = await browsers.form(at.person.browser)
+    assert shown.begins is not None
+    answer = await at.ask_once(shown.begins, sent.get(KEY))
+    if answer.is_good:
+        return go_to(f"{at.address}/{shown.name}?done={BEGUN}")
+    return await show(shown, at, request, answer)
 
 
 def _fits(setting: Mapping[str, Any], given: Mapping[str, str]) -> bool:

@@ -21,8 +21,24 @@ def lost_without(found: Mapping[str, Any]) -> str:
     return finding_text(found["says"]).format_map(found["facts"]) if found["says"] else ""
 
 
-async def show(at: Workplace, request: web.Request) -> web.Response:
-    return await _page(at, request.query.get("done"))
+async def show(
+    at: Workplace, request: web.Request, refused: Answer | None = None, typed: str = ""
+) -> web.Response:
+    """`typed`: the words that somebody may correct."""
+    found = await at.need(RECOVERY.reads, is_counted=refused is not None)
+    was_checked = refused is None and request.query.get("done") == "checked"
+    wrong = {} if refused is None else refused.body.get("errors", {})
+    return page_of(
+        at,
+        "recovery_phrase",
+        RECOVERY.name,
+        refused,
+        found=found,
+        lost=lost_without(found),
+        is_checked=was_checked and found["state"] == "phrase",
+        typed=typed,
+        **({"message": None} if "phrase" in wrong else {}),
+    )
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
@@ -42,23 +58,6 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
             typed = sent.get("phrase", "")
             answer = await at.ask(recovery_phrase.check_recovery_phrase, document={"phrase": typed})
             if not answer.is_good:
-                return await _page(at, None, answer, typed)
+                return await show(at, request, answer, typed)
             return go_to(f"{ADDRESS}?done=checked")
-    return go_to(ADDRESS) if answer.is_good else await _page(at, None, answer)
-
-
-async def _page(at: Workplace, done: str | None, refused: Answer | None = None, typed: str = "") -> web.Response:
-    """`typed`: the words that somebody may correct."""
-    found = await at.need(RECOVERY.reads, is_counted=refused is not None)
-    wrong = {} if refused is None else refused.body.get("errors", {})
-    return page_of(
-        at,
-        "recovery_phrase",
-        RECOVERY.name,
-        refused,
-        found=found,
-        lost=lost_without(found),
-        is_checked=done == "checked" and found["state"] == "phrase",
-        typed=typed,
-        **({"message": None} if "phrase" in wrong else {}),
-    )
+    return go_to(ADDRESS) if answer.is_good else await show(at, request, answer)

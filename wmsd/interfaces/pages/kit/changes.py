@@ -1,9 +1,8 @@
 """Who made a document, moved it and changed it, as its page tells it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.fields import REFERRING, Field, fields_of
 from wmsd.interfaces.pages.kit.references import Referred, find_references
 from wmsd.interfaces.pages.kit.resources import Resource
@@ -12,33 +11,24 @@ from wmsd.warehouse.documents.change_history import MORE
 from wmsd.warehouse.documents.schema import DocumentChange
 
 FIELDS: Final = tuple(fields_of(DocumentChange).values())
-Change = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """`lacks_beginning`: what was done first is not among them. `lacks_older`: what was done after it."""
-
-    fields: Sequence[Field]
-    records: Sequence[Change]
-    lacks_beginning: bool
-    lacks_older: bool
-
-
-async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Changes | None:
-    """None for a record whose changes the audit tells, if anything does."""
+async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Mapping[str, Any] | None:
+    """None for a record whose changes the audit tells, if anything does. `lacks_beginning`: what was done first is
+    not among them. `lacks_older`: what was done after it.
+    """
     if resource.changes is None:
         return None
     answer = await at.need(resource.changes, path={"id": str(record_id)}, is_counted=True)
     found = answer["data"]
     values = [value for each in found for change in (each["changes"] or {}).items() for value in _values(*change)]
     known = await find_references(at, [Field(name, "reference") for name in REFERRING], values)
-    return Changes(
-        FIELDS,
-        [{**each, "changes": _with_codes(each["changes"], known)} for each in found],
-        lacks_beginning=not found or found[-1]["what"] != "created",
-        lacks_older=answer["more"],
-    )
+    return {
+        "fields": FIELDS,
+        "records": [{**each, "changes": _with_codes(each["changes"], known)} for each in found],
+        "lacks_beginning": not found or found[-1]["what"] != "created",
+        "lacks_older": answer["more"],
+    }
 
 
 def _values(name: str, change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -17,7 +17,9 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
-Asks = Literal["text", "long", "number", "flag", "choice", "several", "secret", "lines", "pairs", "code", "date"]
+Asks = Literal[
+    "text", "long", "number", "flag", "choice", "several", "secret", "lines", "pairs", "code", "date", "moment"
+]
 SECRETS: Final = frozenset({"secret", "token", "password"})
 ADDRESS: Final = "url"
 LONG: Final = 4000
@@ -50,6 +52,11 @@ class FormField:
     @property
     def help(self) -> str:
         return _(self.says)
+
+    @property
+    def parameter(self) -> str:
+        """Its name in the operation. A code that is typed stands for an id."""
+        return f"{self.name}_id" if self.asks == "code" else self.name
 
     @property
     def opens_a_receiver(self) -> bool:
@@ -145,8 +152,8 @@ def typed_of(fields: Iterable[FormField], record: Mapping[str, Any], referred: M
     typed: Typed = {}
     for field in fields:
         value: Any = record
-        for part in field.name.split(BETWEEN):
-            value = None if value is None else value.get(f"{part}_id" if field.asks == "code" else part)
+        for part in field.parameter.split(BETWEEN):
+            value = None if value is None else value.get(part)
         if value is None:
             continue
         if field.asks == "several":
@@ -154,7 +161,7 @@ def typed_of(fields: Iterable[FormField], record: Mapping[str, Any], referred: M
         elif field.asks == "lines":
             typed[field.name] = "\n".join(value)
         elif field.asks == "code":
-            found = referred.get((f"{field.name}_id", value))
+            found = referred.get((field.parameter, value))
             typed[field.name] = "" if found is None else found["code"]
         elif field.asks == "number":
             typed[field.name] = number_in_form(value)
@@ -190,7 +197,7 @@ async def document_of(
             continue
         if value is None and (field.asks == "secret" or not is_change):
             continue  # what is left empty has its default, or stays as it is
-        _put(document, f"{field.name}_id" if field.asks == "code" else field.name, value)
+        _put(document, field.parameter, value)
     for name, value in document.items():
         if isinstance(value, dict) and all(each is None for each in value.values()):
             document[name] = None
@@ -213,11 +220,16 @@ async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
     if field.asks == "pairs":
         return _pairs(value)
     if field.asks == "code":
-        found = await at.id_of(REFERRED[f"{field.name}_id"], value.strip())
-        if found is None:
-            raise ValueError(_("%(code)s is the code of none") % {"code": value.strip()})
-        return found
+        return await id_of_code(at, field, value.strip())
     return value.strip() if field.asks == "text" else value
+
+
+async def id_of_code(at: Workplace, field: FormField, code: str) -> int:
+    """The id of the record with the code that is typed. Raises ValueError with a sentence."""
+    found = await at.id_of(REFERRED[field.parameter], code)
+    if found is None:
+        raise ValueError(_("%(code)s is the code of none") % {"code": code})
+    return found
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -246,7 +258,7 @@ def errors_by_field(
     """The errors of each field of the form, and those of none."""
     by_field: dict[str, list[str]] = {}
     others: list[str] = []
-    names = {f"{field.name}_id" if field.asks == "code" else field.name: field.name for field in fields}
+    names = {field.parameter: field.name for field in fields}
     for path, sentences in errors.items():
         name = path
         while name and name not in names and name not in names.values():

@@ -2,9 +2,9 @@
 
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
 from wmsd.base.client_addresses import Network
@@ -30,6 +30,16 @@ SIGN_IN = "/sign-in"
 LOST = "lost=form"
 """Says there that a form was sent after its session had ended."""
 SECOND_FACTOR = "/account/second-factor"
+MOST_KEYS = 2000
+AGAIN = "This form was sent already, and what it asks for is done or under way. Look in the list."
+
+
+class HasStatus(Protocol):
+    @property
+    def status(self) -> int: ...
+
+
+Answering = TypeVar("Answering", bound=HasStatus)
 
 
 class Sent(TypedDict, total=False):
@@ -103,10 +113,33 @@ class PageClient:
         self.abilities: Mapping[str, str] = installation.abilities
         """Those in force, each with what it opens."""
         self._trusted: Sequence[Network] = trusted_proxies(installation)
-        self.sent_keys: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """Of forms that were sent, each with the token of its session (`form_repeats.py`)."""
+        self._sent_keys: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Of forms that were sent, each with the token of its session."""
         self.arriving: Counter[str] = Counter()
         """How many files arrive now, by the address of their company."""
+
+    async def done_once(
+        self, browser: Browser, key: str | None, do: Callable[[], Awaitable[Answering]]
+    ) -> Answering:
+        """What `do` answers to a form with this key. Raises Problem (409) for one that was sent before and was not
+        refused.
+        """
+        if not key:
+            return await do()
+        own = browser.form_token, key
+        if own in self._sent_keys:
+            raise Problem("INVALID_STATUS", AGAIN)
+        self._sent_keys[own] = None
+        if len(self._sent_keys) > MOST_KEYS:
+            self._sent_keys.popitem(last=False)
+        is_done = False
+        try:
+            answer = await do()
+            is_done = answer.status < 400
+        finally:
+            if not is_done:
+                self._sent_keys.pop(own, None)
+        return answer
 
     def browser(self, request: web.Request) -> Browser:
         return browsers.read(request, self._trusted)

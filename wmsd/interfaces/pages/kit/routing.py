@@ -11,11 +11,11 @@ from wmsd.base.problems import Problem, not_found
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.failure_page import reads_pages
 from wmsd.interfaces.http.request_log import RequestLog
+from wmsd.interfaces.http.route_table import Handler
 from wmsd.interfaces.http.server import (
     INSTALLATION,
     OUTSIDE_OF_THE_API,
     REQUEST_LOG,
-    Handler,
     add_route,
     failure,
     with_head,

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final, Unpack
 
 from wmsd.base.dataclass import dataclass
@@ -52,6 +53,10 @@ class Workplace(ABC):
 
     @abstractmethod
     async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer: ...
+
+    @abstractmethod
+    async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
+        """As `ask`, for a form with this key: it is done once, however often it is sent. Raises Problem (409)."""
 
     @property
     def resources(self) -> list[Resource]:
@@ -116,6 +121,11 @@ class CompanyWorkplace(Workplace):
     async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
         return await self.door.ask(self.person.browser, operation, self.id, **sent)
 
+    async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
+        """The operations of a company keep the answer with the key."""
+        sent["idempotency_key"] = key or None
+        return await self.ask(operation, **sent)
+
 
 @dataclass(frozen=True, slots=True)
 class AdminWorkplace(Workplace):
@@ -133,6 +143,10 @@ class AdminWorkplace(Workplace):
 
     async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
         return await self.door.ask(self.person.browser, operation, **sent)
+
+    async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
+        """The operations of the installation keep no answer, since it may hold a token or the code of a link."""
+        return await self.door.done_once(self.person.browser, key, partial(self.ask, operation, **sent))
 
 
 @dataclass(frozen=True, slots=True)

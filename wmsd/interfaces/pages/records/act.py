@@ -1,14 +1,13 @@
 """What people do with records: each act is an operation, with a form for its body."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from wmsd.contract.operation import Operation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
 from wmsd.interfaces.pages.kit.form_conflicts import Difference, form_differences
-from wmsd.interfaces.pages.kit.form_repeats import SentForm, sent_once
 from wmsd.interfaces.pages.kit.forms import (
     FormField,
     Typed,
@@ -44,99 +43,69 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     typed = defaults(fields)
     if act.changes and begins is not None:
         typed = await _typed_of(at, resource, fields, begins)
-    hidden = {**form_keys(at), **_condition(act, begins)}
-    return await _form(at, resource, act, None if record is None else record.body, typed, hidden)
+    return await _form(at, resource, act, record, typed, {**form_keys(at), **_condition(act, begins)})
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
     sent = await browsers.form(at.person.browser)
-    with sent_once(at, sent.get(KEY)) as key:
-        return await _do(request, at, resource, act, sent, key)
-
-
-async def _do(
-    request: web.Request,
-    at: Workplace,
-    resource: Resource,
-    act: Act,
-    sent: Mapping[str, str],
-    key: SentForm,
-) -> web.Response:
     body = act.operation.body
     typed = typed_in(form_of(body), sent)
-    going: Sent = {KEY: sent.get(KEY) or None, IF_MATCH: sent.get(IF_MATCH) or None}
-    if "id" in request.match_info:
-        going["path"] = {"id": request.match_info["id"]}
-    errors: dict[str, list[str]] = {}
-    if body is not None:
-        going["document"], errors = await document_of(at, body, typed, act.changes)
-    if not errors:
-        answer = await at.ask(act.operation, **going)
-        key.is_done = answer.is_good
-        if answer.is_good and act.goes_to == "once":
-            return page_of(at, act.template, resource.name, resource=resource, made=answer.body)
-        if answer.is_good:
-            return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
-        errors = answer.body.get("errors", {})
+    document, errors = ({}, {}) if body is None else await document_of(at, body, typed, act.changes)
+    if errors:
+        answer = Answer(422, {"message": _("Correct what is marked."), "errors": errors})
     else:
-        answer = Answer(422, {"message": _("Correct what is marked.")})
+        going: Sent = {"document": document, IF_MATCH: sent.get(IF_MATCH) or None}
+        if "id" in request.match_info:
+            going["path"] = {"id": request.match_info["id"]}
+        answer = await at.ask_once(act.operation, sent.get(KEY), **going)
+    if answer.is_good and act.goes_to == "once":
+        return page_of(at, act.template, resource.name, resource=resource, made=answer.body)
+    if answer.is_good:
+        return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
     record = await _record(at, resource, request)
     hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
-    message = translate_error(answer.body["message"])
     theirs: list[Difference] = []
     if answer.status == 412:
-        message = _(CHANGED_MEANWHILE)
         begins = await _begins(at, act, record, request)
         hidden |= _condition(act, begins)
         if act.changes and begins is not None and body is not None:
             now = await _typed_of(at, resource, form_of(body), begins)
             theirs = await form_differences(at, body, now, typed)
-    return await _form(
-        at,
-        resource,
-        act,
-        None if record is None else record.body,
-        typed,
-        hidden,
-        answer.status,
-        message,
-        errors,
-        theirs,
-    )
+    return await _form(at, resource, act, record, typed, hidden, answer, theirs)
 
 
 async def _form(
     at: Workplace,
     resource: Resource,
     act: Act,
-    record: Mapping[str, Any] | None,
+    record: Answer | None,
     typed: Typed,
     hidden: Mapping[str, str],
-    status: int = 200,
-    message: str = "",
-    errors: Mapping[str, list[str]] = {},
+    refused: Answer | None = None,
     differences: Sequence[Difference] = (),
 ) -> web.Response:
     fields = form_of(act.operation.body)
-    by_field, others = errors_by_field(fields, errors)
+    body = {} if refused is None else refused.body
+    errors, others = errors_by_field(fields, body.get("errors", {}))
+    is_changed = refused is not None and refused.status == 412
     return page_of(
         at,
         "form",
         resource.name,
-        status=status,
+        refused,
         resource=resource,
         act=act,
-        record=record,
+        record=None if record is None else record.body,
         fields=fields,
         suggested=await suggestions(at, fields),
         typed=typed,
         hidden={**hidden, FORM_TOKEN: at.person.browser.form_token},
-        message=message,
-        errors=by_field,
+        message=_(CHANGED_MEANWHILE) if is_changed else translate_error(body.get("message", "")),
+        errors=errors,
         others=others,
         differences=differences,
-        focus=_focus(fields, by_field),
+        focus=_focus(fields, errors),
     )
 
 

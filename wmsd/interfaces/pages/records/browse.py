@@ -14,12 +14,11 @@ from wmsd.interfaces.pages.kit.changes import changes_of
 from wmsd.interfaces.pages.kit.fields import Field
 from wmsd.interfaces.pages.kit.references import find_references
 from wmsd.interfaces.pages.kit.rendering import go_to
-from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
+from wmsd.interfaces.pages.kit.resources import BY_NAME, RESOURCES, Resource
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
 from wmsd.interfaces.pages.records.downloads import FOR_IMPORT, FORMAT, PLACE
 from wmsd.interfaces.pages.records.exports import EXPORTS
-from wmsd.interfaces.pages.records.related_records import records_under
 from wmsd.interfaces.pages.records.rules import rules_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
@@ -45,14 +44,14 @@ async def show_first(at: Workplace, request: web.Request) -> web.Response:
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
     resource = at.resource(request.match_info["resource"])
-    sent = await filters.read(at, resource, request.query)
+    sent, wrong = await filters.read(at, resource, request.query)
     orders = _orders(resource)
     ordered = {"sort": resource.sort} if resource.sort.lstrip("-") in orders else {}
-    query = {**ordered, **sent.query, "per_page": str(PER_PAGE)}
+    query = {**ordered, **sent, "per_page": str(PER_PAGE)}
     answer = await at.ask(resource.listing, query=query, is_brief=True)
     if not answer.is_good and answer.status != 422:
         answer.needed()
-    errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **sent.errors}
+    errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **wrong}
     body: Mapping[str, Any] = {"data": []} if errors else answer.body
     is_filtered = any(request.query.get(each.name) for each in filters.filters_of(resource))
     return page_of(
@@ -98,13 +97,39 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
             (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
         ),
         tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
-        under=await records_under(at, resource, record),
+        under=await _records_under(at, resource, record),
         tried_at=TRIED_AT.get(resource.one.name),
         audit_at=audit_of(at, resource, record),
         rules=await rules_of(at, resource, record["id"]),
         changes=await changes_of(at, resource, record["id"]),
         path=None if route is None else route.path.replace("{id}", str(record["id"])),
     )
+
+
+async def _records_under(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The first records of each other resource that are of this one, such as the stock of an article."""
+    others = [(BY_NAME[name], filtered) for name, filtered in resource.under]
+    return [await _under(at, each, filtered, record["code"]) for each, filtered in others if at.may(each.listing)]
+
+
+async def _under(at: Workplace, other: Resource, filtered: str, code: str) -> Mapping[str, Any]:
+    """`fields`: those of the list, without the record itself. `address`: that of the list of all of them. `total`:
+    None where a list does not count.
+    """
+    query = {filtered: code, "per_page": str(PER_PAGE)}
+    found = await at.need(other.listing, query=query, is_counted=True, is_brief=True)
+    total = found.get("meta", {}).get("total")
+    of_the_record = f"{filtered.removesuffix('_code')}_"
+    fields = [field for field in other.listed if not field.name.startswith(of_the_record)]
+    return {
+        "resource": other,
+        "fields": fields,
+        "records": found["data"],
+        "referred": await find_references(at, fields, found["data"]),
+        "address": f"{at.address}/{other.name}?{urlencode({filtered: code})}",
+        "has_more": found["next_cursor"] is not None if total is None else total > PER_PAGE,
+        "total": total,
+    }
 
 
 def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[str, str | None]:

@@ -39,11 +39,11 @@ async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
     resource = at.resource(request.match_info["resource"])
     is_for_import = request.query.get(FORMAT) == FOR_IMPORT
     file = for_import(resource) if is_for_import else for_spreadsheets(resource)
-    sent = await filters.read(at, resource, request.query)
-    if sent.errors:
+    query, errors = await filters.read(at, resource, request.query)
+    if errors:
         raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
     async with at.door.work.turn("download", _payers(at, request)) as turn:
-        pieces = _pieces(at, resource, file, sent.query)
+        pieces = _pieces(at, resource, file, query)
         first = await anext(pieces)
         response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": _disposition(at, file)})
         response.content_type, response.charset = "text/csv", "utf-8"

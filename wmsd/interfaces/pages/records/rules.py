@@ -1,10 +1,9 @@
 """What limits a record and what is decided for it, with where each comes from and is changed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.admin_menu import SETTINGS
 from wmsd.interfaces.pages.kit.fields import name_of
 from wmsd.interfaces.pages.kit.resources import Resource
@@ -21,64 +20,39 @@ ORIGINS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where something is changed."""
-
-    text: str
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    text: str
-    value: bool | int | float | None
-    origin: str
-    is_built_in: bool
-    places: Sequence[Place]
-    """None where the person may not change it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """`refused` says why there are none."""
-
-    rules: Sequence[Rule]
-    refused: str = ""
-
-
-async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Rules | None:
-    """None for a record without any. A record whose rules cannot be read is shown without them."""
+async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Mapping[str, Any] | None:
+    """None for a record without any. A record whose rules cannot be read is shown without them; `refused` says why
+    not. Of each rule `places` are where the person may change it.
+    """
     if resource.rules is None or not at.may(resource.rules):
         return None
     answer = await at.ask(resource.rules, path={"id": str(record_id)}, is_counted=True)
     if not answer.is_good:
-        return Rules([], translate_error(answer.body["message"]))
+        return {"refused": translate_error(answer.body["message"])}
     address, operator_id = f"{at.address}/{resource.name}/{record_id}", answer.body["operator_id"]
-    return Rules(
-        [
-            Rule(
-                text=name_of(each["name"]),
-                value=each["value"],
-                origin=_(ORIGINS[each["origin"]]),
-                is_built_in=each["origin"] == "built in",
-                places=list(_places(at, resource, each, address, operator_id)),
-            )
-            for each in answer.body["data"]
-        ]
-    )
+    rules = [
+        {
+            "text": name_of(each["name"]),
+            "value": each["value"],
+            "origin": _(ORIGINS[each["origin"]]),
+            "is_built_in": each["origin"] == "built in",
+            "places": list(_places(at, resource, each, address, operator_id)),
+        }
+        for each in answer.body["data"]
+    ]
+    return {"rules": rules, "refused": ""}
 
 
 def _places(
     at: Workplace, resource: Resource, rule: Mapping[str, Any], address: str, operator_id: int | None
-) -> Iterator[Place]:
-    """Those that the person may use."""
+) -> Iterator[tuple[str, str]]:
+    """The address and the text of those that the person may use."""
     for act in resource.acts:
         body = act.operation.body
         if act.changes and body is not None and rule["name"] in body.model_fields and at.may(act.operation):
-            yield Place(_(act.text), f"{address}/{act.name}")
+            yield f"{address}/{act.name}", _(act.text)
     if rule["origin"] == "operator" and at.may(change_operator_record):
-        yield Place(_("Change the operator"), f"{at.address}/operators/{operator_id}/change")
+        yield f"{at.address}/operators/{operator_id}/change", _("Change the operator")
     if rule["setting"] is not None and at.may(SETTINGS.reads):
         query = urlencode({"search": rule["setting"]})
-        yield Place(rule["setting"], f"{at.address}/{SETTINGS.name}?{query}")
+        yield f"{at.address}/{SETTINGS.name}?{query}", rule["setting"]
