@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.problems import Problem
-from wmsd.contract.context import Actor, Caller, Company, TransportSite
+from wmsd.contract.context import Actor, Caller, Company
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import sessions, token_store
@@ -26,7 +26,7 @@ from wmsd.tenants.accounts.token_addresses import Known, TokenAddresses
 from wmsd.tenants.accounts.tokens import jti_of
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.keys import bearers, key_store
-from wmsd.tenants.keys.bearers import Bearer, owner_of, secret_hash
+from wmsd.tenants.keys.bearers import owner_of, secret_hash
 from wmsd.tenants.sites import store as sites
 
 Result = TypeVar("Result")
@@ -55,14 +55,13 @@ class AccessCache:
         self._generation = 0
         self._reads: dict[str, asyncio.Future[Any]] = {}
         """What is being read."""
-        self._keys: dict[str, str] | None = None
+        self._tables: dict[str, Any] = {}
+        """What is read whole: the signing keys, and the keys of sites and of the platform."""
         self._companies: dict[int, Company] | None = None
         self._by_name: list[Company] = []
         self.note_companies: Callable[[Collection[int]], None] | None = None
         """Is told which companies there are, each time they are read."""
         self._callers: dict[str, Caller] = {}
-        self._site_bearers: list[Bearer[TransportSite]] | None = None
-        self._kernel_tokens: list[Bearer[int]] | None = None
         self._uses: dict[int, tuple[datetime, str]] = {}
         """When tokens were used last and from which address, by id."""
         self._addresses = TokenAddresses()
@@ -78,8 +77,8 @@ class AccessCache:
 
     def forget(self) -> None:
         self._generation += 1
-        self._keys, self._companies = None, None
-        self._site_bearers, self._kernel_tokens = None, None
+        self._companies = None
+        self._tables.clear()
         self._callers.clear()
         self._sessions.clear()
         self._reads.clear()  # what is being read may be from before the change
@@ -107,6 +106,17 @@ class AccessCache:
         result: Result = await asyncio.shield(reading)
         return result
 
+    async def _table(self, what: str, read: Callable[[Transaction], Result]) -> Result:
+        """What this reads, which is kept until something changes."""
+        if what not in self._tables:
+            generation = self._generation
+            found = await self._read_once(what, read)
+            if generation != self._generation:
+                return found
+            self._tables[what] = found
+        result: Result = self._tables[what]
+        return result
+
     def _has_read(self, what: str, reading: "asyncio.Future[Any]") -> None:
         if self._reads.get(what) is reading:
             del self._reads[what]
@@ -131,11 +141,7 @@ class AccessCache:
 
     async def _look_up(self, token: str) -> Caller:
         generation = self._generation
-        keys = self._keys
-        if keys is None:
-            keys = dict(await self._read_once("signing keys", key_store.signing_keys))
-            if generation == self._generation:
-                self._keys = keys
+        keys = await self._table("signing keys", lambda tx: dict(key_store.signing_keys(tx)))
         jti = jti_of(token, keys)
         if jti is None:
             raise unauthorized()
@@ -199,12 +205,7 @@ class AccessCache:
         """The site that the bearer token belongs to, which comes from this address. Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs the token of a site: send Authorization: Bearer <token>.")
-        known = self._site_bearers
-        if known is None:
-            generation = self._generation
-            known = await self._read_once("sites", sites.bearers)
-            if generation == self._generation:
-                self._site_bearers = known
+        known = await self._table("sites", sites.bearers)
         now = self._clock.now()
         site = owner_of(token, known, now)
         if site is None:
@@ -216,14 +217,9 @@ class AccessCache:
         """The caller with the platform token, who comes from this address. Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs the platform token: send Authorization: Bearer <token>.")
-        known = self._kernel_tokens
-        if known is None:
-            from wmsd.tenants.accounts import kernel_tokens  # with what pages show, which a start does not need
+        from wmsd.tenants.accounts import kernel_tokens  # with what pages show, which a start does not need
 
-            generation = self._generation
-            known = await self._read_once("kernel tokens", kernel_tokens.accepted)
-            if generation == self._generation:
-                self._kernel_tokens = known
+        known = await self._table("kernel tokens", kernel_tokens.accepted)
         now = self._clock.now()
         token_id = owner_of(token, known, now)
         if token_id is None:

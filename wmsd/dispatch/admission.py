@@ -177,7 +177,9 @@ class Admission:
             return None
 
     def count_visit(self, kind: str, address: str) -> None:
-        """Counts a visit of a stranger to a page. Raises Problem (429)."""
+        """Counts a request of a stranger that asks for no operation, by its address and its kind. Raises Problem
+        (429).
+        """
         self._limiter.take(f"{kind}:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
     async def count_session(self, secret: str, address: str) -> bool:
@@ -197,10 +199,6 @@ class Admission:
             return False
         self._limiter.take(_of_person(caller), self._limits.pages_per_minute, now)
         return True
-
-    def count_open(self, address: str) -> None:
-        """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
-        self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
 
 def _of_person(caller: Caller, asks_by_itself: bool = False) -> str:

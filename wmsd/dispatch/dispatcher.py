@@ -170,10 +170,6 @@ class Dispatcher:
         company_id, user_id = tenant.id if tenant else 0, caller.actor.user_id if caller else None
         self.costs.note_beside(company_id, user_id or 0, call.thread_seconds)
 
-    def count_open(self, address: str) -> None:
-        """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
-        self.admission.count_open(address)
-
     async def _start_list(
         self, pending_call: PendingCall, place: Place, caller: Caller | None, company: Company
     ) -> None:

@@ -1,7 +1,6 @@
 """Answers what is no HTTP: a head that is too long or broken never becomes a request, and meets no route."""
 
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from wmsd.base.machine.shortages import is_shortage
@@ -11,6 +10,7 @@ from wmsd.dispatch.refusals import broken_off
 from wmsd.dispatch.request_measures import OTHER
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.listener import Answering
 from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
 from wmsd.interfaces.http.route_table import PlainRoutes
 
@@ -20,7 +20,6 @@ MISTAKE: Final = "Something went wrong on the server. Its log has the request id
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
 """The parser's sentence when what it calls has failed. It calls nothing that fails but for want of memory."""
 ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 

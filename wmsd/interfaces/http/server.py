@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
@@ -33,7 +33,7 @@ from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.ready_answers import Answer
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.request_turns import NOBODY, Turns
-from wmsd.interfaces.http.route_table import PlainRoutes, parts_of
+from wmsd.interfaces.http.route_table import Handler, PlainRoutes, parts_of
 from wmsd.server.jobs import Jobs
 
 LOG = logging.getLogger("wmsd.request")
@@ -49,7 +49,6 @@ PLAIN_ROUTES: Final = web.AppKey("plain_routes", PlainRoutes)
 TURNS: Final = web.AppKey("turns", Turns)
 ANY: Final = "/{anything:(?s:.*)}"
 OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)}"
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
@@ -106,7 +105,7 @@ def add_open(app: web.Application, method: str, path: str, handler: Handler) -> 
 async def _count(
     installation: Installation, trusted: Sequence[Network], handler: Handler, request: web.Request
 ) -> web.StreamResponse:
-    installation.dispatcher.count_open(requests.client_address(request, trusted))
+    installation.dispatcher.admission.count_visit("open", requests.client_address(request, trusted))
     return await handler(request)
 
 
