@@ -63,6 +63,7 @@ ROOMS: Final = (
             "tests/warehouse/sales_orders/test_lots.py",
             "tests/warehouse/receptions/test_receptions.py",
             "tests/warehouse/sales_orders/test_sales_orders.py",
+            "tests/warehouse/sales_orders/test_ship_to.py",
             "tests/warehouse/documents/test_reserving.py",
         ),
     ),
