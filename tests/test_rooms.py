@@ -6,13 +6,17 @@ Each list of exceptions only gets shorter: a test says so when one of its lines 
 import ast
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from unittest.mock import MagicMock
 
 import pytest
 
 import room_map
 from wmsd.interfaces.cli.main import COMMANDS
+from wmsd.interfaces.pages import routes as page_routes
 from wmsd.settings.all_settings import sections
 
 PACKAGE: Final = room_map.PACKAGE
@@ -38,6 +42,7 @@ SHORT: Final = {
     "interfaces/guide/settings_page.py": "a page that is made of declarations, as columns_page.py",
     "interfaces/http/compression.py": "RFC 9110, section 12.5.3",
     "interfaces/http/loop_time.py": "an awaitable that only measures",
+    "interfaces/pages/admin/settings.py": "a page",
     "interfaces/pages/people/rights.py": "a page",
     "interfaces/pages/people/try_sign_on.py": "a page",
     "interfaces/pages/records/exports.py": "operations that are made of those of lists",
@@ -84,6 +89,22 @@ STILL_NAMED: Final = frozenset(
 """Operations, whose names the history of requests has."""
 COMMAND_FILES: Final = {"import": "import_export", "export": "import_export", "graphql": "graphql_schema"}
 """Commands whose names Python or a room has already."""
+PARAMETER: Final = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
+"""Of an address; its pattern may have braces too."""
+OTHER_ADDRESSES: Final = {
+    "admin/health.py": "/backups and /jobs have its form",
+    "kit/assets.py": "/pages/… has what pages load",
+    "people/first_run.py": "/first-admin and /demo lead to /start, step by step",
+    "people/invitation.py": "/welcome says nothing to whoever looks for it",
+    "people/sign_in.py": "/second-step and /sign-out are parts of it",
+    "people/sign_on.py": "/sign-in/… names a provider",
+    "people/try_sign_on.py": "/sign-on/try, which try.py does not say",
+    "webhooks/redeliver.py": "/again says nothing without what stands before it",
+    "webhooks/subscriptions.py": "/webhooks is the name of the room",
+    "webhooks/webhook_secret.py": "/rotate-secret is what is done there",
+    "work/import_files.py": "/imports/…, whose name means something else in each room",
+}
+"""Files of pages that serve addresses without their names, and why."""
 
 
 def path_of(module: Path) -> str:
@@ -174,6 +195,32 @@ def test_a_command_is_in_the_file_of_its_name(command: str) -> None:
     module = COMMANDS[command][0]
     assert module.rpartition(".")[2] in (name, f"{name}s", f"{name.removesuffix('y')}ies")
     assert (PACKAGE / "interfaces" / "cli" / f"{module.replace('.', '/')}.py").is_file()
+
+
+def page_handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
+    """The address of each page, and the file of its handler in the room of pages."""
+    found: list[tuple[str, Any]] = []
+    monkeypatch.setattr(
+        page_routes, "add_visited", lambda _, __, ___, path, handler: found.append((path, handler))
+    )
+    monkeypatch.setattr(page_routes, "add_page", lambda _, __, path, handler: found.append((path, handler)))
+    page_routes.add_to(MagicMock(), MagicMock(), MagicMock())
+    for path, handler in found:
+        while isinstance(handler, partial):
+            handler = handler.args[-1] if handler.func is page_routes._answered else handler.func
+        yield path, f"{handler.__module__.removeprefix('wmsd.interfaces.pages.').replace('.', '/')}.py"
+
+
+def test_a_page_is_in_the_file_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of its address has the name. An address of parameters alone, such as that of a record, has none."""
+    others = set()
+    for path, file in page_handlers(monkeypatch):
+        parts = PARAMETER.sub("", path.removeprefix(page_routes.A_COMPANY).removeprefix(page_routes.ADMIN))
+        names = {part.partition(".")[0].replace("-", "_") for part in parts.split("/")} - {""}
+        stem = Path(file).stem
+        if names and not names & {stem, f"{stem}s", f"{stem.removesuffix('y')}ies", stem.removesuffix("s")}:
+            others.add(file)
+    assert others == set(OTHER_ADDRESSES)
 
 
 @pytest.mark.parametrize("section", sections())

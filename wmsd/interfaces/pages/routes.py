@@ -11,8 +11,7 @@ from wmsd.installation.live_changes import LiveChanges
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.route_table import Handler
-from wmsd.interfaces.pages.admin import day_after, recovery_phrase
-from wmsd.interfaces.pages.admin import pages as admin_pages
+from wmsd.interfaces.pages.admin import day_after, health, recovery_phrase, settings
 from wmsd.interfaces.pages.kit import admin_menu, assets
 from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN, WELCOME
 from wmsd.interfaces.pages.kit.page_client import HOME, SECOND_FACTOR, SIGN_IN, PageClient
@@ -34,7 +33,7 @@ from wmsd.interfaces.pages.people.first_run import START
 from wmsd.interfaces.pages.people.sign_on import BACK, TO_PROVIDER
 from wmsd.interfaces.pages.people.trust import DOWNLOAD, TRUST
 from wmsd.interfaces.pages.people.try_sign_on import TRY
-from wmsd.interfaces.pages.records import act, browse, downloads, stock_why
+from wmsd.interfaces.pages.records import act, browse, downloads, stock
 from wmsd.interfaces.pages.webhooks import (
     deliveries,
     delivery,
@@ -75,20 +74,20 @@ ADMIN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", TRY, try_sign_on.show),
     ("POST", TRY, try_sign_on.do),
     ("GET", f"{ADMIN}/users/{{id:{ID}}}/rights", rights.show),
-    ("GET", f"{ADMIN}/{admin_menu.HEALTH.name}", partial(admin_pages.show, admin_menu.HEALTH)),
-    ("POST", f"{ADMIN}/{admin_menu.HEALTH.name}", partial(admin_pages.begin, admin_menu.HEALTH)),
-    ("GET", f"{ADMIN}/{admin_menu.BACKUPS.name}", partial(admin_pages.show, admin_menu.BACKUPS)),
-    ("POST", f"{ADMIN}/{admin_menu.BACKUPS.name}", partial(admin_pages.begin, admin_menu.BACKUPS)),
+    ("GET", f"{ADMIN}/{admin_menu.HEALTH.name}", partial(health.show, admin_menu.HEALTH)),
+    ("POST", f"{ADMIN}/{admin_menu.HEALTH.name}", partial(health.begin, admin_menu.HEALTH)),
+    ("GET", f"{ADMIN}/{admin_menu.BACKUPS.name}", partial(health.show, admin_menu.BACKUPS)),
+    ("POST", f"{ADMIN}/{admin_menu.BACKUPS.name}", partial(health.begin, admin_menu.BACKUPS)),
     ("GET", f"{ADMIN}/{admin_menu.DAY_AFTER.name}", day_after.show),
     ("POST", f"{ADMIN}/{admin_menu.DAY_AFTER.name}", day_after.settle),
     ("GET", f"{ADMIN}/{admin_menu.RECOVERY.name}", recovery_phrase.show),
     ("POST", f"{ADMIN}/{admin_menu.RECOVERY.name}", recovery_phrase.do),
-    ("GET", f"{ADMIN}/{admin_menu.JOBS.name}", partial(admin_pages.show, admin_menu.JOBS)),
-    ("GET", f"{ADMIN}/{admin_menu.SETTINGS.name}", admin_pages.settings),
+    ("GET", f"{ADMIN}/{admin_menu.JOBS.name}", partial(health.show, admin_menu.JOBS)),
+    ("GET", f"{ADMIN}/{admin_menu.SETTINGS.name}", settings.show),
 )
 COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
-    ("GET", STOCK, stock_why.show),
-    ("GET", f"{STOCK}/movements", stock_why.show_movements),
+    ("GET", STOCK, stock.show),
+    ("GET", f"{STOCK}/movements", stock.show_movements),
     ("GET", REQUESTS, requests.show),
     ("GET", f"{REQUESTS}/{{request_id:[0-9A-Za-z-]{{1,64}}}}", requests.one),
     ("GET", WEBHOOKS, subscriptions.show),

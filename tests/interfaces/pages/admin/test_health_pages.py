@@ -21,7 +21,6 @@ from wmsd.base import timestamps
 from wmsd.base.machine.disk import Disk
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_hints import completed
-from wmsd.interfaces.pages.admin.pages import LONGEST_SEARCH
 from wmsd.interfaces.pages.kit.admin_menu import ADMIN_PAGES, BACKUPS, HEALTH, AdminPage
 from wmsd.maintenance.backups.backup_verdict import REMEDY
 from wmsd.maintenance.backups.last_runs import (
@@ -269,53 +268,6 @@ async def test_a_script_in_what_is_found_is_text(admin: Visitor) -> None:
     assert (seen.status, "<script>" in seen.text, "&lt;script&gt;" in seen.text) == (200, False, True)
 
 
-async def test_a_backup_is_made_and_proven_now(admin: Visitor) -> None:
-    before = await admin.get("/admin/backups")
-    assert "There is no backup yet." in before.text
-    seen = await backed_up(admin)
-    (cells,) = rows(seen)
-    assert cells[1].startswith("Proven ")
-    assert (cells[3], cells[4].startswith("wmsd-")) == ("1", True)
-    assert "Restorable, proven" in seen.text
-    assert (await audit(admin))[0][:4] == [EMAIL, "backup.begin", "now", "127.0.0.1"]
-    await asyncio.sleep(1)  # an archive is named by its second
-    (again,) = rows(await backed_up(admin))
-    assert again[4] != cells[4], "also when none is due; of an hour, the last one stays"
-    record = read_record(admin.world.installation.folder.path)
-    assert (record.failed, len(record.sound)) == (None, 2)
-
-
-async def test_archives_that_are_not_good_are_told(admin: Visitor) -> None:
-    assert len(rows(await backed_up(admin))) == 1
-    world = admin.world
-    (good,), folder = archives(world), folder_of(world)
-    (folder / "wmsd-2020-01-01T000000Z.tar.gz").write_bytes(good.read_bytes())
-    (folder / "wmsd-2020-01-02T000000Z.tar.gz").write_bytes(b"cut short")
-    (folder / "something else.tar.gz").write_bytes(b"")
-    record = read_record(world.installation.folder.path)
-    proven = ProvenBackup(
-        at="2026-11-20T12:00:00.000Z", path=str(good), seconds=1, problems=["ACME: it is damaged."]
-    )
-    change_record(
-        world.installation.folder.path, lambda _: record.model_copy(update={"proven": proven, "sound": []})
-    )
-    seen = await admin.get("/admin/backups")
-    said = {cells[4]: cells[1] for cells in rows(seen)}
-    assert len(said) == 3
-    assert said[good.name] == "No ACME: it is damaged."
-    assert said["wmsd-2020-01-01T000000Z.tar.gz"].startswith("Not proven")
-    assert said["wmsd-2020-01-02T000000Z.tar.gz"].startswith("Cannot be read ")
-    assert "Not to be relied on." in seen.text
-
-
-async def test_a_backup_that_fails_is_told(admin: Visitor, caplog: pytest.LogCaptureFixture) -> None:
-    await asyncio.to_thread(folder_of(admin.world).write_text, "no folder")
-    seen = await backed_up(admin)
-    assert "Not to be relied on." in seen.text
-    assert "The last backup failed at" in text_of(seen.text)
-    assert "cannot be written" in text_of(seen.text)
-
-
 @pytest.mark.parametrize("page", [HEALTH, BACKUPS], ids=lambda each: each.name)
 async def test_there_is_one_at_a_time(admin: Visitor, page: AdminPage) -> None:
     path = f"/admin/{page.name}"
@@ -334,16 +286,6 @@ async def test_there_is_one_at_a_time(admin: Visitor, page: AdminPage) -> None:
     assert "This form was sent already" in again.text
     entries = [each[1] for each in await audit(admin)]
     assert sum(each.endswith(".begin") and each != "session.begin" for each in entries) == 2
-
-
-async def test_the_scheduled_work_waits_for_the_one_that_was_asked_for(admin: Visitor) -> None:
-    backups = started(admin.world).backups
-    assert backups is not None
-    assert backups.begin()
-    await backups.look()
-    assert backups.is_running
-    await over(lambda: backups.is_running)
-    assert len(archives(admin.world)) == 1
 
 
 async def test_a_command_is_told_as_it_is_typed_beside_the_server(tmp_path: Path) -> None:
@@ -369,48 +311,6 @@ async def test_what_a_server_cannot_begin_is_told(world: World) -> None:
         assert (refused.status, "This server cannot start other programs." in refused.text) == (409, True)
     begun = {each[1] for each in await audit(admin) if each[1].endswith(".begin")}
     assert begun == {"session.begin"}
-
-
-async def jobs_of(visitor: Visitor) -> dict[str, list[str]]:
-    """The cells of each job, by its title."""
-    seen = await visitor.get("/admin/jobs")
-    titles = re.findall(r'<td class="long"><b>(.*?)</b><br>', seen.text)
-    return {title: cells[1:] for title, cells in zip(titles, rows(seen), strict=True)}
-
-
-async def test_each_job_says_how_its_last_run_went(admin: Visitor) -> None:
-    jobs = admin.world.jobs
-    before = await jobs_of(admin)
-    assert len(before) == len(jobs.log.jobs)
-    assert before["Tidy files"][:3] == ["not yet", NOTHING, NOTHING]
-    for _ in range(2):
-        await jobs._run("tidy_files", jobs.tidy_files)
-
-    async def make_reserve() -> None:
-        raise OSError("the disk <b>fails</b>")
-
-    await jobs._run("make_reserve", make_reserve)
-    found = await jobs_of(admin)
-    assert found["Tidy files"][0] == "20 Nov 2026, 12:00:00 UTC"
-    assert found["Tidy files"][2:4] == ["well", "2"]
-    assert found["Reserve of the disk"][2:4] == ["failed OSError: the disk <b>fails</b>", "1"]
-    await jobs._run("make_reserve", jobs.make_reserve)
-    assert (await jobs_of(admin))["Reserve of the disk"][2].startswith("well Failures: 1, the last 20 Nov 2026")
-    seen = await admin.get("/admin/jobs")
-    assert "<b>fails" not in seen.text
-
-
-async def test_settings_are_searched(admin: Visitor) -> None:
-    everything = rows(await admin.get("/admin/settings"))
-    (every,) = [cells for cells in everything if cells[0] == "backup.every"]
-    assert every[1:3] == ['"day"', "default"]
-    seen = await admin.get("/admin/settings?search=PASSPHRASE")
-    assert [cells[0] for cells in rows(seen)] == ["backup.passphrase_file"]
-    assert "It is read anew for each backup." in seen.text
-    for query in ("search=nothing+like+that", "source=file", "source=x", f"search={'x' * 5 * LONGEST_SEARCH}"):
-        seen = await admin.get(f"/admin/settings?{query}")
-        assert (seen.status, "Nothing is like that." in seen.text) == (200, True), query
-    assert "<script>" not in (await admin.get("/admin/settings?search=%3Cscript%3E")).text
 
 
 async def test_nobody_else_sees_or_begins_anything(admin: Visitor) -> None:

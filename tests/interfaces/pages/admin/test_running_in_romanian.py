@@ -14,7 +14,7 @@ from wmsd.http_client import failures
 from wmsd.http_client.connector import Phase
 from wmsd.imports.file_kinds import KINDS
 from wmsd.interfaces.pages.admin.health_words import REMEDIES, WORDS
-from wmsd.interfaces.pages.admin.pages import SOURCES
+from wmsd.interfaces.pages.admin.settings import SOURCES
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import ERROR
 from wmsd.interfaces.pages.webhooks import signature_recipes

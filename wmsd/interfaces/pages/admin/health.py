@@ -1,4 +1,4 @@
-"""The pages of the installation: health and doctor, backups, jobs, and the settings in force."""
+"""The page Health with the doctor, and those of the same form: Backups and Jobs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -8,33 +8,13 @@ from wmsd.interfaces.pages.admin import health_words
 from wmsd.interfaces.pages.admin.health_words import REMEDIES, words_of
 from wmsd.interfaces.pages.admin.recovery_phrase import lost_without
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, RECOVERY, SETTINGS, AdminPage
+from wmsd.interfaces.pages.kit.admin_menu import BACKUPS, HEALTH, RECOVERY, AdminPage
 from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
-from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 BEGUN: Final = "begun"
-LONGEST_SEARCH: Final = 64
-SOURCES: Final = ("default", "file", "environment", "command line")
-
-
-async def settings(at: Workplace, request: web.Request) -> web.Response:
-    found = await at.need(SETTINGS.reads)
-    given = {name: request.query[name] for name in ("search", "source") if request.query.get(name)}
-    told = [{**each, "says": _(each["says"])} for each in found["data"]]
-    chosen = [each for each in told if _fits(each, given)]
-    return page_of(
-        at,
-        "settings",
-        SETTINGS.name,
-        file=found["file"],
-        settings=chosen,
-        given=given,
-        sources=SOURCES,
-        longest=LONGEST_SEARCH,
-    )
 
 
 async def show(
@@ -66,13 +46,6 @@ async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Re
     if answer.is_good:
         return go_to(f"{at.address}/{shown.name}?done={BEGUN}")
     return await show(shown, at, request, answer)
-
-
-def _fits(setting: Mapping[str, Any], given: Mapping[str, str]) -> bool:
-    search = given.get("search", "")[:LONGEST_SEARCH].lower()
-    return search in f"{setting['name']} {setting['says']}".lower() and (
-        given.get("source", setting["source"]) == setting["source"]
-    )
 
 
 def _kinds(found: Mapping[str, Any]) -> Sequence[str]:

@@ -1,0 +1,37 @@
+"""The page Settings: every setting in force, and where it comes from."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.admin_menu import SETTINGS
+from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.workplace import Workplace
+
+LONGEST_SEARCH: Final = 64
+SOURCES: Final = ("default", "file", "environment", "command line")
+
+
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    found = await at.need(SETTINGS.reads)
+    given = {name: request.query[name] for name in ("search", "source") if request.query.get(name)}
+    told = [{**each, "says": _(each["says"])} for each in found["data"]]
+    chosen = [each for each in told if _fits(each, given)]
+    return page_of(
+        at,
+        "settings",
+        SETTINGS.name,
+        file=found["file"],
+        settings=chosen,
+        given=given,
+        sources=SOURCES,
+        longest=LONGEST_SEARCH,
+    )
+
+
+def _fits(setting: Mapping[str, Any], given: Mapping[str, str]) -> bool:
+    search = given.get("search", "")[:LONGEST_SEARCH].lower()
+    return search in f"{setting['name']} {setting['says']}".lower() and (
+        given.get("source", setting["source"]) == setting["source"]
+    )
