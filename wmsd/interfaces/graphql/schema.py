@@ -166,7 +166,10 @@ class Objects:
         elif operation.answer == "cursor":
             kind = self._connection(of)
         return GraphQLField(
-            kind, self._arguments(field), description=_described(operation), extensions={SOURCE: Root(field, of)}
+            kind,
+            self._arguments(field, "" if of is None else of.name),
+            description=_described(operation),
+            extensions={SOURCE: Root(field, of)},
         )
 
     def _connection(self, of: GraphQLObjectType) -> GraphQLObjectType:
@@ -188,7 +191,7 @@ class Objects:
             )
         return self._connections[of.name]
 
-    def _arguments(self, field: Field) -> dict[str, GraphQLArgument]:
+    def _arguments(self, field: Field, owner: str) -> dict[str, GraphQLArgument]:
         operation = field.operation
         found = {
             name: GraphQLArgument(GraphQLNonNull(GraphQLID if kind is int else GraphQLString))
@@ -198,36 +201,34 @@ class Objects:
             found["first"] = _first(FIRST)
             found["after"] = GraphQLArgument(GraphQLString, description="Continue after this cursor.")
         if operation.query is not None:
-            found |= self._filters(field, operation.query)
+            found |= self._filters(field, operation.query, owner)
         if operation.body is not None:
             found["input"] = GraphQLArgument(GraphQLNonNull(self.types.input_type(operation.body)))
         return found
 
-    def _filters(self, field: Field, query: type[BaseModel]) -> dict[str, GraphQLArgument]:
+    def _filters(self, field: Field, query: type[BaseModel], owner: str) -> dict[str, GraphQLArgument]:
         called = {parameter: argument for argument, parameter in field.renamed.items()}
         return {
             called.get(name, name): GraphQLArgument(
-                self._filter(field.operation, name, plain_type(declared.annotation, tuple(declared.metadata))),
+                self._filter(
+                    field.operation, name, plain_type(declared.annotation, tuple(declared.metadata)), owner
+                ),
                 description=(declared.description or "").replace(COMMAS, "") or None,
             )
             for name, declared in query.model_fields.items()
             if name not in PAGING
         }
 
-    def _filter(self, operation: Operation, name: str, found: Plain) -> Any:
+    def _filter(self, operation: Operation, name: str, found: Plain, owner: str) -> Any:
         """The type of a filter. Where REST takes several names with commas between them, GraphQL takes a list."""
         if get_origin(found.base) is not tuple:
-            return self.types.scalar(name, found, self._owner(operation))
+            return self.types.scalar(name, found, owner)
         assert operation.returns is not None
         member = operation.returns.model_fields.get(name)
         if member is None:
             return GraphQLList(GraphQLNonNull(GraphQLString))
-        kind = self.types.scalar(name, plain_type(member.annotation), self._owner(operation))
+        kind = self.types.scalar(name, plain_type(member.annotation), owner)
         return GraphQLList(GraphQLNonNull(kind))
-
-    def _owner(self, operation: Operation) -> str:
-        assert operation.returns is not None
-        return self.types.name_of(operation.returns)
 
 
 def _first(default: int) -> GraphQLArgument:

@@ -13,7 +13,7 @@ from wmsd.base.lazy_value import LazyValue
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.guide import contents
 from wmsd.interfaces.guide.columns_page import COLUMNS
-from wmsd.interfaces.guide.contents import FIRST, HOME, READERS, address_of, neighbours
+from wmsd.interfaces.guide.contents import FIRST, HOME, READERS, Reader, address_of, neighbours
 from wmsd.interfaces.guide.settings_page import SETTINGS
 from wmsd.interfaces.guide.source import File, Source
 from wmsd.interfaces.http.aiohttp_web import web
@@ -48,16 +48,6 @@ class Link:
     name: str
     title: str
     address: str
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The pages for one reader."""
-
-    title: str
-    says: str
-    links: list[Link]
-    most_wanted: list[Link]
 
 
 def add_to(app: web.Application, installation: Installation, others: Mapping[str, Source]) -> None:
@@ -179,16 +169,9 @@ class Guide:
         return {**frame, "is_signed_in": is_signed_in, "query": ""}
 
     @cached_property
-    def _parts(self) -> list[Part]:
-        return [
-            Part(
-                reader.title,
-                reader.says,
-                [self._link(name) for name in reader.pages],
-                [self._link(name) for name in reader.most_wanted],
-            )
-            for reader in READERS
-        ]
+    def _parts(self) -> list[tuple[Reader, list[Link]]]:
+        """The pages for each reader."""
+        return [(reader, [self._link(name) for name in reader.pages]) for reader in READERS]
 
     def _link(self, name: str) -> Link:
         title = contents.ELSEWHERE.get(name) or self._sources[name].title

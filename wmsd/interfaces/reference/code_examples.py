@@ -35,13 +35,13 @@ class Language:
 
 
 def example_of(described: Described) -> Example:
-    place = described.places[0]
-    path = place.path
+    route = described.places[0].route
+    path = route.path
     for row in described.path:
         path = path.replace(f"{{{row.name}}}", quote(described.example_of(row.name), safe=""))
     sent = {row.name for row in described.headers if row.is_required or row.name == KEY}
     return Example(
-        method=place.method,
+        method=route.method,
         path=path,
         token=described.operation.signed_in,
         company="X-Company-Id" in sent,

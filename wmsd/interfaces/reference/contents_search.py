@@ -86,7 +86,7 @@ def contents(reference: Reference, events: Mapping[str, str]) -> tuple[Section, 
                     each.operation.summary,
                     each.ability or "",
                     each.words,
-                    tuple((place.method, place.path) for place in each.places),
+                    tuple((place.route.method, place.route.path) for place in each.places),
                 )
                 for each in group.operations
             ),

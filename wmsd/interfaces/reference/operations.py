@@ -35,14 +35,6 @@ class Place:
     route: Route
 
     @property
-    def method(self) -> str:
-        return self.route.method
-
-    @property
-    def path(self) -> str:
-        return self.route.path
-
-    @property
     def until(self) -> str:
         """Until when it works, if it is to go away."""
         deprecation = self.route.deprecation
@@ -172,7 +164,7 @@ def reference_of(versions: Sequence[Version], abilities: Mapping[str, str]) -> R
             if known is None:
                 found[route.operation.name] = _described(place, version, rows, abilities)
             else:
-                found[route.operation.name] = _also(known, place)
+                found[route.operation.name] = replace(known, places=(*known.places, place))
     tags = dict.fromkeys(each.operation.tag for each in found.values())
     groups = (
         Group(tag, TAGS[tag].description, tuple(each for each in found.values() if each.operation.tag == tag))
@@ -186,13 +178,9 @@ def reference_of(versions: Sequence[Version], abilities: Mapping[str, str]) -> R
     return Reference(tuple(groups), _events(versions[-1].document), headers, abilities, found)
 
 
-def _also(known: Described, place: Place) -> Described:
-    return replace(known, places=(*known.places, place))
-
-
 def _described(place: Place, version: Version, rows: Rows, abilities: Mapping[str, str]) -> Described:
     declared = place.route.operation
-    told = version.document["paths"][place.path][place.method.lower()]
+    told = version.document["paths"][place.route.path][place.route.method.lower()]
     parameters = [(each["in"], rows.of_parameter(each)) for each in told["parameters"]]
     body = told.get("requestBody", {}).get("content", {}).get(JSON, {})
     good: Schema = next((each for status, each in told["responses"].items() if status.startswith("2")), {})

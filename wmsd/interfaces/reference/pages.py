@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wmsd import docs
 from wmsd.base.client_addresses import Network
-from wmsd.base.dataclass import dataclass
 from wmsd.base.lazy_value import LazyValue
 from wmsd.base.problems import STATUS_OF_CODE, not_found
 from wmsd.base.strict_json import dumps
@@ -50,28 +49,6 @@ FURTHER: Final = (
 """The pages beside those of the groups: their names in addresses and their titles."""
 MOST_NAMED: Final = 12
 """A code that more operations answer is everywhere, so they are not named."""
-
-
-@dataclass(frozen=True, slots=True)
-class Error:
-    code: str
-    status: int
-    told: str
-    """As HTML: what it means, and what to do."""
-    example: str
-
-
-def paragraphs() -> Mapping[str, str]:
-    """Those of the guide, by code, as Markdown without their status."""
-    found = PARAGRAPH.findall(GUIDE.read_text(encoding="utf-8"))
-    return {code: STATUS.sub("", text, count=1) for code, text in found}
-
-
-def of_code(code: str, told: Mapping[str, str]) -> Error:
-    from wmsd.interfaces.guide.markdown import fragment  # imported only when somebody reads about errors
-
-    example = pretty({"message": EXAMPLES[code]["message"], "code": code, **EXAMPLES[code]})
-    return Error(code, STATUS_OF_CODE[code], fragment(told[code]), example)
 
 
 class Pages:
@@ -184,16 +161,20 @@ def _of_operation(reference: Reference, group: Group, described: Described) -> s
 
 
 def _errors(reference: Reference) -> str:
-    named = {code: reference.answering(code) for code in STATUS_OF_CODE}
-    told = paragraphs()
-    return _shown(
-        "errors",
-        reference,
-        "errors",
-        errors=[of_code(code, told) for code in STATUS_OF_CODE],
-        named={code: each for code, each in named.items() if len(each) <= MOST_NAMED},
-        numbers={code: len(each) for code, each in named.items()},
-    )
+    from wmsd.interfaces.guide.markdown import fragment  # imported only when somebody reads about errors
+
+    paragraphs = dict(PARAGRAPH.findall(GUIDE.read_text(encoding="utf-8")))
+    errors = [
+        {
+            "code": code,
+            "status": status,
+            "told": fragment(STATUS.sub("", paragraphs[code], count=1)),
+            "example": pretty({"message": EXAMPLES[code]["message"], "code": code, **EXAMPLES[code]}),
+            "answering": reference.answering(code),
+        }
+        for code, status in STATUS_OF_CODE.items()
+    ]
+    return _shown("errors", reference, "errors", errors=errors, most_named=MOST_NAMED)
 
 
 def _events(reference: Reference) -> str:

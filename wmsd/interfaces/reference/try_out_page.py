@@ -103,7 +103,7 @@ class Subject:
 
     @property
     def changes_data(self) -> bool:
-        return self.place.method != "GET"
+        return self.place.route.method != "GET"
 
     @property
     def is_graphql(self) -> bool:
