@@ -1,6 +1,6 @@
 """An example request in each language, with nothing installed but the language: what the guide's programs use too.
 
-Address, token and company come from the environment, so that an example runs as it is.
+Address, token and company come from the environment, so that an example runs as it is. The programs are templates.
 """
 
 import json
@@ -10,119 +10,35 @@ from urllib.parse import quote
 
 from wmsd.base.dataclass import dataclass
 from wmsd.dispatch.idempotency import HEADER as KEY
-from wmsd.interfaces.reference.operations import Described
+from wmsd.interfaces.pages.kit.rendering import render_text
+from wmsd.interfaces.reference.operations import Described, pretty
 
 INDENT: Final = "    "
+LANGUAGES: Final = {"curl": "curl", "javascript": "JavaScript", "python": "Python", "php": "PHP"}
+"""Their titles, by the names of their templates."""
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A request. `token`, `company` and `key` say whether it has a header for each."""
-
-    method: str
-    path: str
-    token: bool
-    company: bool
-    key: bool
-    body: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    name: str
-    title: str
-    write: Callable[[Example], str]
-
-
-def example_of(described: Described) -> Example:
+def example_of(described: Described) -> dict[str, Any]:
+    """The request: what the programs send, and which headers they need."""
     route = described.places[0].route
     path = route.path
     for row in described.path:
         path = path.replace(f"{{{row.name}}}", quote(described.example_of(row.name), safe=""))
     sent = {row.name for row in described.headers if row.is_required or row.name == KEY}
-    return Example(
-        method=route.method,
-        path=path,
-        token=described.operation.signed_in,
-        company="X-Company-Id" in sent,
-        key=KEY in sent,
-        body=described.sent,
-    )
+    headers = {
+        "has_token": described.operation.signed_in,
+        "has_company": "X-Company-Id" in sent,
+        "has_key": KEY in sent,
+        "has_body": described.sent is not None,
+    }
+    request = {"method": route.method, "path": path, "body": described.sent}
+    return {**request, **headers, "has_headers": any(headers.values())}
 
 
-def _curl(example: Example) -> str:
-    method = "" if example.method == "GET" else f"-X {example.method} "
-    parts = [f'curl {method}"$WMSD_URL{example.path}"']
-    if example.token:
-        parts.append('-H "Authorization: Bearer $WMSD_TOKEN"')
-    if example.company:
-        parts.append('-H "X-Company-Id: $WMSD_COMPANY"')
-    if example.key:
-        parts.append(f'-H "{KEY}: $(openssl rand -hex 16)"')
-    if example.body is not None:
-        parts.append("-H 'Content-Type: application/json'")
-        text = json.dumps(example.body, ensure_ascii=False, indent=2).replace("'", "'\\''")
-        parts.append(f"-d '{text}'")
-    return " \\\n  ".join(parts)
-
-
-def _javascript(example: Example) -> str:
-    lines = ["const { WMSD_URL, WMSD_TOKEN, WMSD_COMPANY } = process.env;", ""]
-    options = [f'method: "{example.method}",'] if example.method != "GET" else []
-    headers = _headers(
-        example, "Authorization: `Bearer ${WMSD_TOKEN}`", '"{}": WMSD_COMPANY', "crypto.randomUUID()"
-    )
-    options += ["headers: {", *(f"  {each}," for each in headers), "},"] if headers else []
-    if example.body is not None:
-        text = json.dumps(example.body, ensure_ascii=False, indent=2)
-        options += f"body: JSON.stringify({text}),".split("\n")
-    lines += [f"const answer = await fetch(`${{WMSD_URL}}{example.path}`, {{", *(f"  {each}" for each in options)]
-    return "\n".join([*lines, "});", "console.log(answer.status, await answer.text());"])
-
-
-def _python(example: Example) -> str:
-    modules = ["json"] * (example.body is not None) + ["os", "urllib.request"] + ["uuid"] * example.key
-    authorization = '"Authorization": "Bearer " + os.environ["WMSD_TOKEN"]'
-    headers = _headers(example, authorization, '"{}": os.environ["WMSD_COMPANY"]', "str(uuid.uuid4())")
-    lines = [*(f"import {name}" for name in modules), "", "request = urllib.request.Request("]
-    lines += [f'{INDENT}os.environ["WMSD_URL"] + "{example.path}",']
-    lines += [f'{INDENT}method="{example.method}",'] if example.method != "GET" else []
-    lines += (
-        [f"{INDENT}headers={{", *(f"{INDENT * 2}{each}," for each in headers), f"{INDENT}}},"] if headers else []
-    )
-    if example.body is not None:
-        lines.append(f"{INDENT}data=json.dumps({PYTHON.of(example.body, 1)}).encode(),")
-    lines += [")", "with urllib.request.urlopen(request) as answer:"]
-    return "\n".join([*lines, f"{INDENT}print(answer.status, answer.read().decode())"])
-
-
-def _php(example: Example) -> str:
-    headers = []
-    if example.token:
-        headers.append("'Authorization: Bearer ' . getenv('WMSD_TOKEN')")
-    if example.company:
-        headers.append("'X-Company-Id: ' . getenv('WMSD_COMPANY')")
-    if example.key:
-        headers.append(f"'{KEY}: ' . bin2hex(random_bytes(16))")
-    if example.body is not None:
-        headers.append("'Content-Type: application/json'")
-    options = [f"'method' => '{example.method}',"]
-    options += ["'header' => [", *(f"{INDENT}{each}," for each in headers), "],"] if headers else []
-    if example.body is not None:
-        options += f"'content' => json_encode({PHP.of(example.body)}),".split("\n")
-    options.append("'ignore_errors' => true,")
-    lines = ["<?php", "$context = stream_context_create(['http' => [", *(f"{INDENT}{each}" for each in options)]
-    address = f"getenv('WMSD_URL') . {PHP.of(example.path)}"
-    lines += ["]]);", f"$answer = file_get_contents({address}, false, $context);"]
-    return "\n".join([*lines, "echo $http_response_header[0], ' ', $answer, \"\\n\";"])
-
-
-def _headers(example: Example, authorization: str, company: str, key: str) -> list[str]:
-    """Those of a language that writes them as a table."""
-    found = [authorization] if example.token else []
-    found += [company.format("X-Company-Id")] if example.company else []
-    found += [f'"{KEY}": {key}'] if example.key else []
-    return [*found, *(['"Content-Type": "application/json"'] if example.body is not None else [])]
+def programs_of(described: Described) -> list[tuple[str, str, str]]:
+    """The name and the title of each language, and the program in it."""
+    given = {**example_of(described), "as_json": pretty, "as_python": PYTHON.of, "as_php": PHP.of}
+    return [(name, title, render_text(f"reference/in_{name}", **given)) for name, title in LANGUAGES.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +82,4 @@ def _single_quoted(text: str) -> str:
 PYTHON: Final = Literals({None: "None", True: "True", False: "False"}, ("{", "}"), ": ", "{}", _double_quoted)
 PHP: Final = Literals(
     {None: "null", True: "true", False: "false"}, ("[", "]"), " => ", "new stdClass()", _single_quoted
-)
-LANGUAGES: Final = (
-    Language("curl", "curl", _curl),
-    Language("javascript", "JavaScript", _javascript),
-    Language("python", "Python", _python),
-    Language("php", "PHP", _php),
 )

@@ -28,7 +28,7 @@ from wmsd.interfaces.pages.kit.routing import add_visited
 from wmsd.interfaces.pages.kit.search_pages import Make, SearchPages
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.reference import contents_search
-from wmsd.interfaces.reference.code_examples import LANGUAGES, example_of
+from wmsd.interfaces.reference.code_examples import programs_of
 from wmsd.interfaces.reference.contents_search import Section
 from wmsd.interfaces.reference.operations import ADDRESS, Described, Group, Reference, pretty
 
@@ -146,7 +146,6 @@ def _of_group(reference: Reference, group: Group) -> str:
 
 
 def _of_operation(reference: Reference, group: Group, described: Described) -> str:
-    example = example_of(described)
     return _shown(
         "operation",
         reference,
@@ -154,7 +153,7 @@ def _of_operation(reference: Reference, group: Group, described: Described) -> s
         group=group,
         described=described,
         declared=described.operation,
-        examples=[(each.name, each.title, each.write(example)) for each in LANGUAGES],
+        examples=programs_of(described),
         answered=None if described.answered is None else pretty(described.answered),
         told=reference.headers,
     )
