@@ -8,7 +8,7 @@ from pydantic.fields import FieldInfo
 from wmsd.base.spreadsheet_cells import read_date, read_flag, read_moment
 from wmsd.contract import csv_cells
 from wmsd.imports.file_kinds import KINDS, Kind
-from wmsd.interfaces.guide.source import Made, table_cell
+from wmsd.interfaces.guide.source import Source, table_cell
 from wmsd.warehouse.documents.file_rows import OF_A_LINE
 
 TITLE: Final = "Columns of files"
@@ -69,4 +69,4 @@ def _form(name: str, field: FieldInfo) -> str:
     return FORMS.get(csv_cells.reader(field), "text")
 
 
-COLUMNS: Final = Made(TITLE, columns_page)
+COLUMNS: Final = Source(TITLE, columns_page)

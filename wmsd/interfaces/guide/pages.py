@@ -15,7 +15,7 @@ from wmsd.interfaces.guide import contents
 from wmsd.interfaces.guide.columns_page import COLUMNS
 from wmsd.interfaces.guide.contents import FIRST, HOME, READERS, Reader, address_of, neighbours
 from wmsd.interfaces.guide.settings_page import SETTINGS
-from wmsd.interfaces.guide.source import File, Source
+from wmsd.interfaces.guide.source import Source, file_source
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.server import trusted_proxies
 from wmsd.interfaces.pages.kit import browser as browsers
@@ -66,7 +66,7 @@ async def _home(request: web.Request) -> web.Response:
 def _written(folder: Traversable) -> Iterator[tuple[str, Source]]:
     for file in folder.iterdir():
         if file.name.endswith(".md"):
-            yield file.name.removesuffix(".md"), File(file)
+            yield file.name.removesuffix(".md"), file_source(file)
 
 
 def sources(others: Mapping[str, Source]) -> Mapping[str, Source]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wmsd.interfaces.guide.source import Made, table_cell
+from wmsd.interfaces.guide.source import Source, table_cell
 from wmsd.settings.all_settings import sections
 from wmsd.settings.toml_writer import as_written
 
@@ -35,4 +35,4 @@ def settings_page() -> str:
     return "\n".join(lines)
 
 
-SETTINGS: Final = Made(TITLE, settings_page)
+SETTINGS: Final = Source(TITLE, settings_page)

@@ -1,7 +1,8 @@
 """What a page of the guide is made of."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING
 
 from wmsd.base.dataclass import dataclass
 
@@ -9,36 +10,17 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 
-class Source(Protocol):
-    @property
-    def title(self) -> str: ...
-
-    def markdown(self) -> str:
-        """The whole page, which begins with its title. It may take a second."""
-
-
 @dataclass(frozen=True, slots=True)
-class File:
-    path: "Traversable"
-
-    @property
-    def title(self) -> str:
-        with self.path.open(encoding="utf-8") as file:
-            return file.readline().lstrip("#").strip()
-
-    def markdown(self) -> str:
-        return self.path.read_text(encoding="utf-8")
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """Of declarations."""
-
+class Source:
     title: str
-    make: Callable[[], str]
+    markdown: Callable[[], str]
+    """Gives the whole page, which begins with its title. It may take a second."""
 
-    def markdown(self) -> str:
-        return self.make()
+
+def file_source(path: "Traversable") -> Source:
+    with path.open(encoding="utf-8") as file:
+        title = file.readline().lstrip("#").strip()
+    return Source(title, partial(path.read_text, encoding="utf-8"))
 
 
 def table_cell(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
-from wmsd.interfaces.guide.source import Made
+from wmsd.interfaces.guide.source import Source
 
 OF_RECORDS: Final = frozenset(
     (
@@ -103,7 +103,7 @@ def _as_text(text: str) -> str:
 
 
 COMMANDS: Final = {
-    "commands": Made("Commands", commands_page),
-    "record-commands": Made("Commands for records", record_commands_page),
+    "commands": Source("Commands", commands_page),
+    "record-commands": Source("Commands for records", record_commands_page),
 }
 """The pages by their names."""
