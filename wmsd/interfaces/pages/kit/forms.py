@@ -1,4 +1,6 @@
-"""The form of an operation's body: its fields, what a person has typed into them, and the body that it makes."""
+"""The form of an operation's body: its fields, what a person has typed into them, the body that it makes, and in
+which fields it differs from what somebody else has saved meanwhile.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -12,9 +14,11 @@ from wmsd.contract.field_schemas import declared_name, properties_of
 from wmsd.contract.fields import Input
 from wmsd.interfaces.pages.kit.fields import REFERRING
 from wmsd.interfaces.pages.kit.resources import REFERRED
+from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
+from wmsd.interfaces.pages.kit.values import DASH
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 Asks = Literal[
@@ -70,6 +74,10 @@ class FormField:
 
 Typed = dict[str, str | bool]
 """What is in a form. One field of several choices is `name:choice` for each."""
+
+
+Difference = tuple[str, str, str]
+"""The field, what is there now, and what its person has typed, in the words of the page."""
 
 
 @cache
@@ -268,3 +276,29 @@ def errors_by_field(
         else:
             others.extend(f"{path} {translate_error(sentence)}".strip() for sentence in sentences)
     return by_field, others
+
+
+async def form_differences(at: Workplace, body: type[Input], theirs: Typed, yours: Typed) -> list[Difference]:
+    """Of secrets nothing is known, so they do not differ."""
+    return [
+        (field.text, _shown(field, theirs), _shown(field, yours))
+        for field in form_of(body)
+        if field.asks != "secret" and await _meant(at, field, theirs) != await _meant(at, field, yours)
+    ]
+
+
+async def _meant(at: Workplace, field: FormField, typed: Typed) -> object:
+    """The value, however it is written; what makes none is as it was typed."""
+    try:
+        return await value_of(at, field, typed)
+    except ValueError:
+        return typed.get(field.name)
+
+
+def _shown(field: FormField, typed: Typed) -> str:
+    if field.asks == "several":
+        return ", ".join(each for each in field.choices if typed.get(f"{field.name}:{each}")) or DASH
+    value = typed.get(field.name, "")
+    if field.asks == "flag":
+        return words.yes_or_no(bool(value))
+    return words.status(str(value)) or DASH

@@ -160,21 +160,18 @@ AT = web.RequestKey("at", Workplace)
 
 async def workplace(door: PageClient, request: web.Request) -> Workplace:
     """The one of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
-    if "company" in request.match_info:
-        return await company_workplace(door, request)
-    at = request[AT] = AdminWorkplace(door, await door.person(request), name=_("Administration"), code="wmsd")
+    person, company_id = await door.person(request), request.match_info.get("company")
+    if company_id is None:
+        at: Workplace = AdminWorkplace(door, person, name=_("Administration"), code="wmsd")
+    else:
+        at = await company_at(door, person, company_id)
+    request[AT] = at
     return at
 
 
 async def personal_workplace(door: PageClient, request: web.Request) -> Workplace:
     """Whoever is signed in. Raises HTTPSeeOther for who is not."""
     return PersonalWorkplace(door, await door.person(request), name="", code="")
-
-
-async def company_workplace(door: PageClient, request: web.Request) -> CompanyWorkplace:
-    """The company of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
-    at = request[AT] = await company_at(door, await door.person(request), request.match_info["company"])
-    return at
 
 
 async def company_at(door: PageClient, person: Person, company_id: str) -> CompanyWorkplace:

@@ -7,13 +7,14 @@ from wmsd.contract.operation import Operation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
-from wmsd.interfaces.pages.kit.form_conflicts import Difference, form_differences
 from wmsd.interfaces.pages.kit.forms import (
+    Difference,
     FormField,
     Typed,
     defaults,
     document_of,
     errors_by_field,
+    form_differences,
     form_of,
     typed_in,
     typed_of,
