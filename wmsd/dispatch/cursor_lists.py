@@ -7,7 +7,7 @@ has another cursor, which goes on where the history was cut.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from wmsd.base.cursor import UNKNOWN, CursorSigner
 from wmsd.base.problems import Problem, invalid, message_of
@@ -20,16 +20,12 @@ from wmsd.db.sql.epochs import Cut, PlaceGone
 from wmsd.dispatch.call import Call
 
 
-class Walked(NamedTuple):
-    page: CursorPage
-    epoch: str
-    """The company's present one."""
-
-
 def walk(
     tx: Transaction, call: Call, company: Company | None, inputs: Mapping[str, Any], signer: CursorSigner
-) -> Walked:
-    """A page of a company's list. Raises Problem (422) where its reader must know that the history was cut."""
+) -> tuple[CursorPage, str]:
+    """A page of a company's list, and the company's present epoch. Raises Problem (422) where its reader must know
+    that the history was cut.
+    """
     assert company is not None
     operation, epoch = call.operation, epochs.current(tx)
     try:
@@ -42,7 +38,7 @@ def walk(
     if operation.history is not None:
         beside = _beside(tx, operation.history, epoch.name, position, page.end_position)
         page = replace(page, beside=page.beside + beside)
-    return Walked(page, epoch.name)
+    return page, epoch.name
 
 
 def _position(tx: Transaction, call: Call, position: int, epoch: str) -> int:

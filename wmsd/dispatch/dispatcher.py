@@ -268,8 +268,8 @@ class Dispatcher:
         tx.is_brief = call.is_brief
         as_of = partial(last_moment, tx)
         if call.operation.answer == "cursor" and call.operation.scope in ("company", "site"):
-            read = walk(tx, call, company, inputs, self._signer)
-            return reply_of(call, company, read.page, inputs, self._signer, as_of, read.epoch)
+            page, epoch = walk(tx, call, company, inputs, self._signer)
+            return reply_of(call, company, page, inputs, self._signer, as_of, epoch)
         result = call.operation.action(tx, **inputs)
         return reply_of(call, company, result, inputs, self._signer, as_of)
 

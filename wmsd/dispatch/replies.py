@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote
 
 from wmsd.base.cursor import FIRST_EPOCH, INSTALLATION, CursorSigner
@@ -43,8 +43,8 @@ def reply_of(
             return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{place}"})
         case Page():
             query = inputs["query"]
-            shown = Listed(_page(result, query), _as_of(query, as_of), "}}")
-            return _of_list(call, shown, page_links(call, result.total, query))
+            links = page_links(call, result.total, query)
+            return _of_list(call, _page(result, query), _as_of(query, as_of), "}}", links)
         case CursorPage(records, position, has_more, positions, beside):
             query, company_id = inputs["query"], INSTALLATION if company is None else company.id
             sign = partial(
@@ -62,7 +62,7 @@ def reply_of(
             cursors = (
                 f'{{"data":[{records}],"next_cursor":{dumps(next_cursor)},"end_cursor":"{end}"{every}{beside}'
             )
-            return _of_list(call, Listed(cursors, _as_of(query, as_of), "}"), cursor_links(call, next_cursor))
+            return _of_list(call, cursors, _as_of(query, as_of), "}", cursor_links(call, next_cursor))
         case Records(records=records):
             return Reply(200, f'{{"data":[{records}]}}'.encode(), {})
         case Text(json=text):
@@ -75,25 +75,18 @@ def reply_of(
             return Reply(200, dumps(result).encode(), {})
 
 
-class Listed(NamedTuple):
-    """The text of a list: its moment stands between the others."""
-
-    before: str
-    as_of: str
-    after: str
-
-
-def _of_list(call: Call, listed: Listed, links: str | None) -> Reply:
-    """A list. A short one has an ETag: reading the bytes of a long one costs more than it saves.
+def _of_list(call: Call, before: str, as_of: str, after: str, links: str | None) -> Reply:
+    """A list: its text, with its moment between the other parts. A short one has an ETag: reading the bytes of a
+    long one costs more than it saves.
 
     The ETag is weak, as it leaves out the moment: a list is the same as long as nothing in it has changed.
     """
-    body = "".join(listed).encode()
+    body = f"{before}{as_of}{after}".encode()
     if not call.has_headers:
         return Reply(200, body, {})
     headers = {} if links is None else {"Link": links}
     if len(body) <= SHORT:
-        headers |= {"ETag": preconditions.weak_etag(listed.before), **REVALIDATED}
+        headers |= {"ETag": preconditions.weak_etag(before), **REVALIDATED}
     return Reply(200, body, headers)
 
 

@@ -47,20 +47,17 @@ def _read(text: str) -> DocumentNode:
     try:
         document = parse(text, max_tokens=MOST_TOKENS, allow_empty_selection_sets=False)
         found = excess(document)
-        errors = [] if found is not None else _validate(document, is_long=len(text) > SUGGESTED_CHARACTERS)
+        if found is not None:
+            raise Refused([GraphQLError(found)])
+        hides = len(text) > SUGGESTED_CHARACTERS
+        errors = validate(schema(), document, RULES, max_errors=MOST_ERRORS, hide_suggestions=hides)
     except GraphQLSyntaxError as error:
         raise Refused([error]) from None
     except RecursionError:  # fragments inside fragments, each nested itself
         raise Refused([GraphQLError("The query is nested too deeply to be read.")]) from None
-    if found is not None:
-        raise Refused([GraphQLError(found)])
     if errors:
         raise Refused(errors)
     return document
-
-
-def _validate(document: DocumentNode, *, is_long: bool) -> list[GraphQLError]:
-    return validate(schema(), document, RULES, max_errors=MOST_ERRORS, hide_suggestions=is_long)
 
 
 _remembered = lru_cache(REMEMBERED)(_read)

@@ -161,15 +161,12 @@ class Types:
                 if is_id(name, plain_type(declared.annotation))
             )
             self._inputs[model] = GraphQLInputObjectType(
-                self._input_name(model),
+                f"{self.name_of(model).removesuffix('Fields')}Input",
                 lambda: self._input_fields(model),
                 description=own_description(model),
                 out_type=lambda values: _with_whole_ids(values, ids),
             )
         return self._inputs[model]
-
-    def _input_name(self, model: type[Input]) -> str:
-        return f"{self.name_of(model).removesuffix('Fields')}Input"
 
     def _input_fields(self, model: type[Input]) -> dict[str, GraphQLInputField]:
         fields = {}

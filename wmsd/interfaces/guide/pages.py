@@ -177,18 +177,13 @@ class Guide:
         title = contents.ELSEWHERE.get(name) or self._sources[name].title
         return Link(name, title, address_of(name))
 
-    def _source(self, name: str, of: str) -> Source:
-        """In this language where there is one, or else in English."""
-        return self._translated.get((name, of)) or self._sources[name]
-
-    def _here(self, text: str) -> str:
-        """With the address of this server in its commands, so that they can be typed as they stand."""
-        return text.replace(EXAMPLE_ADDRESS, self._folder.address or EXAMPLE_ADDRESS)
-
     def _page(self, name: str, is_signed_in: bool, of: str) -> str:
         from wmsd.interfaces.guide.markdown import read_markdown  # imported only when somebody reads the guide
 
-        document = read_markdown(self._here(self._source(name, of).markdown()))
+        source = self._translated.get((name, of)) or self._sources[name]
+        # With the address of this server in its commands, so that they can be typed as they stand.
+        text = source.markdown().replace(EXAMPLE_ADDRESS, self._folder.address or EXAMPLE_ADDRESS)
+        document = read_markdown(text)
         headings = document.headings
         if len(headings) > MOST_HEADINGS:
             headings = [each for each in headings if each.level == 2]

@@ -1,9 +1,7 @@
 """Puts a description together."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final
-
-from pydantic import BaseModel
 
 from wmsd.contract.access import ABILITIES, EVERYTHING, needed_ability
 from wmsd.contract.history_cuts import HistoryCut
@@ -41,9 +39,11 @@ def openapi_document(
     of what webhooks send.
     """
     data = EVENT_DATA.values() if has_events else ()
+    operations = [route.operation for route in routes]
+    bodies = [each.body for each in operations if each.body is not None]
+    answers = [each.returns for each in operations if each.returns is not None]
     schemas = Schemas(
-        [*_bodies(routes), error_responses.Problem, error_responses.Rfc9457Problem],
-        [*_answers(routes), HistoryCut, *data],
+        [*bodies, error_responses.Problem, error_responses.Rfc9457Problem], [*answers, HistoryCut, *data]
     )
     # Parameters name choices of their own, so operations are described before the components are listed.
     paths: dict[str, Schema] = {}
@@ -94,14 +94,6 @@ def openapi_document(
             "securitySchemes": {name: SECURITY[name] for name in sorted({_security(route) for route in routes})},
         },
     }
-
-
-def _bodies(routes: Iterable[Route]) -> list[type[BaseModel]]:
-    return [route.operation.body for route in routes if route.operation.body is not None]
-
-
-def _answers(routes: Iterable[Route]) -> list[type[BaseModel]]:
-    return [route.operation.returns for route in routes if route.operation.returns is not None]
 
 
 def _operation(route: Route, schemas: Schemas, abilities: Container[str]) -> Schema:

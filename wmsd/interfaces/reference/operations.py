@@ -42,20 +42,6 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    """An answer of an operation. `codes` are those that an error may have."""
-
-    status: str
-    description: str
-    codes: tuple[str, ...]
-    headers: tuple[str, ...]
-
-    @property
-    def is_error(self) -> bool:
-        return bool(self.codes)
-
-
-@dataclass(frozen=True, slots=True)
 class Described:
     operation: Operation
     places: tuple[Place, ...]
@@ -67,7 +53,8 @@ class Described:
     headers: tuple[Row, ...]
     body: tuple[Row, ...]
     answer: tuple[Row, ...]
-    statuses: tuple[Status, ...]
+    statuses: tuple[Mapping[str, Any], ...]
+    """The answers, each with its `status`, `description`, `headers`, and the `codes` that an error may have."""
     sent: Any
     """The example of a body, or None."""
     answered: Any
@@ -87,7 +74,7 @@ class Described:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(code for each in self.statuses for code in each.codes))
+        return tuple(dict.fromkeys(code for each in self.statuses for code in each["codes"]))
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -117,23 +104,10 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """What webhooks send. Events with the same data stand together."""
-
-    names: tuple[str, ...]
-    meanings: tuple[str, ...]
-    rows: tuple[Row, ...]
-    example: Any
-
-    @property
-    def anchor(self) -> str:
-        return self.names[0]
-
-
-@dataclass(frozen=True, slots=True)
 class Reference:
     groups: tuple[Group, ...]
-    events: tuple[Event, ...]
+    events: tuple[Mapping[str, Any], ...]
+    """What webhooks send: `names` and `meanings` of events with the same data, its `rows`, and an `example`."""
     headers: Mapping[str, str]
     """What each header of an answer tells."""
     abilities: Mapping[str, str]
@@ -202,12 +176,12 @@ def _described(place: Place, version: Version, rows: Rows, abilities: Mapping[st
     )
 
 
-def _status(status: str, response: Schema) -> Status:
-    codes = response.get("content", {}).get(JSON, {}).get("examples", {})
-    return Status(status, response["description"], tuple(codes), tuple(response.get("headers", ())))
+def _status(status: str, response: Schema) -> Mapping[str, Any]:
+    codes = tuple(response.get("content", {}).get(JSON, {}).get("examples", {}))
+    return {"headers": (), **response, "status": status, "codes": codes}
 
 
-def _events(document: Mapping[str, Any]) -> tuple[Event, ...]:
+def _events(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     schemas = document["components"]["schemas"]
     rows = Rows(schemas)
     by_data: dict[str, list[str]] = {}
@@ -218,12 +192,12 @@ def _events(document: Mapping[str, Any]) -> tuple[Event, ...]:
         envelope = rows.plain(content["schema"])
         by_data.setdefault(envelope["properties"]["data"]["$ref"], []).append(event)
     return tuple(
-        Event(
-            tuple(names),
-            tuple(EVENTS[name] for name in names),
-            tuple(rows.of_object(schemas[data.rpartition("/")[2]], "data.")),
-            bodies[names[0]]["example"],
-        )
+        {
+            "names": names,
+            "meanings": [EVENTS[name] for name in names],
+            "rows": list(rows.of_object(schemas[data.rpartition("/")[2]], "data.")),
+            "example": bodies[names[0]]["example"],
+        }
         for data, names in by_data.items()
     )
 
