@@ -41,18 +41,24 @@ class Payers(NamedTuple):
 
 
 @dataclass(slots=True)
-class Cost:
-    """Since the start. `lately` is what there was in the last minute, in seconds: what is older fades away.
-    `weight` is the same, with the bytes of long answers.
-    """
+class Noted:
+    """What requests have cost, such as those of a person in a company that are not charged yet."""
 
-    at: float
-    """The moment of `lately` and `weight`, on the monotonic clock."""
     requests: int = 0
     refused: int = 0
     sent: int = 0
     """Bytes of the bodies of requests that were not refused."""
     seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Cost(Noted):
+    """Since the start. `lately` is what there was in the last minute, in seconds: what is older fades away.
+    `weight` is the same, with the bytes of long answers.
+    """
+
+    at: float = 0.0
+    """The moment of `lately` and `weight`, on the monotonic clock."""
     lately: float = 0.0
     weight: float = 0.0
 
@@ -61,21 +67,11 @@ class Cost:
         self.lately, self.weight, self.at = self.lately * left, self.weight * left, now
 
 
-@dataclass(slots=True)
-class _Noted:
-    """Requests of a person in a company that are not charged yet."""
-
-    requests: int = 0
-    refused: int = 0
-    sent: int = 0
-    seconds: float = 0.0
-
-
 class Costs:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._known: OrderedDict[tuple[Payer, str], Cost] = OrderedDict()
-        self._noted: dict[tuple[int, int], _Noted] = {}
+        self._noted: dict[tuple[int, int], Noted] = {}
 
     def note(self, company_id: int, user_id: int, seconds: float, sent: int, status: int) -> None:
         """Notes a request of somebody; 0 where there is no company, or no user. It is charged with many others at
@@ -93,10 +89,10 @@ class Costs:
         """Notes what a thread or a process has done for somebody, beside the event loop."""
         self._of(company_id, user_id).seconds += seconds
 
-    def _of(self, company_id: int, user_id: int) -> _Noted:
+    def _of(self, company_id: int, user_id: int) -> Noted:
         noted = self._noted.get((company_id, user_id))
         if noted is None:
-            noted = self._noted[company_id, user_id] = _Noted()
+            noted = self._noted[company_id, user_id] = Noted()
         return noted
 
     def charge(self, payers: Payers, seconds: float, size: int = 0) -> None:
@@ -135,7 +131,7 @@ class Costs:
     def _pay(self, payer: tuple[Payer, str], seconds: float, size: int) -> Cost:
         cost = self._known.get(payer)
         if cost is None:
-            cost = self._known[payer] = Cost(self._clock.monotonic())
+            cost = self._known[payer] = Cost(at=self._clock.monotonic())
             if len(self._known) > MOST_REMEMBERED:
                 self._known.popitem(last=False)
         self._faded(cost).seconds += seconds

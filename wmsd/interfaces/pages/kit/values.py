@@ -36,7 +36,9 @@ def value_html(field: Field, value: Any, referred: Referred, at: Workplace) -> M
 
 def is_figure(field: Field) -> Markup:
     """The attribute of a cell that holds a figure, or what was before and after, which may be long."""
-    return Markup(_is_figure(field))  # noqa: S704 -- a constant
+    if field.kind == "changes":
+        return Markup(' class="changes"')
+    return Markup(' class="num"' if field.kind in FIGURES else "")  # noqa: S704 -- a constant
 
 
 def rows(
@@ -104,7 +106,7 @@ def _body(
     columns = [
         Column(
             each.name,
-            f"<td{_is_figure(each)}{_heading(each, place) if has_headings else ''}>",
+            f"<td{is_figure(each)}{_heading(each, place) if has_headings else ''}>",
             _show(each, referred, at),
             leads_to if each.name == key else None,
             _document(referred) if each.kind == "document" else None,
@@ -126,12 +128,6 @@ def _row(columns: Iterable[Column], record: Mapping[str, Any]) -> str:
 
 def _or_dash(value: Any, show: Show) -> str:
     return NOTHING if value is None or value == [] else show(value)
-
-
-def _is_figure(field: Field) -> str:
-    if field.kind == "changes":
-        return ' class="changes"'
-    return ' class="num"' if field.kind in FIGURES else ""
 
 
 def _heading(field: Field, place: int) -> str:
