@@ -29,8 +29,20 @@ TYPED: Final = ("kind", *CHOICES, "reason")
 BROKEN: Final = "The upload cannot be kept now. Try again, and tell the site admin if it fails again."
 
 
-async def show(at: Workplace, request: web.Request) -> web.Response:
-    return _form(at, {"kind": request.query.get("kind", "")})
+async def show(
+    at: Workplace, request: web.Request, typed: Mapping[str, str] = {}, refused: Answer | None = None
+) -> web.Response:
+    errors = {} if refused is None else refused.body.get("errors", {})
+    return page_of(
+        at,
+        "import",
+        "imports",
+        refused,
+        kinds=_kinds(at),
+        typed=typed or {"kind": request.query.get("kind", "")},
+        choices=CHOICES,
+        focus=next(iter(errors), "kind"),
+    )
 
 
 async def upload(at: Workplace, request: web.Request) -> web.Response:
@@ -52,12 +64,13 @@ async def upload(at: Workplace, request: web.Request) -> web.Response:
         arriving[at.address] -= 1
         if not arriving[at.address]:
             del arriving[at.address]
-    if not sent.bytes:
+    if sent.bytes:
+        answer = await _look(at, place["id"], sent.fields, sent)
+    else:
         errors = {"file": [_("is empty, or was not chosen")]}
-        return _form(at, sent.fields, 422, _("Correct what is marked."), errors)
-    answer = await _look(at, place["id"], sent.fields, sent)
+        answer = Answer(422, {"message": _("Correct what is marked."), "errors": errors})
     if not answer.is_good:
-        return _form(at, sent.fields, answer.status, answer.body["message"], answer.body.get("errors", {}))
+        return await show(at, request, sent.fields, answer)
     return go_to(f"{at.address}/imports/uploads/{place['id']}")
 
 
@@ -137,24 +150,3 @@ def _kinds(at: Workplace) -> list[str]:
 def _csv(text: str, name: str) -> web.Response:
     headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
     return web.Response(text=text, content_type="text/csv", charset="utf-8", headers=headers)
-
-
-def _form(
-    at: Workplace,
-    typed: Mapping[str, str],
-    status: int = 200,
-    message: str = "",
-    errors: Mapping[str, list[str]] = {},
-) -> web.Response:
-    return page_of(
-        at,
-        "import",
-        "imports",
-        status=status,
-        kinds=_kinds(at),
-        typed=typed,
-        choices=CHOICES,
-        message=message,
-        errors=errors,
-        focus=next(iter(errors), "kind"),
-    )
