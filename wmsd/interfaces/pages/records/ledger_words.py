@@ -78,14 +78,6 @@ KINDS: Final[Mapping[MovementKind, Words]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
-    """A part of the sum, such as `+ 48 received`."""
-
-    text: str
-    tone: str
-
-
-@dataclass(frozen=True, slots=True)
 class Sentence:
     """`subject`, the `documents` if they are named, what they did, and when and why."""
 
@@ -110,10 +102,10 @@ def beginning(stock: Mapping[str, Any]) -> str:
     return _("%(number)s counted on %(day)s") % {"number": number, "day": day(count["at"], stock["at"][:4])}
 
 
-def terms(stock: Mapping[str, Any]) -> list[Term]:
-    """What is added to the beginning. Together they are the quantity."""
+def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What is added to the beginning, such as `+ 48 received`, with its tone. Together they are the quantity."""
     return [
-        Term(
+        (
             _(KINDS[group["kind"]].summed) % {"amount": signed(group["quantity"])},
             "good" if group["quantity"] > 0 else "bad",
         )
