@@ -18,8 +18,8 @@ from tests.interfaces.pages.records.test_browse import EMAIL, rows, text_of
 from tests.interfaces.pages.visitor import Visitor
 from wmsd.maintenance.backups.last_runs import (
     ProvenBackup,
+    change_record,
     read_record,
-    write_record,
 )
 
 __all__ = ["admin", "house"]  # fixtures
@@ -52,7 +52,9 @@ async def test_archives_that_are_not_good_are_told(admin: Visitor) -> None:
     proven = ProvenBackup(
         at="2026-11-20T12:00:00.000Z", path=str(good), seconds=1, problems=["ACME: it is damaged."]
     )
-    write_record(world.installation.folder.path, record.model_copy(update={"proven": proven, "sound": []}))
+    change_record(
+        world.installation.folder.path, lambda _: record.model_copy(update={"proven": proven, "sound": []})
+    )
     seen = await admin.get("/admin/backups")
     said = {cells[4]: cells[1] for cells in rows(seen)}
     assert len(said) == 3

@@ -23,17 +23,17 @@ async def test_each_job_says_how_its_last_run_went(admin: Visitor) -> None:
     assert len(before) == len(jobs.log.jobs)
     assert before["Tidy files"][:3] == ["not yet", NOTHING, NOTHING]
     for _ in range(2):
-        await jobs._run(jobs.tidy_files)
+        await jobs._run("tidy_files", jobs.tidy_files)
 
     async def make_reserve() -> None:
         raise OSError("the disk <b>fails</b>")
 
-    await jobs._run(make_reserve)
+    await jobs._run("make_reserve", make_reserve)
     found = await jobs_of(admin)
     assert found["Tidy files"][0] == "20 Nov 2026, 12:00:00 UTC"
     assert found["Tidy files"][2:4] == ["well", "2"]
     assert found["Reserve of the disk"][2:4] == ["failed OSError: the disk <b>fails</b>", "1"]
-    await jobs._run(jobs.make_reserve)
+    await jobs._run("make_reserve", jobs.make_reserve)
     assert (await jobs_of(admin))["Reserve of the disk"][2].startswith("well Failures: 1, the last 20 Nov 2026")
     seen = await admin.get("/admin/jobs")
     assert "<b>fails" not in seen.text

@@ -74,9 +74,7 @@ async def test_uploads_count_in_the_quota(visitor: Visitor) -> None:
 async def test_an_import_takes_no_more_than_the_quota_has_left(visitor: Visitor) -> None:
     """An upload of 0.4 MB becomes 30 MB of records, events and what finds them."""
     world = visitor.world
-    await world.installation.platform.write(
-        lambda tx: update_row(tx, "companies", 1, {"quota_megabytes": 8})
-    )
+    await world.installation.platform.write(lambda tx: update_row(tx, "companies", 1, {"quota_megabytes": 8}))
     rows = "".join(f"Q{number},Article {number}\n" for number in range(20_000))
     path, seen = await looked_at(visitor, "articles", f"code,name\n{rows}")
     assert "20000 would be created" in words(seen).replace(" ", " ").replace("20 000", "20000")
