@@ -17,7 +17,7 @@ SENT: Final = ("event", "timestamp", "data")
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
     event = await at.need(get_event, path={"id": request.match_info["id"]})
-    body = json.dumps({name: event[name] for name in SENT}, ensure_ascii=False, indent=2)
+    body = json.dumps({name: event[name] for name in SENT}, ensure_ascii=False, indent=2, default=float)
     entity = event["event"].partition(".")[0]
     return page_of(
         at,
