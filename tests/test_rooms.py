@@ -30,7 +30,9 @@ FIELD_WORDS: Final = re.compile(
     "tracking"
 )
 """Nouns of the field that end as a participle does."""
-ROOM_FILES: Final = re.compile("schema|rules|store|actions|checks|imports|kind|pages|routes|tracking|__init__")
+ROOM_FILES: Final = re.compile(
+    "schema|rules|store|actions|checks|imports|kind|pages|routes|tracking_obstacles|__init__"
+)
 """Names that mean the same in each room."""
 SHORT: Final = {
     "base/bech32.py": "a format of its own: BIP 173",

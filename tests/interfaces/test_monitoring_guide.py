@@ -6,9 +6,9 @@ from pathlib import Path
 
 from wmsd import docs
 from wmsd.dispatch.request_measures import SURFACES
+from wmsd.server.alerts.alert_json import alert_body
 from wmsd.server.alerts.alerts_file import Notice
 from wmsd.server.alerts.kinds import KINDS
-from wmsd.server.alerts.messages import alert_body
 from wmsd.server.figures.metrics import METRICS, Metric
 
 PAGE = (Path(docs.__file__).parent / "monitoring.md").read_text(encoding="utf-8")

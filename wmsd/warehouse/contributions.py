@@ -11,9 +11,9 @@ from wmsd.warehouse.documents.dependents import Dependent, Dependents
 
 
 def _obstacles() -> Iterator[Obstacle]:
-    from wmsd.warehouse.returns import tracking as returns
-    from wmsd.warehouse.sales_orders import tracking as sales_orders
-    from wmsd.warehouse.stock import tracking as stock
+    from wmsd.warehouse.returns import tracking_obstacles as returns
+    from wmsd.warehouse.sales_orders import tracking_obstacles as sales_orders
+    from wmsd.warehouse.stock import tracking_obstacles as stock
 
     for room in (stock, sales_orders, returns):
         yield from room.OBSTACLES

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from wmsd.base.schedule import Keep
+from wmsd.base.backup_schedule import Keep
 from wmsd.maintenance.backups.file_figures import Figures
 from wmsd.maintenance.backups.folder import MOMENT
 from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup

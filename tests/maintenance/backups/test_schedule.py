@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.base.schedule import PERIODS, Every, Keep, backups_to_keep, is_due, is_proof_due, next_due
+from wmsd.base.backup_schedule import PERIODS, Every, Keep, backups_to_keep, is_due, is_proof_due, next_due
 
 AT = time(2, 30)
 NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)

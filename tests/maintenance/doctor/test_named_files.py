@@ -16,7 +16,7 @@ from tests.support.privileges import AS_ROOT
 from tests.support.read_settings import load_settings
 from wmsd.contract.findings import Finding
 from wmsd.host.tls.authority import new_authority
-from wmsd.maintenance.doctor import permissions, settings_files
+from wmsd.maintenance.doctor import file_modes, settings_files
 
 Settings = dict[str, dict[str, Any]]
 GOOD_WORD = "a-secret-that-nobody-guesses"
@@ -180,9 +180,9 @@ def test_the_secret_of_a_client_of_a_provider(data: Path, content: bytes, names_
 @pytest.mark.parametrize("key", ["key", "passphrase", "token", "secret"])
 def test_a_secret_that_others_may_read(open_data: Path, key: str) -> None:
     settings = good(open_data.parent)
-    assert names(permissions.findings_of_secrets(situation(open_data, settings))) == []
+    assert names(file_modes.findings_of_secrets(situation(open_data, settings))) == []
     (open_data.parent / key).chmod(0o644)
-    assert told(permissions.findings_of_secrets(situation(open_data, settings)), "secret-open-to-others") == (
+    assert told(file_modes.findings_of_secrets(situation(open_data, settings)), "secret-open-to-others") == (
         f"Other users of this machine may read {open_data.parent / key}, which holds a secret."
     )
 
@@ -193,7 +193,7 @@ def test_a_certificate_that_others_may_read(open_data: Path, has_key: bool, is_t
     file, authority = open_data.parent / "chain.pem", new_authority(BOX, NOW)
     file.write_bytes(authority.certificate_pem + (authority.key_pem if has_key else b""))
     settings = {"server": {"tls": "files", "certificate": file}}
-    assert names(permissions.findings_of_secrets(situation(open_data, settings))) == is_told
+    assert names(file_modes.findings_of_secrets(situation(open_data, settings))) == is_told
 
 
 def test_a_log_without_its_folder(data: Path) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from wmsd.base.machine.secret_files import read_signing_secret
 from wmsd.host.own_program import environment_of_others
+from wmsd.server.alerts.alert_json import Outcome
 from wmsd.server.alerts.alerts_file import Notice
 from wmsd.server.alerts.channels import LONGEST_SHOWN, ToCommand
-from wmsd.server.alerts.messages import Outcome
 
 AT = "2026-11-24T12:00:00.000Z"
 NOTICE = Notice(

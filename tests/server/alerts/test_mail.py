@@ -11,9 +11,9 @@ import pytest
 
 from tests.support.authority import Authority, found_authority
 from tests.support.mail_relay import PASSWORD, USER, MailRelay, mail_relay
+from wmsd.server.alerts.alert_json import Outcome
 from wmsd.server.alerts.alerts_file import Notice
 from wmsd.server.alerts.mail import ToMail
-from wmsd.server.alerts.messages import Outcome
 from wmsd.settings.sections.alerts import Alerts
 
 AT = "2026-11-24T12:00:00.000Z"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
-from wmsd.base.schedule import LATE
+from wmsd.base.backup_schedule import LATE
 from wmsd.maintenance.backups.last_runs import BackupRecord, is_hidden, is_in_folder, made_elsewhere
 from wmsd.settings.sections.backup import Backup
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from wmsd.base.schedule import Keep, backups_to_keep
+from wmsd.base.backup_schedule import Keep, backups_to_keep
 from wmsd.maintenance.backups.folder import is_of_future, moment_of
 from wmsd.maintenance.backups.last_runs import BackupRecord
 from wmsd.maintenance.backups.manifest import Manifest

@@ -4,7 +4,7 @@ import os
 from datetime import UTC, datetime
 
 from wmsd.base import timestamps
-from wmsd.base.schedule import is_due, is_proof_due, next_due
+from wmsd.base.backup_schedule import is_due, is_proof_due, next_due
 from wmsd.data_folder.folder import DataFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, NotedBackup, read_record
 from wmsd.settings.sections.backup import Backup

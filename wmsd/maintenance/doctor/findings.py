@@ -11,10 +11,10 @@ from wmsd.maintenance.doctor import (
     backups,
     clock,
     disk,
+    file_modes,
     folder_files,
     leftovers,
     network,
-    permissions,
     settings_files,
     write_ahead_logs,
 )
@@ -70,7 +70,7 @@ class Group(NamedTuple):
 GROUPS: Final = (
     Group("The data folder", folder_files.KINDS, folder_files.findings),
     Group("Logs of the files", write_ahead_logs.KINDS, write_ahead_logs.findings),
-    Group("Permissions", permissions.KINDS, permissions.findings),
+    Group("Permissions", file_modes.KINDS, file_modes.findings),
     Group("Leftovers", leftovers.KINDS, leftovers.findings),
     Group("Disks", disk.KINDS, disk.findings, disk.findings_of_speed),
     Group("Backups", backups.KINDS, backups.findings),
@@ -86,7 +86,7 @@ BEFORE_START: Final = (
     Group("Address and proxy", network.KINDS, network.findings_before_start),
     Group("Files of the settings", settings_files.KINDS, settings_files.findings),
     Group("Backups", backups.KINDS, backups.findings_before_start),
-    Group("Permissions", permissions.KINDS, permissions.findings_of_secrets),
+    Group("Permissions", file_modes.KINDS, file_modes.findings_of_secrets),
     Group("Certificate", certificates.KINDS, certificate_findings_at),
 )
 """What keeps a server from a start, or from what the settings say, also before there is any data."""

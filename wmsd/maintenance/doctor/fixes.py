@@ -14,9 +14,9 @@ from wmsd.base.machine.regular_files import reason_of
 from wmsd.contract.findings import Finding
 from wmsd.data_folder import file_swap
 from wmsd.db.engine.failures import StorageError
+from wmsd.maintenance.doctor.file_modes import FOLDER_OPEN, FOR_OTHERS, OPEN_TO_OTHERS, OTHER_OWNER
 from wmsd.maintenance.doctor.folder_files import RESTORE_UNFINISHED
 from wmsd.maintenance.doctor.leftovers import LEFTOVER, delete_leftover
-from wmsd.maintenance.doctor.permissions import FOLDER_OPEN, FOR_OTHERS, OPEN_TO_OTHERS, OTHER_OWNER
 
 REFUSED: Final = "it is no plain file, or has a second name"
 

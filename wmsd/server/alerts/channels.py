@@ -22,9 +22,9 @@ from wmsd.host import own_program
 from wmsd.http_client.answer import Answer
 from wmsd.http_client.lazy_client import LazyClient
 from wmsd.installation.open_installation import new_guard
+from wmsd.server.alerts.alert_json import Outcome, as_bytes, one_line
 from wmsd.server.alerts.alerts_file import ChannelName, Notice
 from wmsd.server.alerts.mail import ToMail
-from wmsd.server.alerts.messages import Outcome, as_bytes, one_line
 from wmsd.settings.all_settings import Settings
 
 LOG = logging.getLogger("wmsd.alerts")

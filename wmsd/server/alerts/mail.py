@@ -21,9 +21,9 @@ from wmsd.base.machine.secret_files import read_mail_password
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.http_client.dns_resolver import DnsResolver
 from wmsd.http_client.guard import Guard
+from wmsd.server.alerts.alert_json import Outcome, alert_body, one_line
 from wmsd.server.alerts.alerts_file import ChannelName, Notice
 from wmsd.server.alerts.mail_failures import MailRefused, mail_failure_sentence
-from wmsd.server.alerts.messages import Outcome, alert_body, one_line
 from wmsd.settings.sections.alerts import Alerts
 
 if TYPE_CHECKING:  # imported when something is sent: a start does not need it

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
-from wmsd.server.alerts.messages import one_line
+from wmsd.server.alerts.alert_json import one_line
 from wmsd.settings.sections.alerts import Alerts
 
 LONGEST_SAID: Final = 200

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from wmsd.base.schedule import Keep
+from wmsd.base.backup_schedule import Keep
 from wmsd.contract.secret_fields import OfPath, Secret, SecretFile
 from wmsd.settings.sections.fields import Kept, ReadEachTime, Section, check_time_of_day
 

@@ -8,7 +8,7 @@ from wmsd.base.quantity import SCALE
 from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.stock_obstacles import Incoming, overfull
-from wmsd.warehouse.returns.return_references import Row
+from wmsd.warehouse.returns.return_validation import Row
 from wmsd.warehouse.returns.rules import DISPOSITIONS
 from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS
 from wmsd.warehouse.stock import lots

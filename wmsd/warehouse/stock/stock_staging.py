@@ -1,4 +1,4 @@
-"""The SQL of stock counts in files: what they change is put into tables next to the company's while others can
+"""The SQL of what stock counts in files change: it is put into tables next to the company's while others can
 write, and written by a few statements over all of it.
 
 `place` is the number of an article in a warehouse, from 1, in the order of the file. Amounts are signed millionths

@@ -11,11 +11,11 @@ from wmsd.base.ids import RandomIds
 from wmsd.interfaces.cli.kit.command_hints import command_completer, complete_commands
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.log.output import escape_controls
+from wmsd.server.alerts.alert_json import Outcome
 from wmsd.server.alerts.alerts_file import Kept, Notice, OpenAlert, as_of, read_alerts
 from wmsd.server.alerts.channels import Channel, channels_of
 from wmsd.server.alerts.kinds import alert_sentence, kind_of
 from wmsd.server.alerts.mail_confirmation import confirm_mail_code, new_code, note_sent, state_of
-from wmsd.server.alerts.messages import Outcome
 
 NONE_SET = (
     "Nobody is told of alerts: set alerts.mail_to with alerts.mail_relay, alerts.url with alerts.secret_file, or "

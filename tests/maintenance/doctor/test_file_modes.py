@@ -10,13 +10,13 @@ import pytest
 from tests.maintenance.doctor.scene import GOOD_DISK, NOBODY, names, situation
 from tests.support.privileges import AS_ROOT
 from wmsd.contract.findings import Finding, FindingKind
-from wmsd.maintenance.doctor import leftovers, permissions
+from wmsd.maintenance.doctor import file_modes, leftovers
+from wmsd.maintenance.doctor.file_modes import FOLDER_OPEN, OPEN_TO_OTHERS, OTHER_OWNER
 from wmsd.maintenance.doctor.fixes import REFUSED, mend, mend_of
-from wmsd.maintenance.doctor.permissions import FOLDER_OPEN, OPEN_TO_OTHERS, OTHER_OWNER
 
 
 def found(data: Path) -> list[Finding]:
-    return list(permissions.findings(situation(data)))
+    return list(file_modes.findings(situation(data)))
 
 
 def mode(path: Path) -> int:
@@ -114,14 +114,14 @@ def test_backups_that_cannot_be_looked_at_hide_nothing_else(
     config.touch()
     config.chmod(0o666)
     at = dataclasses.replace(situation(open_data, {"backup": {"folder": refused}}), config_file=config)
-    assert names(permissions.findings(at)) == ["settings-open-to-others"]
+    assert names(file_modes.findings(at)) == ["settings-open-to-others"]
 
 
 def test_backups_in_the_data_folder_are_told_once(open_data: Path) -> None:
     folder = open_data / "backups"
     folder.mkdir()
     folder.chmod(0o777)
-    told = permissions.findings(situation(open_data, {"backup": {"folder": folder}}))
+    told = file_modes.findings(situation(open_data, {"backup": {"folder": folder}}))
     assert names(told) == ["folder-open-to-others"]
 
 
@@ -157,7 +157,7 @@ def test_a_file_system_without_modes_is_not_told_of(open_data: Path, kind: str, 
     (open_data / "platform.db").chmod(0o777)
     open_data.chmod(0o777)
     at = situation(open_data, file_system_of=lambda path: GOOD_DISK._replace(type=kind))
-    assert names(permissions.findings(at)) == ["open-to-others", "folder-open-to-others"] * is_told
+    assert names(file_modes.findings(at)) == ["open-to-others", "folder-open-to-others"] * is_told
 
 
 def test_no_right_to_execute_is_left(open_data: Path) -> None:
@@ -182,7 +182,7 @@ def test_settings_that_others_may_change_are_told(open_data: Path, bits: int, is
     file = open_data.parent / "config.toml"
     file.write_text("[backup]\nafter = 'true'\n")
     file.chmod(bits)
-    told = list(permissions.findings(situation(open_data, config_file=file)))
+    told = list(file_modes.findings(situation(open_data, config_file=file)))
     assert [each.kind.name for each in told] == ["settings-open-to-others"] * is_told
 
 
@@ -207,7 +207,7 @@ def test_a_secret_of_the_settings_is_told_and_left_as_it_is(open_data: Path) -> 
     key = open_data.parent / "key"
     key.write_text("secret\n")
     key.chmod(0o640)
-    (finding,) = permissions.findings(situation(open_data, {"server": {"key_file": key}}))
+    (finding,) = file_modes.findings(situation(open_data, {"server": {"key_file": key}}))
     assert finding.kind.name == "secret-open-to-others"
     assert mend_of(finding) is None
 
