@@ -101,7 +101,7 @@ def connect(
 @contextmanager
 def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
     """A transaction in a file that nobody else has open. At its end the file alone has everything, without a log.
-    Raises sqlite3.Error.
+    Raises sqlite3.Error; then nothing was changed.
     """
     with closing(connect(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -115,18 +115,6 @@ def connect_as_it_is(path: Path, *, without_log: bool = False) -> sqlite3.Connec
     sqlite3.Error.
     """
     return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", BUSY_SECONDS)
-
-
-@contextmanager
-def one_change(path: Path) -> Iterator[sqlite3.Connection]:
-    """A transaction in a file that nobody has open. Afterwards the file alone has everything, without its log.
-    Raises sqlite3.Error; then nothing was changed.
-    """
-    with closing(connect(path)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        yield connection
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _refuse_irregular(file: Path) -> None:

@@ -211,20 +211,20 @@ class CompanyFile:
             await database.share(self._is_shared)
             alone = database.begin()
         look = partial(self._look, database, alone)
-        connection = await asyncio.get_running_loop().run_in_executor(self._executor, look)
+        is_usable, connection = await asyncio.get_running_loop().run_in_executor(self._executor, look)
         if database is not None and connection is not None:
             self.database = database
             database.take_writer(connection)
-        self._is_ready = self.failure is None  # last: whoever sees it opens the file if there is no database yet
+        self._is_ready = is_usable  # last: whoever sees it opens the file if there is no database yet
 
-    def _look(self, database: Database | None, alone: bool) -> sqlite3.Connection | None:
-        """Brings the file up to this program's schema, or notes what is wrong with it. Leaves it open when there
-        was nothing to do and the database is to have the connection, which is returned then. `alone`: whether no
-        other process may open it meanwhile. Runs on any thread.
+    def _look(self, database: Database | None, alone: bool) -> tuple[bool, sqlite3.Connection | None]:
+        """Brings the file up to this program's schema, or notes what is wrong with it. Returns whether it can be
+        used, and its connection when there was nothing to do and the database is to have it; otherwise the file is
+        closed. `alone`: whether no other process may open it meanwhile. Runs on any thread.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
-            return None
+            return False, None
         has_log = log_bytes(self.path) > 0  # to be written back, which closing does
         try:
             if self._borrow is not None:
@@ -241,9 +241,9 @@ class CompanyFile:
                 self._go_on(self._owner.code, self.path, checked.older, mark)
         except StorageError as error:
             self._fail(error)
-            return None
+            return False, None
         self.failure, self._missed, self._overwritten = None, None, None
-        return checked.connection if stays_open else None
+        return True, checked.connection if stays_open else None
 
     def suspect(self, error: Exception) -> None:
         """Closes a file that failed in use; it is checked before it is used again."""

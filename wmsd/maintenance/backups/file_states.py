@@ -59,6 +59,7 @@ class FromServer:
         self._loan = loan
 
     def copy_platform(self, path: Path) -> KeyRows | None:
+        self._loan.ask("release")  # a server that hangs is told of after a minute, and not after the copy's hour
         keys: KeyRows | None = self._loan.ask("copy_platform", str(path.resolve()), LONG_SECONDS)
         return keys
 

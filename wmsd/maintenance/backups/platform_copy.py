@@ -8,7 +8,7 @@ from typing import Final
 
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.held_states import HeldState
-from wmsd.db.engine.sqlite import one_change, sqlite3
+from wmsd.db.engine.sqlite import sole_transaction, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import PLATFORM, migrate
 from wmsd.tenants.keys.key_store import KEY_SECRETS
@@ -53,7 +53,7 @@ def read_keys(tx: Transaction) -> KeyRows:
 
 def put_keys(platform: Path, keys: KeyRows) -> None:
     """Puts the keys into a copy without them. Raises StorageError when they are none, and sqlite3.Error."""
-    with one_change(platform) as connection:
+    with sole_transaction(platform) as connection:
         for statement in WITHOUT_KEYS:
             connection.execute(statement)
         try:
@@ -70,6 +70,6 @@ def put_phrases(platform: Path, phrases: Sequence[KnownPhrase]) -> None:
     Raises StorageError and sqlite3.Error.
     """
     migrate(platform, PLATFORM)  # an older copy has no table for them
-    with one_change(platform) as connection:
+    with sole_transaction(platform) as connection:
         connection.execute(WITHOUT_PHRASES)
         connection.executemany(ADD_PHRASE, phrases)

@@ -101,7 +101,7 @@ def _scratch_folder(parent: Path) -> Iterator[Path]:
     path = parent / SCRATCH
     with suppress(FileExistsError):
         new_private_folder(path)
-    with scratch_folders.unused(path) as is_unused:
+    with scratch_folders.unused(path.resolve()) as is_unused:  # it may be a link to another disk
         if not is_unused:
             raise StorageError(f"Another backup is being proven in {parent}. Wait for its end.")
         for remains in path.iterdir():

@@ -11,7 +11,7 @@ from wmsd.base.ids import RandomIds
 from wmsd.contract.context import Actor, Company
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.high_water_mark import HighWaterMark
-from wmsd.db.engine.sqlite import one_change
+from wmsd.db.engine.sqlite import sole_transaction
 from wmsd.db.engine.transaction import Transaction
 from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.platform_restore.company_traces import company_in, highest_id, was_deleted
@@ -158,5 +158,5 @@ def _end(tx: Transaction, company: Company) -> None:
 @contextmanager
 def _opened(platform: Path, who: Actor) -> Iterator[Transaction]:
     clock = OrderedClock(SystemClock())
-    with one_change(platform) as connection:
+    with sole_transaction(platform) as connection:
         yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), who, {})
