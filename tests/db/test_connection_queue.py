@@ -118,6 +118,15 @@ async def test_two_connections_take_turns_on_one_thread(tmp_path: Path) -> None:
         await queue.close()
 
 
+async def test_an_iterator_that_ended_too_soon_is_told_as_an_error() -> None:
+    """No future takes a StopIteration, and whoever is told after it would wait for ever."""
+    work = Work(lambda connection: None, PROGRAM, asyncio.get_running_loop().create_future())
+    work.error = StopIteration()
+    work.settle()
+    with pytest.raises(RuntimeError, match="ended too soon"):
+        await work.future
+
+
 async def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path, workers: WorkerThreads) -> None:
     with pytest.raises(sqlite3.OperationalError):
         await opened(tmp_path / "nothing.db", workers)

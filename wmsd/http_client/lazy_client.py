@@ -42,6 +42,5 @@ class LazyClient:
         return self._client
 
     async def close(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        if self._client is not None:
+            await self._client.aclose()

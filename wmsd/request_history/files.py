@@ -17,6 +17,8 @@ LEAST_BYTES: Final = 64 * 1024
 DAY: Final = 86_400 * 1_000_000
 """A segment takes lines for a day, in microseconds, so that what is old can be deleted with its segment."""
 SUFFIX: Final = ".jsonl"
+LONGEST_LINE: Final = 256 * 1024
+"""Bytes. Every line is shorter."""
 
 
 class Segments:
@@ -48,7 +50,7 @@ class Segments:
     def last(self, company_id: int) -> int:
         """The place of the company's last line; 0 without one."""
         for segment in reversed(self.of(company_id)):
-            for line in reversed(self.read(company_id, segment).split(b"\n")):
+            for line in reversed(self.read(company_id, segment, LONGEST_LINE).split(b"\n")):
                 if (entry := entries.read(line)) is not None:
                     return entry.sequence
             return segment
@@ -58,10 +60,13 @@ class Segments:
         """The company's segments, the oldest first."""
         return list(self._known().get(company_id, ()))
 
-    def read(self, company_id: int, segment: int) -> bytes:
-        """The lines of a segment; none when it is gone. Raises OSError."""
+    def read(self, company_id: int, segment: int, last_bytes: int | None = None) -> bytes:
+        """The lines of a segment, or its last bytes; none when it is gone. Raises OSError."""
         try:
-            return self._path(company_id, segment).read_bytes()
+            with self._path(company_id, segment).open("rb") as file:
+                if last_bytes is not None:
+                    file.seek(max(0, file.seek(0, os.SEEK_END) - last_bytes))
+                return file.read()
         except FileNotFoundError:
             return b""
 

@@ -1,5 +1,6 @@
 """Who gets in: the bearer of a site, to its own orders and transports, and to nothing else."""
 
+import asyncio
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -11,8 +12,11 @@ from openapi_spec_validator import validate
 from tests.support.planner import EUR_4, MOVED, PACKED, STOCK, Planner, new_site
 from tests.support.shop import open_shop
 from tests.support.world import ETSM, World, open_world
+from wmsd.base.problems import Problem
 from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.etsm.routes import ROUTES
+from wmsd.maintenance.company_moves import deletion_store
+from wmsd.tenants.keys.bearers import Replacement
 from wmsd.tenants.sites import actions as sites
 from wmsd.tenants.sites.actions import PREFIX
 
@@ -220,3 +224,18 @@ async def test_the_log_names_the_company_of_the_site(planner: Planner, caplog: p
     shown = [record.__dict__["company_id"] for record in caplog.records if "etsm/orders" in record.getMessage()]
     assert shown == ["1"]
     assert planner.token not in caplog.text
+
+
+async def test_a_site_of_a_company_that_is_being_deleted_gets_no_new_bearer(planner: Planner) -> None:
+    """And whoever writes at the same moment is answered."""
+    platform = planner.world.installation.platform
+    await platform.write(lambda tx: deletion_store.begin(tx, "ACME"))
+
+    def renew(tx: Transaction) -> object:
+        return sites.renew_site_bearer.action(tx, 1, Replacement())
+
+    writes = [platform.write(action) for action in (lambda tx: 42, renew, lambda tx: 42)]
+    first, refused, last = await asyncio.wait_for(asyncio.gather(*writes, return_exceptions=True), 10)
+    assert (first, last) == (42, 42)
+    assert isinstance(refused, Problem)
+    assert refused.status == 404

@@ -57,6 +57,8 @@ class Work:
             return
         if self.error is None:
             self.future.set_result(self.result)
+        elif isinstance(self.error, StopIteration):  # which no future takes
+            self.future.set_exception(RuntimeError("an iterator ended too soon"))
         else:
             self.future.set_exception(self.error)
 

@@ -9,7 +9,7 @@ from wmsd.contract.fields import Id, Model, Timestamp
 from wmsd.contract.list_queries import NoQuery
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.companies.record_lists import NOW, for_platform_admins, record_list
+from wmsd.tenants.companies.record_lists import NOW, filters_at_present, for_platform_admins, record_list
 from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.companies.store import write_audit
 from wmsd.tenants.keys.bearers import Bearer, Replacement, bearer_of, end_of_replaced, secret_hash
@@ -133,6 +133,7 @@ KERNEL_TOKENS: Final = record_list(
             WHEN expires_at > :{NOW} THEN 'replaced' ELSE 'ended' END
         """,
     },
+    filters=filters_at_present,
     sort="-id",
 )
 

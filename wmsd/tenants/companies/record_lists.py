@@ -24,6 +24,11 @@ NOW: Final = "now"
 Filters = Callable[[Transaction, Query, Caller], Mapping[str, object]]
 
 
+def filters_asked(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
+    """What the caller has asked for."""
+    return query.filters()
+
+
 def filters_at_present(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
     """What the caller has asked for, and the present moment."""
     return query.filters() | {NOW: tx.timestamp}
@@ -59,7 +64,7 @@ def record_list(
     columns: dict[str, str] | None = None,
     conditions_of: Mapping[str, str] | None = None,
     hidden: Mapping[str, str] | None = None,
-    filters: Filters = filters_at_present,
+    filters: Filters = filters_asked,
     cursor_says: str = "List them by cursor.",
     sort: str = "id",
     orders: Sequence[str] = ("id",),

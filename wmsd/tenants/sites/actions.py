@@ -11,7 +11,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import insert_row
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.actions import company_of_code
-from wmsd.tenants.companies.record_lists import NOW, for_platform_admins, record_list
+from wmsd.tenants.companies.record_lists import NOW, filters_at_present, for_platform_admins, record_list
 from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.keys.bearers import Replacement, end_of_replaced, secret_hash
 from wmsd.tenants.sites import store
@@ -95,6 +95,7 @@ SITES: Final = record_list(
         "previous_token_until": f"iif(previous_expires_at > :{NOW}, previous_expires_at, NULL)",
     },
     conditions_of={"company_code": f"{COMPANY_CODE} = :company_code", "status": f"{STATUS} = :status"},
+    filters=filters_at_present,
     orders=("id", "name"),
 )
 
@@ -127,9 +128,11 @@ def _site(tx: Transaction, site_id: int) -> TransportSite:
 
 
 def new_bearer(tx: Transaction, site_id: int, token: str) -> dict[str, Any]:
-    """A new bearer, as MadeBearer shows it."""
+    """A new bearer, as MadeBearer shows it. Raises Problem (404)."""
     site = _site(tx, site_id)
-    company = next(each for each in companies.companies(tx) if each.id == site.company_id)
+    company = next((each for each in companies.companies(tx) if each.id == site.company_id), None)
+    if company is None:  # it is being deleted
+        raise not_found("site")
     return {
         "id": site.id,
         "name": site.name,
