@@ -97,8 +97,10 @@ def _what_is_wrong(certificate: Path, key: Path, error: Exception) -> str:
             return DER.format(file=path, program=form, new=new)
     if has_key(certificate) and not _has_certificate(certificate) and not has_key(key) and _has_certificate(key):
         return EXCHANGED.format(certificate=certificate, key=key)
+    if not has_key(key) and key != certificate:
+        return NO_KEY_NAMED.format(key=key)
     if not has_key(key):
-        return (NO_KEY if key == certificate else NO_KEY_NAMED).format(key=key)
+        return NO_KEY.format(key=key)
     if not _has_certificate(certificate):
         return NO_CERTIFICATE.format(certificate=certificate)
     return NO_PEM.format(certificate=certificate, reason=error)
