@@ -103,7 +103,6 @@ OTHER_ADDRESSES: Final = {
     "people/try_sign_on.py": "/sign-on/try, which try.py does not say",
     "webhooks/redeliver.py": "/again says nothing without what stands before it",
     "webhooks/subscriptions.py": "/webhooks is the name of the room",
-    "webhooks/webhook_secret.py": "/rotate-secret is what is done there",
     "work/import_files.py": "/imports/…, whose name means something else in each room",
 }
 """Files of pages that serve addresses without their names, and why."""
