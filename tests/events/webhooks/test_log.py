@@ -1,6 +1,5 @@
-"""The log, sending again, and test events."""
+"""The log, and sending again."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from tests.events.webhooks.hooks import Hooks, open_hooks
 from tests.support.authority import Authority
 from tests.support.receivers import MANNERS, answer
 from wmsd.events.webhooks.deliveries import redelivery
-from wmsd.events.webhooks.deliveries.due_store import queue_test
 from wmsd.events.webhooks.deliveries.filters import Wanted
 from wmsd.events.webhooks.deliveries.redelivery import FAILED, send_range
 from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES
@@ -30,9 +28,8 @@ async def exhausted(hooks: Hooks, *events: str) -> None:
     assert await hooks.statuses() == ["exhausted"]
 
 
-async def redeliver(hooks: Hooks, **options: object) -> int:
-    given = {"statuses": CLOSED_STATUSES, "since": LONG_AGO, "until": NEVER, **options}
-    chosen = Wanted(1, **given)  # type: ignore[arg-type]  # its own fields
+async def redeliver(hooks: Hooks, statuses: tuple[str, ...] = CLOSED_STATUSES) -> int:
+    chosen = Wanted(1, statuses, since=LONG_AGO, until=NEVER)
     sent = await (await hooks.world.database()).write(lambda tx: send_range(tx, chosen, 0))
     return len(sent.ids)
 
@@ -301,71 +298,6 @@ async def test_a_range_goes_behind_what_is_still_open(hooks: Hooks) -> None:
     assert hooks.received[-1].headers["x-webhook-sequence"] == "1"
     await hooks.later(31)
     assert await hooks.statuses() == ["delivered", "delivered"]
-
-
-async def test_a_test_event_tells_what_came_back(hooks: Hooks) -> None:
-    await hooks.subscribe("sales_order.created", active=False)
-    shown = (await hooks.world.call("POST", "/api/v2/webhooks/1/test")).body
-    assert (shown["event"], shown["status"], shown["sequence"]) == ("webhook.test", "delivered", 1)
-    assert [(each["response_status"], each["response_body"]) for each in shown["attempts"]] == [(200, "ok")]
-    (got,) = hooks.received
-    assert json.loads(got.body) == {
-        "event": "webhook.test",
-        "timestamp": "2026-11-20T12:00:00.000Z",
-        "data": {"webhook_id": 1},
-    }
-    assert got.headers["x-webhook-id"] == shown["event_id"]
-    assert got.headers["x-webhook-event"] == "webhook.test"
-    assert got.headers["x-webhook-signature"]
-    assert [each["id"] for each in await hooks.log()] == [shown["id"]]
-    told = (await hooks.world.call("GET", "/api/v2/events")).body["data"]
-    assert "webhook.test" not in {event["event"] for event in told}
-
-
-async def test_a_test_that_fails_is_not_repeated(hooks: Hooks) -> None:
-    await hooks.subscribe("sales_order.created", path="/500")
-    shown = (await hooks.world.call("POST", "/api/v2/webhooks/1/test")).body
-    assert (shown["status"], shown["attempts"][0]["response_status"]) == ("exhausted", 500)
-    await hooks.later(100_000)
-    assert len(hooks.received) == 1
-
-
-async def test_a_test_says_why_it_could_not_be_sent(hooks: Hooks) -> None:
-    await hooks.subscribe("sales_order.created", url="https://nobody.invalid/")
-    shown = (await hooks.world.call("POST", "/api/v2/webhooks/1/test")).body
-    assert (shown["status"], shown["attempts"][0]["response_status"]) == ("exhausted", None)
-    assert "nobody.invalid" in shown["attempts"][0]["error"]
-
-
-async def test_a_test_takes_the_next_number(hooks: Hooks) -> None:
-    await hooks.subscribe("sales_order.created")
-    await hooks.shop.order()
-    await hooks.received_count(1)
-    await hooks.world.call("POST", "/api/v2/webhooks/1/test")
-    await hooks.shop.order()
-    await hooks.received_count(3)
-    assert [each.headers["x-webhook-sequence"] for each in hooks.received] == ["1", "2", "3"]
-
-
-async def test_a_test_with_a_key_is_sent_once_even_from_two_at_a_time(hooks: Hooks) -> None:
-    hooks.receiver.script = [answer(delay=0.2)]
-    await hooks.subscribe("sales_order.created")
-    path, headers = "/api/v2/webhooks/1/test", {"Idempotency-Key": "k"}
-    both = await asyncio.gather(*(hooks.world.send("POST", path, headers=headers) for _ in range(2)))
-    assert len({each.raw for each in both}) == 1
-    assert sorted(each.headers.get("Idempotent-Replayed", "") for each in both) == ["", "true"]
-    assert len(hooks.received) == 1
-
-
-async def test_a_test_that_was_cut_off_is_sent_by_and_by(hooks: Hooks) -> None:
-    """The process ended between the row and the answer."""
-    await hooks.subscribe("sales_order.created")
-    await (await hooks.world.database()).write(lambda tx: queue_test(tx, 1))
-    await hooks.later(59)
-    assert hooks.received == []
-    await hooks.later(2)
-    assert len(hooks.received) == 1
-    assert await hooks.statuses() == ["delivered"]
 
 
 async def test_the_log_is_kept_for_30_days_and_what_is_open_for_as_long_as_it_is(hooks: Hooks) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -37,21 +37,21 @@ def _filters(query: type[BaseModel], model: type[BaseModel]) -> Sequence[FormFie
     return [found for name in names if (found := _filter(model, name, schemas[name]))]
 
 
-def _filter(model: type[BaseModel], name: str, schema: Mapping[str, object]) -> FormField | None:
+def _filter(model: type[BaseModel], name: str, schema: Mapping[str, Any]) -> FormField | None:
     if name in REFERRED:
         return FormField(REFERRING[name].name, declared_name(name), "code")
     if name in NO_FORM_FOR or name.endswith("_id"):
         return None
     text = NAMES.get(name) or declared_name(name)
     shown = fields_of(model).get(name)
-    choices = tuple(schema.get("enum", ())) or (shown.choices if shown else ())  # type: ignore[arg-type]
+    choices = tuple(schema.get("enum", ())) or (shown.choices if shown else ())
     if choices:
         return FormField(name, text, "choice", choices=choices)
     if schema.get("type") == "boolean":
         return FormField(name, text, "flag")
     if schema.get("format") == "date-time":
         return FormField(name, text, "moment")
-    return FormField(name, text, "text", most=schema.get("maxLength"))  # type: ignore[arg-type]
+    return FormField(name, text, "text", most=schema.get("maxLength"))
 
 
 async def read(
