@@ -108,6 +108,22 @@ async def add(files: CompanyFiles, company_id: int, code: str) -> None:
     )
 
 
+async def test_its_own_log_that_lending_writes_back_is_no_write_of_others(world: World) -> None:
+    """The last connection that is closed writes the log into the file. Nobody has it open then who was told."""
+    files = files_alone(world)
+    await (await world.database()).close()
+    file = files.file(world.company)
+    async with files.visiting(world.company):
+        await add(files, world.company, "A")
+        await file.lend()
+    files.notice_moved()
+    assert codes_in(files.path(world.company)) == ["A"]
+    await file.take_back()
+    await add(files, world.company, "B")
+    assert file.failure is None
+    await files.close()
+
+
 def codes_in(path: Path) -> list[str]:
     with closing(connect(path)) as connection:
         return [code for (code,) in connection.execute("SELECT code FROM clients ORDER BY code")]

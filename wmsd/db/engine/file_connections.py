@@ -315,6 +315,7 @@ class FileConnections:
             try:
                 await self._inline_reader.close()
                 await self._close_queues()
+                self.standing.forget_content()
                 self._is_shared = self._is_to_be_shared
             finally:
                 self._inline_reader.is_paused = False

@@ -93,8 +93,15 @@ class Standing:
             self._note_content(self._content is not None)
             self._is_changing = False
 
+    def forget_content(self) -> None:
+        """Call it after the last connection was closed: closing writes the log into the file, and others may write
+        it from then on.
+        """
+        self._content = None
+
     def leave(self) -> None:
         """Notes the state of the file; call it after the last connection was closed."""
+        self.forget_content()
         self._left = state_of(self._file_name)
 
     @property
