@@ -13,9 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from wmsd.base.machine.descriptors import short_path
+from wmsd.base.machine.json_file import StoredModel
 from wmsd.data_folder.litestream_configuration import SOCKET
 from wmsd.db.engine.failures import StorageError
 
@@ -26,17 +27,13 @@ LET_GO_SECONDS: Final = 3
 RESTORE_SECONDS: Final = 3600.0
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
-
-class ReplicatedFile(Part):
+class ReplicatedFile(StoredModel):
     path: Path
     status: str
     last_sync_at: datetime | None = None
 
 
-class Listed(Part):
+class Listed(StoredModel):
     databases: list[ReplicatedFile]
 
 

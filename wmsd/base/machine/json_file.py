@@ -17,12 +17,20 @@ class StoredModel(BaseModel):
 Stored = TypeVar("Stored", bound=BaseModel)
 
 
-def read_json_file(file: Path, otherwise: Stored) -> Stored:
-    """What the file holds; `otherwise` where it is not there, or cannot be read."""
+def find_in_json_file(file: Path, model: type[Stored], most: int = -1) -> Stored | None:
+    """What the file holds; None where it is not there, or cannot be read. `most`: the bytes that are read, for a
+    larger file is none of ours.
+    """
     try:
-        return type(otherwise).model_validate_json(file.read_bytes())
+        with file.open("rb") as opened:
+            return model.model_validate_json(opened.read(most))
     except (OSError, ValidationError):
-        return otherwise
+        return None
+
+
+def read_json_file(file: Path, otherwise: Stored, most: int = -1) -> Stored:
+    """As `find_in_json_file`, with `otherwise` in the place of None."""
+    return find_in_json_file(file, type(otherwise), most) or otherwise
 
 
 def write_json_file(file: Path, kept: BaseModel) -> None:

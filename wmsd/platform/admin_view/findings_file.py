@@ -4,9 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from wmsd.base.machine.json_file import write_json_file
+from wmsd.base.machine.json_file import StoredModel, find_in_json_file, write_json_file
 from wmsd.contract.findings import Severity
 from wmsd.maintenance.file_checks.sentences import Finding, Kind, findings_of_file
 
@@ -21,18 +19,14 @@ LONGEST: Final = 500
 """Characters of a sentence: a file that is damaged may say anything."""
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
-
-class KeptFinding(Part):
+class KeptFinding(StoredModel):
     file: str
     """The code of the company, or platform.db."""
     kind: Kind
     sentence: str
 
 
-class KeptDiagnosis(Part):
+class KeptDiagnosis(StoredModel):
     """A finding about the installation. `check` is the name of its kind."""
 
     check: str
@@ -42,11 +36,11 @@ class KeptDiagnosis(Part):
     is_mended_by_fix: bool = False
 
 
-class Diagnosed(Part):
+class Diagnosed(StoredModel):
     installation: list[KeptDiagnosis]
 
 
-class Examined(Part):
+class Examined(StoredModel):
     """What was found in one file. `more` were found than are told."""
 
     findings: list[KeptFinding] = []
@@ -54,7 +48,7 @@ class Examined(Part):
     rows: int = 0
 
 
-class Examination(Part):
+class Examination(StoredModel):
     """`ended_at` is None where it was broken off, for the reason in `error`."""
 
     began_at: str
@@ -125,10 +119,7 @@ def _cut(text: str) -> str:
 
 def read_examination(data: Path) -> Examination | None:
     """None when there is none that can be read."""
-    try:
-        return Examination.model_validate_json((data / FILE).read_bytes())
-    except (OSError, ValidationError):
-        return None
+    return find_in_json_file(data / FILE, Examination)
 
 
 def write_examination(data: Path, kept: Examination) -> None:

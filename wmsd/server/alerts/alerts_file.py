@@ -5,23 +5,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from wmsd.base import timestamps
-from wmsd.base.machine.json_file import write_json_file
+from wmsd.base.machine.json_file import StoredModel, read_json_file, write_json_file
 
 FILE: Final = "alerts.json"
 MOST_READ: Final = 4 * 1024 * 1024
-"""Bytes of a file that is read. A larger one is none of ours."""
 ChannelName = Literal["url", "command", "mail"]
 Event = Literal["alert.begun", "alert.over", "alert.test"]
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
-
-class Alert(Part):
+class Alert(StoredModel):
     """`subject`: which of its kind, such as `7`, a company's id."""
 
     kind: str
@@ -36,7 +29,7 @@ class OpenAlert(Alert):
     gone_at: str | None = None
 
 
-class Rise(Part):
+class Rise(StoredModel):
     """How many deliveries of a company were given up, and when the number has grown last."""
 
     count: int
@@ -52,7 +45,7 @@ class Notice(Alert):
     at: str
 
 
-class Waiting(Part):
+class Waiting(StoredModel):
     """A notice that one way has not taken yet."""
 
     notice: Notice
@@ -60,7 +53,7 @@ class Waiting(Part):
     next_at: str | None = None
 
 
-class Failure(Part):
+class Failure(StoredModel):
     """Of a way: what its last attempt came to, and since when it fails."""
 
     since: str
@@ -68,7 +61,7 @@ class Failure(Part):
     error: str
 
 
-class Kept(Part):
+class Kept(StoredModel):
     open: list[OpenAlert] = []
     rises: dict[int, Rise] = {}
     waiting: dict[ChannelName, list[Waiting]] = {}
@@ -96,11 +89,7 @@ class Kept(Part):
 
 def read_alerts(data: Path) -> Kept:
     """Nothing is remembered where the file is not there, or cannot be read."""
-    try:
-        with (data / FILE).open("rb") as file:
-            return Kept.model_validate_json(file.read(MOST_READ))
-    except (OSError, ValidationError):
-        return Kept()
+    return read_json_file(data / FILE, Kept(), MOST_READ)
 
 
 def as_of(data: Path) -> str:

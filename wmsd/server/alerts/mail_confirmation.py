@@ -7,15 +7,12 @@ import hashlib
 import hmac
 import json
 import secrets
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from wmsd.base import timestamps
-from wmsd.base.machine.json_file import write_json_file
+from wmsd.base.machine.json_file import StoredModel, read_json_file, write_json_file
 from wmsd.settings.sections.alerts import Alerts
 
 FILE: Final = "alerts-mail.json"
@@ -27,9 +24,7 @@ UNCONFIRMED: Final = (
 WayState = Literal["off", "untried", "sent", "confirmed"]
 
 
-class Trial(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
+class Trial(StoredModel):
     way: str
     """Of which settings it is."""
     code: str | None = None
@@ -88,11 +83,9 @@ def _trial(data: Path, settings: Alerts) -> Trial:
         *(settings.mail_tls, settings.mail_user),
     )
     way = hashlib.sha256(json.dumps(named).encode()).hexdigest()
-    with suppress(OSError, ValidationError), (data / FILE).open("rb") as file:
-        known = Trial.model_validate_json(file.read(MOST_READ))
-        if known.way == way:
-            return known
-    return Trial(way=way)
+    none = Trial(way=way)
+    known = read_json_file(data / FILE, none, MOST_READ)
+    return known if known.way == way else none
 
 
 def _hash(way: str, code: str) -> str:
