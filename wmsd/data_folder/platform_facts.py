@@ -1,7 +1,6 @@
 """What platform.db says of the installation, for a command that stands beside its server, or alone."""
 
 from collections.abc import Callable
-from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -9,7 +8,7 @@ from wmsd.data_folder import clock_verdict
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Session, Verb, ask_server
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import hold_state
+from wmsd.db.engine.held_states import read_state
 from wmsd.db.engine.sqlite import QUICK_CHECK, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.companies import store as companies
@@ -72,8 +71,7 @@ def damage_of(folder: DataFolder) -> str | None:
     if not folder.platform_file.exists():
         return None
     try:
-        with closing(hold_state(folder.platform_file)) as state:
-            found = str(state.read(lambda tx: tx.value(QUICK_CHECK)))
+        found = read_state(folder.platform_file, lambda tx: tx.text(QUICK_CHECK))
     except (StorageError, sqlite3.Error) as error:
         found = str(error)
     return None if found == "ok" else " ".join(found.split())
@@ -84,7 +82,6 @@ def read_platform(folder: DataFolder, action: Callable[[Transaction], Result]) -
     if not folder.platform_file.exists():
         return None
     try:
-        with closing(hold_state(folder.platform_file)) as state:
-            return state.read(action)
+        return read_state(folder.platform_file, action)
     except (StorageError, sqlite3.Error):
         return None

@@ -116,6 +116,12 @@ def hold_state(path: Path, *, alone: bool = False) -> HeldState:
         raise
 
 
+def read_state(path: Path, action: Callable[[Transaction], Result]) -> Result:
+    """What the action reads of the state after the last commit. Raises as `hold_state` does."""
+    with closing(hold_state(path)) as state:
+        return state.read(action)
+
+
 def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
     """Begins to read, and says how many bytes of the log are read with the file.
 

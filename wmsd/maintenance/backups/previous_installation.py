@@ -3,15 +3,12 @@ archive.
 """
 
 from collections import defaultdict
-from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.data_folder.folder import DataFolder
-from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import hold_state
+from wmsd.data_folder.platform_facts import read_platform
 from wmsd.db.engine.high_water_mark import HighWaterMark
-from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.archive import readable_manifests
 from wmsd.maintenance.backups.manifest import Manifest
 from wmsd.maintenance.backups.platform_copy import KeyRows, read_keys
@@ -35,21 +32,16 @@ class Installed(NamedTuple):
 
 def installation_before(data: DataFolder) -> Installed | None:
     """Raises nothing: a file that cannot be read says nothing."""
-    if not data.platform_file.exists():
-        return None
-    try:
-        with closing(hold_state(data.platform_file)) as state:
-            return state.read(
-                lambda tx: Installed(
-                    companies.installation(tx),
-                    companies.codes(tx),
-                    read_keys(tx),
-                    companies.marks(tx),
-                    recovery_phrases.every(tx)[::-1],
-                )
-            )
-    except (StorageError, sqlite3.Error):
-        return None
+    return read_platform(
+        data,
+        lambda tx: Installed(
+            companies.installation(tx),
+            companies.codes(tx),
+            read_keys(tx),
+            companies.marks(tx),
+            recovery_phrases.every(tx)[::-1],
+        ),
+    )
 
 
 def later_marks(archive: Path, manifest: Manifest) -> dict[int | None, list[HighWaterMark]]:

@@ -5,7 +5,6 @@ platform.db go on after those that the lost one may have given. The files of com
 those that the lost platform.db knew, so their history goes on without a cut.
 """
 
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,11 +13,9 @@ from wmsd.contract.context import Actor
 from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out
 from wmsd.data_folder.file_swap import swap
 from wmsd.data_folder.names import PLATFORM_FILE
-from wmsd.data_folder.platform_facts import damage_of
+from wmsd.data_folder.platform_facts import damage_of, read_platform
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import hold_state
-from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.manifest import BackedUpFile
 from wmsd.maintenance.backups.restore import Restore
 from wmsd.maintenance.company_moves import deletion_store
@@ -89,9 +86,10 @@ class PlatformRestore(Restore):
     def _lost(self) -> Lost:
         marks = {} if self._known is None else self._known.marks
         is_whole = self._known is not None and damage_of(self._data) is None
-        try:
-            with closing(hold_state(self._data.platform_file)) as state:
-                found = {each.id: each for each in state.read(companies.every_company)}
-                return Lost(found, state.read(deletion_store.ended), marks, is_whole)
-        except (StorageError, sqlite3.Error, OSError):
-            return Lost({}, (), marks, is_whole=False)
+        found = read_platform(
+            self._data,
+            lambda tx: Lost(
+                {each.id: each for each in companies.every_company(tx)}, deletion_store.ended(tx), marks, is_whole
+            ),
+        )
+        return found or Lost({}, (), marks, is_whole=False)

@@ -24,7 +24,7 @@ from wmsd.data_folder.new_epoch import begin_epoch
 from wmsd.data_folder.numbers import NOTHING_KNOWN
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner, check_owner
-from wmsd.db.engine.held_states import hold_state
+from wmsd.db.engine.held_states import read_state
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.migrations import COMPANY, PLATFORM, check_schema
@@ -112,10 +112,9 @@ class Replica:
         """Whose files there must be, and how far they had come a minute before, at the most."""
         try:
             leap_ids(platform)
-            with closing(hold_state(platform)) as state:
-                installation, codes, marks = state.read(
-                    lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
-                )
+            installation, codes, marks = read_state(
+                platform, lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
+            )
         except sqlite3.Error as error:
             raise StorageError(f"The platform.db of the replica cannot be used: {error}.") from error
         return [Owner(installation, company_id, code) for company_id, code in codes.items()], marks

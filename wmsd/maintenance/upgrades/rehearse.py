@@ -15,7 +15,7 @@ from wmsd.data_folder.disk_room import check_room
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import hold_state
+from wmsd.db.engine.held_states import read_state
 from wmsd.db.files.integrity import UNREADABLE
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.file_figures import Figures, read_figures
@@ -99,8 +99,7 @@ def _try(
         began = time.monotonic()
         migrations.migrate(target, kind)
         took = time.monotonic() - began
-    with closing(hold_state(target)) as state:
-        figures = state.read(read_figures)
+    figures = read_state(target, read_figures)
     problems += [f"{name}: {finding}" for finding in examination_sentences(manifest, file, target)]
     return took, figures
 
