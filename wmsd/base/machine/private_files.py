@@ -2,7 +2,8 @@
 
 import os
 import pwd
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -31,12 +32,19 @@ def new_private(path: Path) -> IO[bytes]:
     return os.fdopen(file, "wb")
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Writes a new file of the folder's owner, to the disk. Raises OSError, such as FileExistsError."""
+@contextmanager
+def new_durable(path: Path) -> Iterator[IO[bytes]]:
+    """As `new_private`, for a file that is on the disk once it is written."""
     with new_private(path) as file:
-        file.write(content)
+        yield file
         file.flush()
         os.fsync(file.fileno())
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Writes a new file of the folder's owner, to the disk. Raises OSError, such as FileExistsError."""
+    with new_durable(path) as file:
+        file.write(content)
 
 
 def replace_private(path: Path, content: bytes) -> None:

@@ -18,7 +18,7 @@ from typing import IO, Any, Final, Literal, NamedTuple
 
 from isal import igzip, igzip_threaded, isal_zlib
 
-from wmsd.base.machine.private_files import new_private
+from wmsd.base.machine.private_files import new_durable
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.file_swap import sync
 from wmsd.db.engine.failures import StorageError
@@ -109,10 +109,8 @@ def new_archive(path: Path, moment: datetime) -> Iterator[ArchiveWriter]:
     unfinished = path.with_name(f"{UNFINISHED}{path.name}")
     unfinished.unlink(missing_ok=True)
     try:
-        with new_private(unfinished) as file:
+        with new_durable(unfinished) as file:
             yield ArchiveWriter(file, moment)
-            file.flush()
-            os.fsync(file.fileno())
         unfinished.rename(path)
         sync(path.parent)
     finally:

@@ -1,16 +1,15 @@
 """Takes files out of an archive, and holds them against the manifest."""
 
 import hashlib
-import os
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from wmsd.base.machine.private_files import new_private
+from wmsd.base.machine.private_files import new_durable
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import hold_state
+from wmsd.db.engine.held_states import read_state
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.migrations import MAGIC
 from wmsd.maintenance.backups.archive import opened_entry
@@ -32,7 +31,7 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
     """
     digest = hashlib.sha256()
     try:
-        with opened_entry(archive, file.at) as entry, new_private(target) as out:
+        with opened_entry(archive, file.at) as entry, new_durable(target) as out:
             if (entry.name, entry.size) != (file.path, file.bytes):
                 raise StorageError(
                     f"{archive} is damaged: it has {entry.name!r} of {entry.size} bytes where {file.path} of "
@@ -43,8 +42,6 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
                     raise StorageError(f"{archive} is damaged: {file.path} in it is no file of SQLite.")
                 digest.update(piece)
                 out.write(piece)
-            out.flush()
-            os.fsync(out.fileno())
         if digest.hexdigest() != file.sha256:
             raise StorageError(f"{archive} is damaged: {file.path} does not have the sum that its manifest says.")
         with suppress(sqlite3.Error):  # it is damaged: whatever is done with it next says how
@@ -71,8 +68,7 @@ def unpacked_differences(file: BackedUpFile, unpacked: Path) -> list[str]:
     """How the unpacked file differs from what was counted when it was backed up. It is not migrated for that.
     Raises sqlite3.Error and StorageError.
     """
-    with closing(hold_state(unpacked)) as state:
-        return figure_differences(file.figures, state.read(read_figures))
+    return figure_differences(file.figures, read_state(unpacked, read_figures))
 
 
 def secrets_of(archive: Path, manifest: Manifest, name: str, given: str) -> Any:

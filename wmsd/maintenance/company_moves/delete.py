@@ -6,7 +6,6 @@ was cut off.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from wmsd.base import timestamps
-from wmsd.base.machine.private_files import new_private, new_private_folder
+from wmsd.base.machine.private_files import new_private_folder, write_private
 from wmsd.contract.context import Company
 from wmsd.data_folder.file_swap import Rename, swap, sync, with_sides
 from wmsd.data_folder.folder import DataFolder
@@ -133,10 +132,7 @@ class Deletion:
     def put_aside(self, folder: Path, rows: bytes, renames: list[Rename]) -> None:
         """Moves the file, with what stands beside it, to a new folder. Raises StorageError and OSError."""
         new_private_folder(folder)
-        with new_private(folder / ROWS) as file:
-            file.write(rows)
-            file.flush()
-            os.fsync(file.fileno())
+        write_private(folder / ROWS, rows)
         sync(folder)
         swap(self._data.path, renames)
 

@@ -1,14 +1,13 @@
 """The files as they were before a version migrated them: `before-<version>` in the data folder."""
 
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from wmsd import __version__
-from wmsd.base.machine.private_files import new_private, new_private_folder
+from wmsd.base.machine.private_files import new_durable, new_private_folder
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.data_folder.disk_room import check_room
 from wmsd.data_folder.file_swap import Rename, replaced_folder, swap, sync, with_sides
@@ -90,9 +89,7 @@ class KeptCopies:
 
 
 def _copy(path: Path, target: Path) -> None:
-    with closing(StateBytes(path)) as content, closing(hold_state(path)) as state, new_private(target) as file:
+    with closing(StateBytes(path)) as content, closing(hold_state(path)) as state, new_durable(target) as file:
         content.begin(state.extent)
         for piece in content:
             file.write(piece)
-        file.flush()
-        os.fsync(file.fileno())
