@@ -6,11 +6,14 @@ with a second name is left alone.
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from wmsd.base.machine.descriptors import open_descriptor
 from wmsd.base.machine.regular_files import reason_of
+from wmsd.base.machine.scratch_folders import AS_IT_IS
 from wmsd.contract.findings import Finding
 from wmsd.data_folder import file_swap
 from wmsd.db.engine.failures import StorageError
@@ -30,23 +33,17 @@ class Mend(NamedTuple):
 
 def close_to_others(path: Path) -> None:
     """Nobody executes a file of data, not even its owner. Raises OSError."""
-    opened = _opened(path, may_be_folder=True)
-    try:
+    with _opened(path) as opened:
         mode = os.fstat(opened).st_mode
         kept = ~FOR_OTHERS if stat.S_ISDIR(mode) else ~(FOR_OTHERS | stat.S_IXUSR)
         os.fchmod(opened, stat.S_IMODE(mode) & kept)
-    finally:
-        os.close(opened)
 
 
 def give_to_owner(path: Path) -> None:
     """Gives it to the owner of its folder. Raises OSError."""
     owner = path.parent.stat()
-    opened = _opened(path, may_be_folder=True)
-    try:
+    with _opened(path) as opened:
         os.fchown(opened, owner.st_uid, owner.st_gid)
-    finally:
-        os.close(opened)
 
 
 def finish_restore(journal: Path) -> None:
@@ -82,11 +79,11 @@ def mend(finding: Finding) -> str | None:
     return None
 
 
-def _opened(path: Path, may_be_folder: bool = False) -> int:
-    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    status = os.fstat(opened)
-    is_plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
-    if not is_plain and not (may_be_folder and stat.S_ISDIR(status.st_mode)):
-        os.close(opened)
-        raise OSError(REFUSED)
-    return opened
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    with open_descriptor(path, AS_IT_IS) as opened:
+        status = os.fstat(opened)
+        is_plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+        if not is_plain and not stat.S_ISDIR(status.st_mode):
+            raise OSError(REFUSED)
+        yield opened
