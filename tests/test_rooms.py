@@ -66,7 +66,6 @@ WRITES_ELSEWHERE: Final = {
     "events/webhooks/retention.py": "deletes what is old",
     "imports/similar_codes.py": "tables of an import, gone with it",
     "maintenance/backups/platform_copy.py": "empties what a copy must not have",
-    "maintenance/platform_restore/platform_numbers.py": "ids that leap",
     "server/missing_credentials.py": "entries of the day after, from the companies' files",
     "tenants/accounts/second_factors.py": "the recovery codes of a second factor",
     "tenants/accounts/user_rights.py": "writes the reach of before to sessions and tokens",

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.data_folder.numbers import SEQUENCES, open_numbers
 from wmsd.db.engine.sqlite import sole_transaction, sqlite3
+from wmsd.db.engine.transaction import Transaction
 
 RAISE_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
 ADD_SEQUENCE: Final = """
@@ -18,6 +19,7 @@ ADD_SEQUENCE: Final = """
     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
         AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name)
 """
+"""Where no id was given yet, the row is still missing."""
 LEAP: Final = 10_000
 """How far the numbers of platform.db leap where those that were given are not known."""
 NUMBERED: Final = """
@@ -69,6 +71,12 @@ class ShutOut(NamedTuple):
     """Whether the replaced file could be read to its end. Otherwise it may have shut out others too."""
 
 
+def raise_to(of: sqlite3.Connection | Transaction, table: str, value: int) -> None:
+    """The next id of the table is greater than this. Raises sqlite3.Error."""
+    for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
+        of.execute(statement, {"name": table, "value": value})
+
+
 def leap_ids(platform: Path) -> None:
     """Lets the ids of a restored platform.db go on well after those that were given and are not known. Raises
     sqlite3.Error.
@@ -76,9 +84,7 @@ def leap_ids(platform: Path) -> None:
     with sole_transaction(platform) as connection:
         given: dict[str, int] = dict(connection.execute(SEQUENCES))
         for (name,) in connection.execute(NUMBERED).fetchall():
-            value = {"name": name, "value": given.get(name, 0) + LEAP}
-            for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
-                connection.execute(statement, value)
+            raise_to(connection, name, given.get(name, 0) + LEAP)
 
 
 def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
@@ -92,8 +98,7 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
         closing(open_numbers(replaced)) as old,
     ):
         for name, seq in old.execute(SEQUENCES):
-            for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
-                connection.execute(statement, {"name": name, "value": seq})
+            raise_to(connection, name, seq)
         for what, (who, shut_out) in SHUT_OUT.items():
             rows: list[Any] = old.execute(who).fetchall()
             changed = sum(connection.execute(shut_out, row).rowcount for row in rows)

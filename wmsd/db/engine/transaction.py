@@ -183,10 +183,10 @@ class Transaction:
             run(gathered)
 
 
-def lone_transaction(connection: sqlite3.Connection) -> Transaction:
+def lone_transaction(connection: sqlite3.Connection, who: Actor = PROGRAM) -> Transaction:
     """A transaction of a file that this command alone uses, by the clock of the machine."""
     clock = OrderedClock(SystemClock())
-    return Transaction(connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {})
+    return Transaction(connection, clock.now(), clock.ordering(), RandomIds(), who, {})
 
 
 @contextmanager

@@ -1,21 +1,19 @@
 """Brings a restored platform.db and the companies' files that stayed in the data folder together."""
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wmsd.base.clock import OrderedClock, SystemClock
-from wmsd.base.ids import RandomIds
 from wmsd.contract.context import Actor, Company
+from wmsd.data_folder.continue_numbers import raise_to
 from wmsd.data_folder.folder import DataFolder
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.sqlite import sole_transaction
-from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.transaction import Transaction, lone_transaction
 from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.platform_restore.company_traces import company_in, highest_id, was_deleted
-from wmsd.maintenance.platform_restore.platform_numbers import leap_platform_ids, leap_size, raise_to
+from wmsd.maintenance.platform_restore.platform_numbers import leap_platform_ids, leap_size
 from wmsd.tenants.companies import store
 
 ADOPT: Final = """
@@ -71,7 +69,8 @@ class Settling:
 
     def settle(self, platform: Path) -> Settled:
         """Changes the restored file, which nobody has open. Raises sqlite3.Error."""
-        with _opened(platform, self._who) as tx:
+        with sole_transaction(platform) as connection:
+            tx = lone_transaction(connection, self._who)
             known = store.codes(tx)
             there = {path: int(path.stem) for path in self._files()}
             gone = {*self._lost.ended, *deletion_store.ended(tx)}
@@ -153,10 +152,3 @@ def _end(tx: Transaction, company: Company) -> None:
     tx.execute(deletion_store.GIVE_UP, (company.id,))
     tx.execute(deletion_store.BEGIN, (company.id, company.code, tx.timestamp))
     deletion_store.end(tx, company)
-
-
-@contextmanager
-def _opened(platform: Path, who: Actor) -> Iterator[Transaction]:
-    clock = OrderedClock(SystemClock())
-    with sole_transaction(platform) as connection:
-        yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), who, {})

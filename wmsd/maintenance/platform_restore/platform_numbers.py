@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+from wmsd.data_folder.continue_numbers import raise_to
 from wmsd.db.engine.transaction import Transaction
 
 LEAST_LEAP: Final = 10_000
@@ -20,11 +21,6 @@ BUSIEST: Final = """
     )
 """
 LAST: Final = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)"
-RAISE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
-ADD: Final = """
-    INSERT INTO sqlite_sequence (name, seq)
-    SELECT :name, :value WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
-"""
 
 
 def leap_size(tx: Transaction, age: timedelta) -> int:
@@ -41,12 +37,6 @@ def leap_platform_ids(tx: Transaction, by: int) -> None:
     """Every table with ids that are never given twice goes on after a gap."""
     for table in _tables(tx):
         raise_to(tx, table, tx.value(LAST, (table,)) + by)
-
-
-def raise_to(tx: Transaction, table: str, value: int) -> None:
-    """The next id of the table is greater than this."""
-    for statement in (RAISE, ADD):
-        tx.execute(statement, {"name": table, "value": value})
 
 
 def _tables(tx: Transaction) -> list[str]:

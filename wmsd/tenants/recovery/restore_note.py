@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wmsd.base import timestamps
-from wmsd.db.engine.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
+from wmsd.db.engine.sqlite import connect, connect_as_it_is, log_bytes, sole_transaction, sqlite3
 from wmsd.db.migrations import PLATFORM, migrate
 
 BEGIN: Final = "INSERT INTO recoveries (began_at, access_unknown_after) VALUES (?, ?)"
@@ -77,12 +77,9 @@ def _begin(
     restored: Path, unknown_after: str | None, recoveries: Iterable[Any] = (), entries: Iterable[Any] = ()
 ) -> None:
     migrate(restored, PLATFORM)  # a backup of an older version has no such tables yet
-    with closing(connect(restored)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with sole_transaction(restored) as connection:
         _take_over(connection, recoveries, entries)
         connection.execute(BEGIN, (_now(), unknown_after))
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
