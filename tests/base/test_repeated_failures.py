@@ -44,6 +44,17 @@ def test_once_and_after_an_hour_and_when_it_is_over(scene: Scene) -> None:
     ]
 
 
+def test_what_is_tried_fails_or_succeeds(scene: Scene) -> None:
+    for error in (FULL, None):
+        with scene.complaints.trying("it", OSError):
+            if error is not None:
+                raise error
+    assert scene.lines == ["it: the disk is full", "well again after 1 failure: it"]
+    with pytest.raises(KeyError), scene.complaints.trying("it", OSError):
+        raise KeyError
+    assert len(scene.lines) == 2
+
+
 def test_what_comes_and_goes_does_not_fill_the_log(scene: Scene) -> None:
     for _ in range(100):
         scene.complaints.failed("it", FULL)

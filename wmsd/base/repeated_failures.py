@@ -3,7 +3,8 @@
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Final
 
@@ -81,6 +82,16 @@ class RepeatedFailures:
         if failing.is_told:
             self._log.info("well again after %s: %s", count_of(failing.count, "failure"), what)
         failing.count, failing.is_told = 0, False
+
+    @contextmanager
+    def trying(self, what: str, *errors: type[Exception]) -> Iterator[None]:
+        """An error of these types is a failure, and is raised no further; none is a success."""
+        try:
+            yield
+        except errors as error:
+            self.failed(what, error)
+        else:
+            self.over(what)
 
     def _tell(self, what: str, error: BaseException, count: int, request_id: str | None) -> None:
         trace = None if isinstance(error, self._foreseen) or is_shortage(error) else error

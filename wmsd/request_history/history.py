@@ -146,14 +146,10 @@ class RequestHistory:
 
     def _write(self, groups: dict[int, list[bytes]], first: dict[int, int]) -> None:
         """On a disk without room, requests are lost before anything else is."""
-        try:
+        with self._told.trying(NOT_IN_FILES, OSError, StorageError):
             check_room(self._folder.parent, 0)
             for company_id, lines in groups.items():
                 self._segments.append(company_id, first[company_id], b"".join(lines))
-        except (OSError, StorageError) as error:
-            self._told.failed(NOT_IN_FILES, error)
-        else:
-            self._told.over(NOT_IN_FILES)
 
     def forget_old(self) -> None:
         """Deletes what is older than the settings say; everything when nothing is to be kept. Raises OSError."""

@@ -157,12 +157,8 @@ class Jobs:
 
     async def _run(self, name: str, job: Job) -> None:
         what = f"the job {name} failed; it runs again at its next time"
-        try:
-            with self.log.run(name):
-                await job()
-            self._complaints.over(what)
-        except Exception as error:
-            self._complaints.failed(what, error)
+        with self._complaints.trying(what, Exception), self.log.run(name):
+            await job()
 
     async def _notice_changes(self) -> None:
         self.last_tick = self._clock.monotonic()

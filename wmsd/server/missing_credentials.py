@@ -91,11 +91,8 @@ class LostCredentials:
 
     async def _try_to_look(self, company: Company) -> None:
         what = f"the credentials of the webhooks of {company.code} cannot be looked at yet"
-        try:
+        with self._complaints.trying(what, Problem, *STORAGE_FAILURES):
             await self._installation.files.visit(company.id, partial(self._look, company))
-            self._complaints.over(what)
-        except (Problem, *STORAGE_FAILURES) as error:
-            self._complaints.failed(what, error)
 
     async def _look(self, company: Company, database: Database) -> None:
         await database.write(missing_credentials.note_missing_credentials)

@@ -137,11 +137,8 @@ class CompanyFiles:
             self._told.failed(what, error)
         self.unprepared = len(left)
         for company_id in left:
-            try:
+            with self._told.trying(what, Exception):
                 await self.file(company_id).can_be_used()
-                self._told.over(what)
-            except Exception as error:
-                self._told.failed(what, error)
             self.unprepared -= 1
 
     def start_threads(self) -> None:

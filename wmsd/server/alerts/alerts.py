@@ -148,13 +148,9 @@ class Alerts:
             kept = self._kept = self.kept.only_of(self.ways)
             if kept == self._written:
                 return
-            try:
+            with self._told.trying(UNWRITTEN, OSError):
                 await asyncio.to_thread(write_alerts, self._data, kept)
-            except OSError as error:
-                self._told.failed(UNWRITTEN, error)
-            else:
                 self._written = kept
-                self._told.over(UNWRITTEN)
 
     async def stop(self) -> None:
         """What was not taken yet goes out after the next start."""
