@@ -31,7 +31,7 @@ CHANGES: Final = "SELECT details FROM audit WHERE action = ? AND details IS NOT 
 
 async def audit_settings(platform: Database, settings: Settings, vault: Vault) -> None:
     """A server starts also when this cannot be written."""
-    defaults, now = _defaults(vault), _in_force(settings, vault)
+    defaults, now = _in_force(Settings(), vault), _in_force(settings, vault)
     try:
         before = await platform.read_long(lambda tx: _before(tx, defaults))
         if changed := companies.field_differences(before, now):
@@ -51,14 +51,6 @@ def _in_force(settings: Settings, vault: Vault) -> dict[str, str]:
     dumped = settings.model_dump()
     return {
         f"{section}.{key}": _shown(field, dumped[section][key], getattr(getattr(settings, section), key), vault)
-        for section, model in sections().items()
-        for key, field in model.model_fields.items()
-    }
-
-
-def _defaults(vault: Vault) -> dict[str, str]:
-    return {
-        f"{section}.{key}": _shown(field, field.default, field.default, vault)
         for section, model in sections().items()
         for key, field in model.model_fields.items()
     }
