@@ -4,7 +4,6 @@ beside the server. Call it on a thread.
 
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from wmsd.base.machine.disk import MEBIBYTE, Level, disk_of
 from wmsd.base.machine.memory import resident_memory
 from wmsd.contract.context import Company
 from wmsd.data_folder import clock_watch
+from wmsd.db.engine.sqlite import file_bytes
 from wmsd.dispatch.freezes import freeze_sentence
 from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.last_runs import read_record
@@ -171,16 +171,10 @@ def figures(service: OversightService, companies: int) -> dict[str, Any]:
         "memory_bytes": resident_memory(),
         "companies": companies,
         "open_companies": len(installation.files.open),
-        "data_bytes": sum(map(_size, [folder.platform_file, *folder.companies.glob("*.db*")])),
+        "data_bytes": sum(map(file_bytes, [folder.platform_file, *folder.companies.glob("*.db*")])),
         "free_bytes": usage.free,
         "disk_bytes": usage.total,
     }
-
-
-def _size(path: Path) -> int:
-    with suppress(OSError):  # it may be gone
-        return path.stat().st_size
-    return 0
 
 
 async def last_examination(service: OversightService) -> Examination | None:
