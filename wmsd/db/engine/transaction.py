@@ -121,6 +121,11 @@ class Transaction:
         row: tuple[int | None, ...] | None = self._connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
+    def find_text(self, sql: str, parameters: Parameters = ()) -> str | None:
+        """As `value`, of a column of texts."""
+        row: tuple[str | None, ...] | None = self._connection.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
     def record(self, sql: str, parameters: Parameters = ()) -> dict[str, Any] | None:
         """The first row by column name."""
         cursor = self._connection.execute(sql, parameters)

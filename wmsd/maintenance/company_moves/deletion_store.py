@@ -61,7 +61,7 @@ class Left(NamedTuple):
 
 def find(tx: Transaction, code: str) -> Begun:
     """The company that is to be deleted. Raises Problem (404)."""
-    resumed: int | None = tx.value(UNDER_WAY, (code,))
+    resumed = tx.find_number(UNDER_WAY, (code,))
     known = store.every_company(tx)
     for company in known:
         if company.id == resumed or (resumed is None and company.code == code):

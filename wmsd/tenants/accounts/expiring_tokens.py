@@ -46,7 +46,7 @@ def count_ending_tokens(tx: Transaction, caller: Caller) -> dict[str, Any]:
     values = {"now": tx.timestamp, "until": moment_in(tx, SOON_DAYS), "most": MOST_COUNTED + 1}
     own = own_tokens(caller)
     sql = BY_END if not own else OF_ONE if own[WITHIN] == "[]" else BY_USER
-    found: int = tx.value(f"SELECT count(*) FROM ({sql} LIMIT :most)", values | own)
+    found = tx.number(f"SELECT count(*) FROM ({sql} LIMIT :most)", values | own)
     return {"days": SOON_DAYS, "number": min(found, MOST_COUNTED), "more": found > MOST_COUNTED}
 
 

@@ -54,7 +54,7 @@ def renew_codes(tx: Transaction, user_id: int) -> list[str]:
 
 
 def codes_left(tx: Transaction, user_id: int) -> int:
-    return int(tx.value(COUNT_CODES, (user_id,)))
+    return tx.number(COUNT_CODES, (user_id,))
 
 
 def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover: bool = True) -> bool:

@@ -165,7 +165,7 @@ def left_of(tx: Transaction, ids: Collection[int]) -> set[int]:
 
 def number(tx: Transaction) -> int:
     """How many there are; some may be over and not swept yet."""
-    return int(tx.value(NUMBER))
+    return tx.number(NUMBER)
 
 
 def end(tx: Transaction, session_id: int, user_id: int) -> bool:
@@ -184,7 +184,7 @@ def living(tx: Transaction, user_id: int, but: int | None = None) -> int:
     """How many sessions of a user, but for one, are not over."""
     made_after, seen_after = _oldest(tx, tx.service(Lifetimes))
     asked = {"user_id": user_id, "but": but, "made_after": made_after, "seen_after": seen_after}
-    return int(tx.value(LIVING, asked))
+    return tx.number(LIVING, asked)
 
 
 def end_old(tx: Transaction, lifetimes: Lifetimes) -> int:

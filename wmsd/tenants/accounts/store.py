@@ -31,8 +31,7 @@ def user_by_id(tx: Transaction, user_id: int) -> User | None:
 
 
 def language_of(tx: Transaction, user_id: int) -> str | None:
-    language: str | None = tx.value("SELECT language FROM user_languages WHERE user_id = ?", (user_id,))
-    return language
+    return tx.find_text("SELECT language FROM user_languages WHERE user_id = ?", (user_id,))
 
 
 def set_language(tx: Transaction, user_id: int, language: str | None) -> None:

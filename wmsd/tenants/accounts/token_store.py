@@ -81,7 +81,7 @@ def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
 
 
 def active_tokens_of(tx: Transaction, user_id: int) -> int:
-    return int(tx.value(ACTIVE_TOKENS, (user_id, tx.timestamp)))
+    return tx.number(ACTIVE_TOKENS, (user_id, tx.timestamp))
 
 
 def note_renewed(tx: Transaction, user_id: int, name: str) -> None:

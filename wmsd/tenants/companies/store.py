@@ -38,7 +38,7 @@ COUNT: Final = "SELECT count(*) FROM companies"
 
 
 def count(tx: Transaction) -> int:
-    return int(tx.value(COUNT))
+    return tx.number(COUNT)
 
 
 INSTALLATION: Final = "SELECT id FROM installation"

@@ -34,8 +34,7 @@ def add_signing_key(tx: Transaction, kid: str, secret: str) -> None:
 
 
 def secret(tx: Transaction, name: str) -> str | None:
-    found: str | None = tx.value(SECRET, (name,))
-    return found
+    return tx.find_text(SECRET, (name,))
 
 
 def set_secret(tx: Transaction, name: str, value: str) -> None:

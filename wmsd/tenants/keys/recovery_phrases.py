@@ -64,8 +64,7 @@ def checked(phrases: list[KnownPhrase]) -> KnownPhrase | None:
 
 def declined_at(tx: Transaction) -> str | None:
     """When somebody decided to go on without a phrase."""
-    found: str | None = tx.value(DECLINED_AT) if tx.value(HAS_TABLE) else None
-    return found
+    return tx.find_text(DECLINED_AT) if tx.value(HAS_TABLE) else None
 
 
 def add(tx: Transaction, recipient: str, replaces: str | None) -> None:

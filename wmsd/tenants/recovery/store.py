@@ -73,7 +73,7 @@ def is_unlisted(tx: Transaction) -> bool:
 
 def open_count(tx: Transaction) -> int:
     """How many entries are open. A restore whose entries are not made yet counts as one."""
-    return int(tx.value(COUNT))
+    return tx.number(COUNT)
 
 
 def open_entries(tx: Transaction) -> list[Entry]:
@@ -92,8 +92,7 @@ def entries(tx: Transaction, ids: Iterable[int]) -> dict[int, Entry]:
 
 def access_unknown_after(tx: Transaction) -> str | None:
     """The earliest moment after which nobody knows whom somebody shut out, as long as such entries are open."""
-    found: str | None = tx.value(UNKNOWN_AFTER, (dumps(ACCESS),))
-    return found
+    return tx.find_text(UNKNOWN_AFTER, (dumps(ACCESS),))
 
 
 def finish(tx: Transaction, ids: Iterable[int], how: How, by: str | None) -> int:

@@ -12,8 +12,7 @@ UNLINK: Final = "DELETE FROM sign_on_identities WHERE user_id = ?"
 
 def linked_user(tx: Transaction, issuer: str, subject: str) -> int | None:
     """The id of the user that the account is linked with."""
-    found: int | None = tx.value(LINKED, (issuer, subject))
-    return found
+    return tx.find_number(LINKED, (issuer, subject))
 
 
 def has_account(tx: Transaction, issuer: str, user_id: int) -> bool:
