@@ -8,7 +8,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, Literal
 
@@ -72,21 +72,23 @@ def mark_of(path: Path) -> HighWaterMark | None:
     return None
 
 
-@contextmanager
-def opened_without_writing(path: Path, kind: FileKind, owner: Owner | None = None) -> Iterator[Transaction]:
+def opened_without_writing(
+    path: Path, kind: FileKind, owner: Owner | None = None
+) -> AbstractContextManager[Transaction]:
     """As `opened_to_examine`, for a file that no server has. A file of an older schema is brought up to date in a
     copy. One that another program has open is read in the usual way, with its locks and its files beside it.
 
     Raises StorageError, also when there is no room for a copy, and sqlite3.Error.
     """
     if _is_used(path):
-        with opened_to_examine(path, kind, owner, only_by_a_server) as tx:
-            yield tx
-        return
+        return opened_to_examine(path, kind, owner, only_by_a_server)
     if content_of(path, kind) == "good" and has_this_schema(path, kind) and not has_log(path):
-        with _in_place(path, owner) as tx:
-            yield tx
-        return
+        return _in_place(path, owner)
+    return _in_copy(path, kind, owner)
+
+
+@contextmanager
+def _in_copy(path: Path, kind: FileKind, owner: Owner | None) -> Iterator[Transaction]:
     with ExitStack() as opened:
         copy = _copied(path, opened) if path.is_file() else path
         try:

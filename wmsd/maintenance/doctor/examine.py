@@ -1,7 +1,7 @@
 """Examines every file of an installation by itself: damage in one does not stop the others."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -102,14 +102,10 @@ class Examination:
         if self._borrow is not None:
             self._borrow(path)
 
-    @contextmanager
-    def _opened(self, path: Path, kind: FileKind, owner: Owner | None) -> Iterator[Transaction]:
+    def _opened(self, path: Path, kind: FileKind, owner: Owner | None) -> AbstractContextManager[Transaction]:
         if self._borrow is None:
-            with opened_without_writing(path, kind, owner) as tx:
-                yield tx
-            return
-        with opened_to_examine(path, kind, owner, only_by_a_server) as tx:
-            yield tx
+            return opened_without_writing(path, kind, owner)
+        return opened_to_examine(path, kind, owner, only_by_a_server)
 
     def known_companies(self) -> list[tuple[int, str | None]]:
         """The companies' ids and codes; where `platform.db` cannot be read, the ids of those that have a file."""
