@@ -4,7 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -89,22 +89,12 @@ class Creation:
                 raise StorageError(
                     f"The backup {path} cannot be written: {reason_of(error)}. None was made."
                 ) from error
-            self._note_mounted()
+            with _only_told("where its disk is mounted could not be noted"):
+                note_mounted(self._data.path, self._folder)
             if name is None:
-                self._note_whose(manifest.installation)
+                with _only_told("whose it is could not be noted beside it"):
+                    note_whose(self._folder.path, manifest.installation, self._data.path)
             return Made(path, path.stat().st_size, manifest)
-
-    def _note_mounted(self) -> None:
-        try:
-            note_mounted(self._data.path, self._folder)
-        except OSError as error:
-            LOG.warning("the backup is made; where its disk is mounted could not be noted: %s", error)
-
-    def _note_whose(self, installation: str) -> None:
-        try:
-            note_whose(self._folder.path, installation, self._data.path)
-        except OSError as error:
-            LOG.warning("the backup is made; whose it is could not be noted beside it: %s", error)
 
     def _check_room(self) -> None:
         needed = expected_bytes(self._files, self._folder.archives())
@@ -183,6 +173,15 @@ class Creation:
             yield piece
             self._done += len(piece)
             self._tell(Progress(name, self._done, self._all))
+
+
+@contextmanager
+def _only_told(what: str) -> Iterator[None]:
+    """The backup is good without what is noted of it."""
+    try:
+        yield
+    except OSError as error:
+        LOG.warning("the backup is made; %s: %s", what, error)
 
 
 def add_secrets(archive: ArchiveWriter, name: str, secrets: Sealed | None) -> dict[str, Any]:
