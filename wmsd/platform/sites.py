@@ -9,7 +9,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.platform.company_policies import CompanyFilesService
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.record_lists import for_platform_admins
-from wmsd.tenants.companies.unknown_codes import hints
+from wmsd.tenants.companies.unknown_codes import company_named
 from wmsd.tenants.sites import actions, store
 from wmsd.tenants.sites.schema import MadeBearer, NewSite, SiteToMake
 from wmsd.warehouse.directory.store import WAREHOUSES, by_code
@@ -32,7 +32,9 @@ async def make_site(
     service: CompanyFilesService, body: SiteToMake, caller: Caller, call: FromAddress
 ) -> dict[str, Any]:
     """Make a site of a warehouse. Its bearer is shown only this once."""
-    company = await service.platform.read(lambda tx: _company(tx, body.company_code))
+    company = await service.platform.read(
+        lambda tx: company_named(body.company_code, companies.companies(tx), "company_code")
+    )
     database = await service.files.get(company.id)
     warehouse_id = await database.read(lambda tx: _warehouse(tx, body, company))
 
@@ -46,15 +48,6 @@ async def make_site(
         return actions.new_bearer(tx, site_id, token)
 
     return await service.platform.write(make, replace(caller.actor, address=call.address))
-
-
-def _company(tx: Transaction, code: str) -> Company:
-    known = companies.companies(tx)
-    found = next((each for each in known if each.code == code), None)
-    if found is None:
-        meant = hints(code, known)
-        raise invalid({"company_code": [f"{code} is not a company of this installation", *meant]})
-    return found
 
 
 def _warehouse(tx: Transaction, body: SiteToMake, company: Company) -> int:

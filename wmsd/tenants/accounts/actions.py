@@ -33,7 +33,7 @@ from wmsd.tenants.accounts.schema import (
 from wmsd.tenants.accounts.second_factor_actions import SecondStepService, check_unchanged
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.companies.schema import CompanyList, Message
-from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes, hints
+from wmsd.tenants.companies.unknown_codes import codes_in, company_named, errors_of_codes
 from wmsd.tenants.keys import key_store
 from wmsd.tenants.keys.master_key import MasterKey
 
@@ -239,10 +239,7 @@ def create_token(
 
 
 def _usable(tx: Transaction, user: User, code: str) -> int:
-    known = companies.companies(tx)
-    found = next((company.id for company in known if company.code == code), None)
-    if found is None:
-        raise invalid({"company": [f"{code} is not a company of this installation", *hints(code, known)]})
+    found = company_named(code, companies.companies(tx), "company").id
     if user.may_use is not None and found not in user.may_use:
         raise invalid({"company": [f"{code} is not a company that {user.email} may use"]})
     return found

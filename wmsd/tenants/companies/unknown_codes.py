@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from typing import Final, Protocol
 
-from wmsd.base.problems import FieldErrors
+from wmsd.base.problems import FieldErrors, invalid
 from wmsd.contract.context import Company
 
 SEPARATORS: Final = re.compile(r"[,;\s]+")
@@ -69,6 +69,14 @@ def errors_of_codes(
         f"company_codes.{place}": [sentence(code), *hints(code, known, told)]
         for told, (place, code) in enumerate(wrong)
     }
+
+
+def company_named(code: str, known: Sequence[Company], field: str) -> Company:
+    """The known company of this code, which stands in a field of a request. Raises Problem (422)."""
+    found = next((company for company in known if company.code == code), None)
+    if found is None:
+        raise invalid({field: [f"{code} is not a company of this installation", *hints(code, known)]})
+    return found
 
 
 def similar_code(typed: str, known: Sequence[Named]) -> str | None:
