@@ -53,7 +53,7 @@ class Beside:
                 process.terminate()
             assert process.stdout is not None
             assert process.stderr is not None
-            _, said = await asyncio.gather(self._hear(process.stdout), _end_of(process.stderr))
+            _, said = await asyncio.gather(self._hear(process.stdout), end_of(process.stderr, MOST_SAID))
             code, lines = await process.wait(), said.decode(errors="replace").splitlines()
             refused = sentence_of(lines) if code else None
             return Ended(code, lines if refused is None else [refused])
@@ -85,8 +85,9 @@ class Beside:
             await asyncio.wait_for(self._over.wait(), STOP_SECONDS)
 
 
-async def _end_of(output: asyncio.StreamReader) -> bytes:
+async def end_of(output: asyncio.StreamReader, most: int) -> bytes:
+    """The last bytes of what a process says, up to so many. It hears it to its end."""
     kept = b""
     while piece := await output.read(PIECE):
-        kept = (kept + piece)[-MOST_SAID:]
+        kept = (kept + piece)[-most:]
     return kept

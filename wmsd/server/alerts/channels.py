@@ -21,6 +21,7 @@ from wmsd.events.webhooks.signing import headers
 from wmsd.host import own_program
 from wmsd.http_client.answer import Answer
 from wmsd.http_client.lazy_client import LazyClient
+from wmsd.installation.child_command import end_of
 from wmsd.installation.open_installation import new_guard
 from wmsd.server.alerts.alert_json import Outcome, as_bytes, one_line
 from wmsd.server.alerts.alerts_file import ChannelName, Notice
@@ -31,7 +32,6 @@ LOG = logging.getLogger("wmsd.alerts")
 COMMAND_SECONDS: Final = 30.0
 MOST_SAID: Final = 4096
 """Bytes of what a program says that are kept: the end. The rest is read and dropped."""
-PIECE: Final = 8192
 LONGEST_SHOWN: Final = 300
 NOTHING: Final = "nothing"
 
@@ -166,7 +166,7 @@ async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
     """Gives it the alert and hears it to its end: a program may say more than a pipe holds before it reads."""
     assert process.stdin is not None
     assert process.stdout is not None
-    heard = asyncio.ensure_future(_heard(process.stdout))
+    heard = asyncio.ensure_future(end_of(process.stdout, MOST_SAID))
     try:
         with suppress(OSError, RuntimeError):  # it need not read; uvloop has the other one for a pipe that is gone
             process.stdin.write(body + b"\n")
@@ -175,13 +175,6 @@ async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
         return end_of_output(await heard)
     finally:
         heard.cancel()
-
-
-async def _heard(output: asyncio.StreamReader) -> bytes:
-    kept = b""
-    while piece := await output.read(PIECE):
-        kept = (kept + piece)[-MOST_SAID:]
-    return kept
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
