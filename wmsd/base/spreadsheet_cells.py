@@ -62,19 +62,13 @@ def read_flag(cell: str) -> bool:
 
 def read_date(cell: str) -> str:
     """The date in ISO 8601; what is written otherwise stays. Raises ValueError with a sentence."""
-    text = cell.strip()
-    if SLASHED.fullmatch(text):
-        raise ValueError(SLASHES)
-    found = DOTTED.fullmatch(text)
+    text, found = _dotted(cell)
     return text if found is None or found[4] is not None else _day(found)
 
 
 def read_moment(cell: str) -> str:
     """The moment in ISO 8601; what is written otherwise stays. Raises ValueError with a sentence."""
-    text = cell.strip()
-    if SLASHED.fullmatch(text):
-        raise ValueError(SLASHES)
-    found = DOTTED.fullmatch(text)
+    text, found = _dotted(cell)
     if found is None:
         return text
     clock = CLOCK.fullmatch((found[4] or "").strip())
@@ -87,6 +81,14 @@ def read_moment(cell: str) -> str:
         return datetime.fromisoformat(moment).isoformat()
     except ValueError:
         raise ValueError("must be a date and time that exist, such as 24.11.2026 10:00+02:00") from None
+
+
+def _dotted(cell: str) -> "tuple[str, re.Match[str] | None]":
+    """The text, and the parts of its day where that is written with dots."""
+    text = cell.strip()
+    if SLASHED.fullmatch(text):
+        raise ValueError(SLASHES)
+    return text, DOTTED.fullmatch(text)
 
 
 def _day(found: "re.Match[str]") -> str:
