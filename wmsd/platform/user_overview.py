@@ -24,8 +24,7 @@ TOKENS: Final = """
 
 def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:
     """The user must exist."""
-    user = store.user_by_id(tx, user_id)
-    assert user is not None
+    user = store.known_user(tx, user_id)
     codes = companies.codes(tx)
     record = json.loads(USERS.one(tx, user_id).json)
     waiting = {name: value for name, value in record.items() if name.startswith("waiting_")}

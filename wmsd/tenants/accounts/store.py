@@ -30,6 +30,13 @@ def user_by_id(tx: Transaction, user_id: int) -> User | None:
     return None if row is None else _user(row)
 
 
+def known_user(tx: Transaction, user_id: int) -> User:
+    """One that there is."""
+    user = user_by_id(tx, user_id)
+    assert user is not None
+    return user
+
+
 def language_of(tx: Transaction, user_id: int) -> str | None:
     return tx.find_text("SELECT language FROM user_languages WHERE user_id = ?", (user_id,))
 

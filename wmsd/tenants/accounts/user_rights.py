@@ -45,7 +45,7 @@ def set_rights(
     maker may not give: somebody may have kept it.
     """
     store.set_rights(tx, before.id, role, abilities, company_ids)
-    after = _user(tx, before.id)
+    after = store.known_user(tx, before.id)
     grown = after.reach.grown_since(before.reach)
     link = _vouched(tx, invitations.voucher_of_link(tx, before.id))
     if (role, after.company_ids) != (before.role, before.company_ids) or not covers(link, grown):
@@ -61,7 +61,7 @@ def set_rights(
 
 def shrink(tx: Transaction, user_id: int) -> None:
     """Call it when companies were taken from a user in another way: what waited for them waits no more."""
-    user = _user(tx, user_id)
+    user = store.known_user(tx, user_id)
     _bound_sessions(tx, user, None)
     _bound_password(tx, user, None)
 
@@ -105,9 +105,3 @@ def _bound(had: Reach | None, to: Reach | None, after: User) -> str | None:
     opened = had or to
     bound = None if opened is None else opened.both(after.reach)
     return None if bound is None or bound == after.reach else bound.to_json()
-
-
-def _user(tx: Transaction, user_id: int) -> User:
-    user = store.user_by_id(tx, user_id)
-    assert user is not None
-    return user
