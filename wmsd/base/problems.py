@@ -4,7 +4,7 @@ Specification section 7; decisions section 7.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 STATUS_OF_CODE: Final[Mapping[str, int]] = {
     "UNAUTHORIZED": 401,
@@ -71,6 +71,16 @@ class Problem(Exception):
 def not_found(what: str) -> Problem:
     """The same answer for a record of another company and for one that never existed."""
     return Problem("NOT_FOUND", f"There is no such {what}.")
+
+
+Found = TypeVar("Found")
+
+
+def must_exist(found: Found | None, what: str) -> Found:
+    """What was found. Raises Problem (404) for None."""
+    if found is None:
+        raise not_found(what)
+    return found
 
 
 def _first_of(errors: FieldErrors) -> FieldErrors:

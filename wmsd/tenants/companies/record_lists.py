@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BaseModel, create_model
 
-from wmsd.base.problems import not_found
+from wmsd.base.problems import must_exist
 from wmsd.contract.context import Caller
 from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, SortedBy
 from wmsd.contract.operation import Operation, operation
@@ -46,10 +46,8 @@ class RecordList(NamedTuple):
     def one(self, tx: Transaction, id: int) -> Record:
         """Raises Problem (404). Whether somebody may see the record is not looked at."""
         sql = f"SELECT {self.record} FROM {self.table} WHERE id = :id"
-        text = tx.value(sql, {"id": id, NOW: tx.timestamp})
-        if text is None:
-            raise not_found(self.noun)
-        return Record(id, text)
+        text = tx.find_text(sql, {"id": id, NOW: tx.timestamp})
+        return Record(id, must_exist(text, self.noun))
 
 
 def record_list(

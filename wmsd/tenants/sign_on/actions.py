@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from wmsd.base.problems import Problem, forbidden, not_found, unavailable
+from wmsd.base.problems import Problem, forbidden, must_exist, unavailable
 from wmsd.contract.context import Actor, Caller, FromBrowser
 from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
@@ -205,9 +205,7 @@ def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
         abilities=rights.abilities,
         company_ids=sorted(rights.company_ids),
     )
-    user = accounts.user_by_id(tx, user_id)
-    assert user is not None
-    return user
+    return accounts.known_user(tx, user_id)
 
 
 def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
@@ -223,9 +221,7 @@ def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> No
 
 def unlink_user(tx: Transaction, email: str) -> int:
     """Ends the links of a user with accounts at providers, and its sessions. Answers how many links there were."""
-    user = accounts.user_by_email(tx, email)
-    if user is None:
-        raise not_found(f"user as {email}")
+    user = must_exist(accounts.user_by_email(tx, email), f"user as {email}")
     ended = store.unlink(tx, user.id)
     sessions.end_all(tx, user.id)
     companies.write_audit(tx, f"user.unlink {ended}", user.email)
