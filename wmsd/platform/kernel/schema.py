@@ -11,28 +11,25 @@ Available = Annotated[
 ]
 
 
-class OperatorPlace(Model):
-    """A third-party-logistics operator."""
-
+class Place(Model):
     id: Id
     code: str
     name: str
+
+
+class OperatorPlace(Place):
+    """A third-party-logistics operator."""
+
     sandbox: bool
 
 
-class WarehousePlace(Model):
-    id: Id
-    code: str
-    name: str
+class WarehousePlace(Place):
     active: bool
 
 
-class CompanyPlace(Model):
+class CompanyPlace(Place):
     """A company with its operator, its modules and its warehouses."""
 
-    id: Id
-    code: str
-    name: str
     operator_id: Id | None
     sandbox: bool
     modules: Annotated[dict[str, bool], Field(description="Every module, and whether it is on.")]
