@@ -8,8 +8,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from wmsd.data_folder.numbers import SEQUENCES, open_numbers
-from wmsd.db.engine.sqlite import sole_transaction, sqlite3
+from wmsd.data_folder.numbers import SEQUENCES
+from wmsd.db.engine.sqlite import connect_leaving_nothing, sole_transaction, sqlite3
 from wmsd.db.engine.transaction import Transaction
 
 RAISE_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
@@ -95,7 +95,7 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
     with (
         sole_transaction(restored) as connection,
         suppress(sqlite3.Error),
-        closing(open_numbers(replaced)) as old,
+        closing(connect_leaving_nothing(replaced)) as old,
     ):
         for name, seq in old.execute(SEQUENCES):
             raise_to(connection, name, seq)

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.replaced_files import newest_copy
-from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, sqlite3
+from wmsd.db.engine.sqlite import connect_leaving_nothing, sqlite3
 
 SEQUENCES: Final = "SELECT name, seq FROM sqlite_sequence"
 SERIES: Final = "SELECT name, last FROM series"
@@ -53,16 +53,11 @@ NOTHING_KNOWN: Final = Numbers({}, {}, 0, [], 0, 0, is_complete=False)
 def read_numbers(path: Path) -> Numbers | None:
     """The numbers of a company's file; of a damaged one those that can be read. None when it says nothing."""
     try:
-        with closing(open_numbers(path)) as connection:
+        with closing(connect_leaving_nothing(path)) as connection:
             connection.execute("BEGIN")
             return _numbers_in(connection)
     except sqlite3.Error:
         return None
-
-
-def open_numbers(path: Path) -> sqlite3.Connection:
-    """Leaves nothing beside a file that has no log. Raises sqlite3.Error."""
-    return connect_as_it_is(path, without_log=not log_bytes(path))
 
 
 def _numbers_in(connection: sqlite3.Connection) -> Numbers | None:

@@ -117,6 +117,11 @@ def connect_as_it_is(path: Path, *, without_log: bool = False) -> sqlite3.Connec
     return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", BUSY_SECONDS)
 
 
+def connect_leaving_nothing(path: Path) -> sqlite3.Connection:
+    """As `connect_as_it_is`, with the log where there is one. Nothing is left beside a file that has none."""
+    return connect_as_it_is(path, without_log=not log_bytes(path))
+
+
 def _refuse_irregular(file: Path) -> None:
     """SQLite would wait for the other end of a pipe. Raises sqlite3.Error; what is missing is SQLite's matter."""
     try:

@@ -23,7 +23,7 @@ from wmsd.db.engine.failures import StorageError, is_damage, is_delay, is_of_dis
 from wmsd.db.engine.file_owner import Owner, claim_file
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.raw_files import first_bytes
-from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, connect_as_it_is, log_bytes, sqlite3
+from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, connect_leaving_nothing, log_bytes, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.write_ahead_log import check_log
 from wmsd.db.migrations import schema_check
@@ -228,7 +228,7 @@ def check_schema(path: Path, kind: FileKind) -> None:
     schema is not what the migrations up to its own version make, and sqlite3.Error. Nothing in the file can run
     meanwhile.
     """
-    with closing(connect_as_it_is(path, without_log=not log_bytes(path))) as connection:
+    with closing(connect_leaving_nothing(path)) as connection:
         schema_check.restrict(connection)
         _check_kind(connection, path, kind)
         if found := foreign_parts(connection, kind):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wmsd.base import timestamps
-from wmsd.db.engine.sqlite import connect, connect_as_it_is, log_bytes, sole_transaction, sqlite3
+from wmsd.db.engine.sqlite import connect, connect_leaving_nothing, sole_transaction, sqlite3
 from wmsd.db.migrations import PLATFORM, migrate
 
 BEGIN: Final = "INSERT INTO recoveries (began_at, access_unknown_after) VALUES (?, ?)"
@@ -85,7 +85,7 @@ def _begin(
 def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
     """Nothing where the file is of an older version, or was never restored."""
     try:
-        with closing(connect_as_it_is(replaced, without_log=not log_bytes(replaced))) as connection:
+        with closing(connect_leaving_nothing(replaced)) as connection:
             return connection.execute(RECOVERIES).fetchall(), connection.execute(ENTRIES).fetchall()
     except sqlite3.Error:
         return [], []
