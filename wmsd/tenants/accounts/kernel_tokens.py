@@ -4,7 +4,7 @@ made, replaced and revoked at the command line, and at the pages of platform adm
 
 from typing import Any, Final, Literal
 
-from wmsd.base.problems import Problem, not_found
+from wmsd.base.problems import Problem, must_exist
 from wmsd.contract.fields import Id, Model, Timestamp
 from wmsd.contract.list_queries import NoQuery
 from wmsd.contract.results import Record
@@ -98,10 +98,8 @@ REVOKE: Final = "UPDATE kernel_tokens SET revoked_at = ? WHERE id = ?"
 
 def revoke(tx: Transaction, token_id: int) -> bool:
     """Revokes a token; answers false when it was revoked before. Raises Problem (404) when there is none."""
-    found = tx.row(REVOKED_AT, (token_id,))
-    if found is None:
-        raise not_found(f"platform token as {token_id}")
-    if found[0] is not None:
+    [revoked_at] = must_exist(tx.row(REVOKED_AT, (token_id,)), f"platform token as {token_id}")
+    if revoked_at is not None:
         return False
     tx.execute(REVOKE, (tx.timestamp, token_id))
     write_audit(tx, "kernel-token.revoke", str(token_id))
