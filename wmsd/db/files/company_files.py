@@ -131,10 +131,8 @@ class CompanyFiles:
         left = list(company_ids)
         self.unprepared = len(left)
         what = "files are not prepared now, but at their first use"
-        try:
+        with self._told.trying(what, Exception):
             left = await asyncio.to_thread(self._not_current, left)
-        except Exception as error:
-            self._told.failed(what, error)
         self.unprepared = len(left)
         for company_id in left:
             with self._told.trying(what, Exception):
