@@ -116,8 +116,8 @@ def import_command(
         return database.staging(actor, not KINDS[kind].importing().checks_all, folder)
 
     shown = (ToldProgress if given["tell_progress"] else ShownProgress)(kind, file)
-    with command_line.beside() as borrow, closing(shown) as progress:
-        database = command_line.run_with(borrow, find)
+    with command_line.beside() as loan, closing(shown) as progress:
+        database = command_line.run_with(loan, find)
         try:
             with progress.source() as source:
                 if given["is_preview"]:
@@ -142,7 +142,7 @@ def import_command(
             if not given["dry_run"] and (outcome.created or outcome.updated):
                 name = given["named"] or progress.file_name
                 counts = counts_of(outcome)
-                audit_import(command_line, borrow, f"import.run {kind}", code, name, counts, actor)
+                audit_import(command_line, loan, f"import.run {kind}", code, name, counts, actor)
             write_whole([], errors_file)
 
 

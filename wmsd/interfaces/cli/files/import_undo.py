@@ -49,8 +49,8 @@ def undo(
         are_sites = await installation.platform.read(lambda tx: sites.warehouses_of(tx, company.id))
         return (await database_to_change(installation, code)).staging(actor), are_sites
 
-    with command_line.beside() as borrow:
-        staging, are_sites = command_line.run_with(borrow, find)
+    with command_line.beside() as loan:
+        staging, are_sites = command_line.run_with(loan, find)
         with closing(staging):
             try:
                 undone = undo_last(staging, number, are_sites)
@@ -59,7 +59,7 @@ def undo(
             except KeyboardInterrupt:
                 fail(["Interrupted: nothing was changed."])
         act = f"import.undo {undone['kind']}"
-        audit_import(command_line, borrow, act, code, undone["file_name"], {}, actor)
+        audit_import(command_line, loan, act, code, undone["file_name"], {}, actor)
     told = {"kind": undone["kind"], "file": undone["file_name"]}
     counts = {"created": undone["created"], "updated": undone["updated"]}
     if as_json:

@@ -7,8 +7,8 @@ from typing import Any, Final
 from wmsd.base.problems import Problem
 from wmsd.base.strict_json import printable
 from wmsd.contract.context import PROGRAM, Actor
+from wmsd.data_folder.lending import Loan
 from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
-from wmsd.db.files.company_file import Borrow
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.tenants.companies import store as companies
@@ -41,7 +41,7 @@ def audit(
 
 def audit_import(
     command_line: CommandLine,
-    borrow: Borrow | None,
+    loan: Loan | None,
     act: str,
     company_code: str,
     file_name: str,
@@ -51,7 +51,7 @@ def audit_import(
     """`act` is `import.run` or `import.undo`, with the kind of the records."""
     name = "".join(each if each.isprintable() else "?" for each in printable(file_name))[:LONGEST_NAME]
     details: dict[str, Any] = {each: {"before": None, "after": count} for each, count in counts.items() if count}
-    audit(partial(command_line.run_with, borrow), act, f"{company_code} {name}", details, actor)
+    audit(partial(command_line.run_with, loan), act, f"{company_code} {name}", details, actor)
 
 
 def audit_fixes(command_line: CommandLine, fixed: Sequence[Mapping[str, Any]]) -> None:

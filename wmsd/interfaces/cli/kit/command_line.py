@@ -19,11 +19,10 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.data_folder.clock_watch import order_as_server
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.lending import beside_a_server
+from wmsd.data_folder.lending import Loan, beside_a_server
 from wmsd.data_folder.messages import as_storage_error, check_folder, refuse_others, where_instead
 from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.files.company_file import Borrow
 from wmsd.installation.open_installation import Installation, open_installation
 from wmsd.interfaces.cli.kit.command_hints import complete_commands
 from wmsd.interfaces.cli.kit.operations import at_the_command_line, typed_sentences
@@ -65,8 +64,8 @@ class CommandLine:
 
     def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """Opens the data folder, which must exist, and does the work in it."""
-        with self.beside() as borrow:
-            return self.run_with(borrow, work)
+        with self.beside() as loan:
+            return self.run_with(loan, work)
 
     def read(self, unit: Callable[[Transaction], Result], is_again: bool = False) -> Result:
         """What the unit of work reads from `platform.db`. `is_again`: as `run_again`."""
@@ -79,31 +78,28 @@ class CommandLine:
 
     def run_again(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """The same, without saying again which folder it is."""
-        with self._beside() as borrow:
-            return self.run_with(borrow, work)
+        with beside_a_server(self.folder) as loan:
+            return self.run_with(loan, work)
 
     @contextmanager
-    def beside(self) -> Iterator[Borrow | None]:
+    def beside(self) -> Iterator[Loan | None]:
         """While it lasts, no server runs, or the command may use the files that it borrows from the server."""
         self.find()
-        with self._beside() as borrow:
-            yield borrow
-
-    @contextmanager
-    def _beside(self) -> Iterator[Borrow | None]:
         with beside_a_server(self.folder) as loan:
-            if loan is not None:
-                loan.borrow(self.folder.platform_file)
-            yield None if loan is None else loan.borrow
+            yield loan
 
-    def run_with(self, borrow: Borrow | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+    def run_with(self, loan: Loan | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+        """Does the work with `platform.db`, and what else it borrows of the server that lends."""
+        if loan is not None:
+            loan.borrow(self.folder.platform_file)
         self.folder.open(backups=BackupsIn(self.backups))
 
         async def opened() -> Result:
+            borrow = None if loan is None else loan.borrow
             opening = open_installation(self.settings, self.folder, borrow=borrow, who=at_the_command_line())
             async with opening as installation:
                 platform, clock = installation.platform, installation.clock
-                await order_as_server(platform, clock, is_running=borrow is not None)
+                await order_as_server(platform, clock, is_running=loan is not None)
                 done = await work(installation)
                 if (moment := clock.ordering()) < clock.now() - SMALL_LEAP:
                     note(FAR_AHEAD.format(timestamps.to_text(moment)))

@@ -1,15 +1,13 @@
 """What `wmsd company export`, `import` and `clone` do."""
 
 import shlex
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TypeVar
 
 from wmsd.base.plurals import count_of
 from wmsd.base.problems import Problem
 from wmsd.data_folder.lending import Loan, beside_a_server
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.interfaces.cli.kit.secret_questions import ask_for_secret
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, secret_for
@@ -32,8 +30,6 @@ from wmsd.maintenance.company_moves.export_import import (
 )
 from wmsd.maintenance.company_moves.freeze import Freeze
 from wmsd.tenants.companies.actions import TAKEN
-
-Result = TypeVar("Result")
 
 
 def export(
@@ -82,18 +78,8 @@ def write_export(
 def export_with(
     command_line: CommandLine, loan: Loan | None, code: str, file: Path, passphrase: str | None
 ) -> Manifest:
-    found = _run(command_line, loan, lambda at: subject(at, code, passphrase is not None))
+    found = command_line.run_with(loan, lambda at: subject(at, code, passphrase is not None))
     return export_company(command_line.folder, source_of(command_line.folder, loan), found, file, passphrase)
-
-
-def _run(
-    command_line: CommandLine, loan: Loan | None, work: Callable[[Installation], Awaitable[Result]]
-) -> Result:
-    """Does the work with platform.db, and what else it borrows."""
-    if loan is None:
-        return command_line.run_with(None, work)
-    loan.borrow(command_line.folder.platform_file)
-    return command_line.run_with(loan.borrow, work)
 
 
 def take_over(
@@ -123,16 +109,16 @@ def bring_in(
         arrival_from_archive(file, command_line.folder, passphrase) as arrival,
     ):
         code, had = new_code or arrival.origin.code, arrival.origin.code
-        same = _run(command_line, loan, lambda at: here_already(at, arrival.origin))
-        operator = _run(command_line, loan, lambda at: had_operator(at, arrival))
+        same = command_line.run_with(loan, lambda at: here_already(at, arrival.origin))
+        operator = command_line.run_with(loan, lambda at: had_operator(at, arrival))
         if operator_code is not None:
             operator = None  # it matters no more
         elif operator is not None and operator.is_same:
             operator_code = operator.code
         record = arrival.record.model_copy(update={"operator_code": operator_code})
         with _named(code):
-            done = _run(command_line, loan, lambda at: adopt(at, arrival, code, record, is_copy=False))
-        users = _run(command_line, loan, lambda at: at.platform.read(lambda tx: who_had(tx, had)))
+            done = command_line.run_with(loan, lambda at: adopt(at, arrival, code, record, is_copy=False))
+        users = command_line.run_with(loan, lambda at: at.platform.read(lambda tx: who_had(tx, had)))
     if as_json is None:
         return
     say({"id": done.id, "code": code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
@@ -210,12 +196,12 @@ def clone(
 ) -> None:
     command_line.find()
     with beside_a_server(command_line.folder) as loan:
-        found = _run(command_line, loan, lambda at: subject(at, code, has_passphrase=False))
+        found = command_line.run_with(loan, lambda at: subject(at, code, has_passphrase=False))
         record = found.record.model_copy(
             update={"name": name or f"{found.record.name} (copy)", "sandbox": sandbox}
         )
         with arrival_from_copy(command_line.folder, source_of(command_line.folder, loan), found) as arrival:
-            done = _run(command_line, loan, lambda at: adopt(at, arrival, new_code, record, is_copy=True))
+            done = command_line.run_with(loan, lambda at: adopt(at, arrival, new_code, record, is_copy=True))
     say({"id": done.id, "code": new_code, "name": record.name, "sandbox": sandbox}, as_json)
     note(f"It has id {done.id}. Tokens of {code} do not open it, but those of platform admins for all companies.")
     note("It sends nothing: its webhooks are off, and what was queued is skipped.")
