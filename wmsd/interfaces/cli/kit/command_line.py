@@ -72,9 +72,10 @@ class CommandLine:
         run = self.run_again if is_again else self.run
         return run(lambda installation: installation.platform.read(unit))
 
-    def write(self, unit: Callable[[Transaction], Result]) -> Result:
-        """Runs the unit of work in `platform.db`, and returns its result."""
-        return self.run(lambda installation: installation.platform.write(unit))
+    def write(self, unit: Callable[[Transaction], Result], is_again: bool = False) -> Result:
+        """Runs the unit of work in `platform.db`, and returns its result. `is_again`: as `run_again`."""
+        run = self.run_again if is_again else self.run
+        return run(lambda installation: installation.platform.write(unit))
 
     def run_again(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """The same, without saying again which folder it is."""

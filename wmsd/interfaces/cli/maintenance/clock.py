@@ -3,7 +3,6 @@
 import click
 
 from wmsd.base import timestamps
-from wmsd.base.clock_trust import Known
 from wmsd.data_folder import clock_watch
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
@@ -24,11 +23,7 @@ def clock_command() -> None:
 @with_installation
 def show_clock(command_line: CommandLine, as_json: bool) -> None:
     """Show what the server last found out about the clock."""
-
-    async def work(installation: Installation) -> Known | None:
-        return await installation.platform.read(clock_watch.known)
-
-    known = command_line.run(work)
+    known = command_line.read(clock_watch.known)
     if known is None:
         note("No server has run here yet.")
         return

@@ -136,10 +136,5 @@ def _choice(entries: Sequence[int], is_every: bool) -> dict[str, Any]:
 
 
 def _settle(command_line: CommandLine, operation: Operation, body: RecoveryChoice) -> None:
-    async def work(installation: Installation) -> int:
-        done = await act(installation, operation, body=body)
-        number: int = done["entries"]
-        return number
-
-    number = command_line.run(work)
+    number = command_line.run(lambda at: act(at, operation, body=body))["entries"]
     note(SETTLED.format(number) if number else NONE_LEFT)

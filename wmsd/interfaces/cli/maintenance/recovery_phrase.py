@@ -8,7 +8,6 @@ import click
 
 from wmsd.base.problems import Problem
 from wmsd.db.engine.failures import StorageError
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
     answer_needed_from,
@@ -59,7 +58,7 @@ def create(command_line: CommandLine, as_json: bool) -> None:
     At a terminal it asks for the words again. Elsewhere, check them afterwards with `wmsd recovery-phrase check`:
     until then `wmsd status` says that nobody has checked them. Until then, too, `create` makes other words again.
     """
-    now = command_line.run(_checked)
+    now = _checked(command_line)
     if now is not None:
         raise StorageError(
             f"There is a recovery phrase already, {now.fingerprint}, checked at {now.checked_at}. "
@@ -79,7 +78,7 @@ def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
     Existing backups open only with the previous phrase: keep it as long as you keep them. Until the new phrase is
     checked, either phrase opens new backups.
     """
-    now = command_line.run(_checked)
+    now = _checked(command_line)
     if now is None:
         raise StorageError(
             "There is no recovery phrase that was checked, so there is nothing to replace. "
@@ -120,8 +119,7 @@ def decline(command_line: CommandLine, yes: bool) -> None:
     It is noted, and `wmsd status`, `wmsd doctor` and the pages go on to say what is lost with this box, but
     nothing counts as wrong for it any more. `wmsd recovery-phrase create` is possible at any time.
     """
-
-    known = command_line.run(lambda at: at.platform.read(key_protection.read_known_keys))
+    known = command_line.read(key_protection.read_known_keys)
     made = read_record(command_line.folder.path).made
     found = key_protection.protection(known, command_line.settings.backup, made is not None)
     lost = (
@@ -130,7 +128,7 @@ def decline(command_line: CommandLine, yes: bool) -> None:
     )
     if not yes:
         confirm(f"{lost}\nGo on without a recovery phrase?")
-    command_line.run_again(lambda at: at.platform.write(recovery_phrases.decline))
+    command_line.write(recovery_phrases.decline, is_again=True)
     note("Noted: this installation goes on without a recovery phrase.")
 
 
@@ -147,17 +145,17 @@ def list_phrases(command_line: CommandLine, as_json: bool) -> None:
             "replaced_at": each.replaced_at,
             "recipient": each.recipient,
         }
-        for each in command_line.run(lambda at: at.platform.read(recovery_phrases.every))
+        for each in command_line.read(recovery_phrases.every)
     ]
     say(rows, as_json, "No recovery phrase yet: wmsd recovery-phrase create")
 
 
 def _create(command_line: CommandLine, replaces: str | None) -> Phrase:
-    return command_line.run_again(lambda at: at.platform.write(lambda tx: recovery_phrase.create(tx, replaces)))
+    return command_line.write(lambda tx: recovery_phrase.create(tx, replaces), is_again=True)
 
 
-async def _checked(installation: Installation) -> KnownPhrase | None:
-    return recovery_phrases.checked(await installation.platform.read(recovery_phrases.in_use))
+def _checked(command_line: CommandLine) -> KnownPhrase | None:
+    return command_line.read(lambda tx: recovery_phrases.checked(recovery_phrases.in_use(tx)))
 
 
 def _show(command_line: CommandLine, phrase: Phrase, as_json: bool) -> None:
@@ -192,8 +190,7 @@ def _ask_again(command_line: CommandLine) -> None:
 
 
 def _tell_checked(command_line: CommandLine, phrase: Phrase, is_first: bool = False) -> None:
-    run = command_line.run if is_first else command_line.run_again
-    checked = run(lambda at: at.platform.write(lambda tx: recovery_phrases.check(tx, phrase.recipient)))
+    checked = command_line.write(lambda tx: recovery_phrases.check(tx, phrase.recipient), is_again=not is_first)
     note(
         f"Checked: these are the words of the recovery phrase {checked.fingerprint}. The next backup is sealed to "
         f"it. `wmsd backup create` makes one now."

@@ -14,7 +14,6 @@ import click
 
 from wmsd.db.engine.failures import StorageError
 from wmsd.host.systemd import journal
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, with_installation_despite_errors
 from wmsd.interfaces.cli.kit.moments import FORMS, Moment
 from wmsd.log.files import LogFiles
@@ -100,12 +99,7 @@ def _company_id(command_line: CommandLine, company: str) -> str:
     """The log names companies by their ids."""
     if company.isascii() and company.isdecimal():
         return company
-
-    async def work(installation: Installation) -> str:
-        found = await installation.platform.read(lambda tx: companies.company_of_code(tx, company))
-        return str(found.id)
-
-    return command_line.run(work)
+    return str(command_line.read(lambda tx: companies.company_of_code(tx, company)).id)
 
 
 def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_json: bool) -> None:

@@ -12,7 +12,6 @@ from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.contract.access import EVERYTHING, ROLES, abilities_in_force
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
-from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
     json_option,
@@ -246,8 +245,5 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
         held = ways_in.of_user(tx, user_id)
         return dict(user_administration.delete_user.action(tx, SITE_ADMIN, user_id)), held
 
-    async def work(installation: Installation) -> tuple[dict[str, Any], Holdings]:
-        return await installation.platform.write(delete)
-
-    answer, held = command_line.run(work) if yes else command_line.run_again(work)
+    answer, held = command_line.write(delete, is_again=not yes)
     note(f"{answer['message']} {ways_in_sentence(held, ways_in.NONE)}")

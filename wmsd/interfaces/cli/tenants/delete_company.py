@@ -49,7 +49,7 @@ def delete(
 
 def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) -> None:
     """For a company whose file is damaged or missing."""
-    company = command_line.run(lambda at: at.platform.read(lambda tx: deletion_store.find(tx, code))).company
+    company = command_line.read(lambda tx: deletion_store.find(tx, code)).company
     _ask_without_archive(command_line, company, code)
     with beside_a_server(command_line.folder) as loan:
         deletion = _begun(command_line, loan, code)

@@ -125,9 +125,7 @@ def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None
 
 def _check_other(command_line: CommandLine, other: CommandLine) -> None:
     """Raises StorageError when it is the same installation, or a copy of it."""
-    here, there = (
-        each.run_again(lambda at: at.platform.read(store.installation)) for each in (command_line, other)
-    )
+    here, there = (each.read(store.installation, is_again=True) for each in (command_line, other))
     if here == there:
         raise StorageError(
             f"{other.folder.path} is this installation, or a copy of it. A company moves to another installation. "
