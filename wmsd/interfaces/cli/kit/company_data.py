@@ -8,11 +8,13 @@ from typing import Any, Final, TypeVar
 import click
 
 from wmsd.base.problems import Problem
+from wmsd.contract.context import Company
 from wmsd.contract.list_queries import MAX_PAGE
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.freezes import check_not_frozen
+from wmsd.dispatch.record_audit import Entry, write_audit_entry
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.tenants.companies import actions as companies
@@ -61,13 +63,28 @@ async def company_database(installation: Installation, code: str) -> Database:
         raise StorageError(installation.files.failed[company.id]) from None
 
 
-async def database_to_change(installation: Installation, code: str) -> Database:
-    """As `company_database`, for a command that changes it. Raises Problem too when the company is frozen: that is
-    looked at when the file is in use here already, which a freeze waits for.
-    """
+async def company_in_use(installation: Installation, code: str) -> tuple[Company, Database]:
+    """The company as it is when its file is in use here, which a freeze waits for, and its database."""
     database = await company_database(installation, code)
-    check_not_frozen(await installation.platform.read(lambda tx: companies.company_of_code(tx, code)))
+    company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
+    return company, database
+
+
+async def database_to_change(installation: Installation, code: str) -> Database:
+    """As `company_database`, for a command that changes it. Raises Problem too when the company is frozen."""
+    company, database = await company_in_use(installation, code)
+    check_not_frozen(company)
     return database
+
+
+async def write_audited(
+    installation: Installation, database: Database, unit: Callable[[Transaction], tuple[Result, Entry | None]]
+) -> Result:
+    """Runs the unit of work in the company's file, and then writes the entry that it gives into the audit."""
+    result, entry = await database.write(unit)
+    if entry is not None:
+        await write_audit_entry(installation.platform, entry)
+    return result
 
 
 class Undone(Exception):

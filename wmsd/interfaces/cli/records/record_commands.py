@@ -21,7 +21,6 @@ from wmsd.contract.validation import validate_model, well_formed
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.decoding import may_have_more, with_references
 from wmsd.dispatch.record_audit import Entry, act_and_audit
-from wmsd.dispatch.record_audit import write_audit_entry as write_audit
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import (
     CommandLine,
@@ -39,6 +38,7 @@ from wmsd.interfaces.cli.kit.company_data import (
     paging_options,
     read_company,
     say_page,
+    write_audited,
 )
 from wmsd.interfaces.cli.kit.field_options import (
     FieldOption,
@@ -318,10 +318,7 @@ def _written(
 ) -> Record:
     async def work(installation: Installation) -> Record:
         installation.folder.check_room()
-        record, entry = await (await database_to_change(installation, code)).write(write)
-        if entry is not None:
-            await write_audit(installation.platform, entry)
-        return record
+        return await write_audited(installation, await database_to_change(installation, code), write)
 
     return command_line.run(work)
 

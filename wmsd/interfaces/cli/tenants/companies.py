@@ -12,7 +12,7 @@ from wmsd.contract.context import Company
 from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.company_data import company_database
+from wmsd.interfaces.cli.kit.company_data import company_in_use
 from wmsd.interfaces.cli.kit.operations import SITE_ADMIN
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_option
 from wmsd.interfaces.cli.tenants import company_archives
@@ -200,8 +200,7 @@ def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
     from wmsd.platform import company_policies  # imported only here
 
     async def work(installation: Installation) -> dict[str, Any]:
-        company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
-        database = await company_database(installation, code)
+        company, database = await company_in_use(installation, code)
         return {
             **_row(company),
             "graphql_per_minute": company.graphql_per_minute,

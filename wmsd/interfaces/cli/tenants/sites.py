@@ -7,9 +7,8 @@ import click
 from wmsd.contract.validation import validate_model
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, say_token, with_installation
-from wmsd.interfaces.cli.kit.company_data import company_database
+from wmsd.interfaces.cli.kit.company_data import company_in_use
 from wmsd.platform.sites import active_warehouse
-from wmsd.tenants.companies.actions import company_of_code
 from wmsd.tenants.keys.bearers import GRACE
 from wmsd.tenants.sites import actions, store
 from wmsd.tenants.sites.actions import NEEDED_MODULES, site_of_warehouse
@@ -40,13 +39,12 @@ def create_site(command_line: CommandLine, company: str, warehouse: str, name: s
 
     async def work(installation: Installation) -> tuple[int, str, list[str]]:
         installation.folder.check_room()
-        database = await company_database(installation, company)
+        found, database = await company_in_use(installation, company)
         warehouse_id = await database.read(lambda tx: active_warehouse(tx, warehouse))
         site_id, token = await installation.platform.write(
             lambda tx: actions.create_site(tx, company, warehouse_id, warehouse, new)
         )
-        modules = (await installation.platform.read(lambda tx: company_of_code(tx, company))).modules
-        return site_id, token, [module for module in NEEDED_MODULES if module not in modules]
+        return site_id, token, [module for module in NEEDED_MODULES if module not in found.modules]
 
     site_id, token, off = command_line.run(work)
     note(f"The token of {name}, {warehouse} of {company}. It is shown this once.")

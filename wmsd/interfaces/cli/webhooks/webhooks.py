@@ -16,7 +16,6 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.freezes import check_not_frozen
 from wmsd.dispatch.record_audit import Entry, act_and_audit
-from wmsd.dispatch.record_audit import write_audit_entry as write_audit
 from wmsd.events.webhooks import actions, store
 from wmsd.events.webhooks.deliveries import redelivery
 from wmsd.events.webhooks.deliveries import store as log
@@ -27,7 +26,13 @@ from wmsd.events.webhooks.rules import MOST_SUBSCRIPTIONS, NEEDED_MODULES, off_b
 from wmsd.events.webhooks.schema import DELIVERY_STATUSES, SubscriptionChanges, SubscriptionQuery
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.company_data import company_database, company_option, options_of, read_company
+from wmsd.interfaces.cli.kit.company_data import (
+    company_in_use,
+    company_option,
+    options_of,
+    read_company,
+    write_audited,
+)
 from wmsd.interfaces.cli.kit.moments import moment_option
 from wmsd.interfaces.cli.webhooks.webhook_rows import (
     Row,
@@ -37,7 +42,6 @@ from wmsd.interfaces.cli.webhooks.webhook_rows import (
     subscription_row,
     why_not,
 )
-from wmsd.tenants.companies import actions as companies
 
 one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntRange(1, MAX_ID)), company_option)
 
@@ -72,7 +76,7 @@ def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
         return rows
 
     async def work(installation: Installation) -> tuple[Company, list[Row]]:
-        company, database = await open_webhooks(installation, code)
+        company, database = await company_in_use(installation, code)
         return company, await database.read_long(lambda tx: read(tx, company))
 
     company, rows = command_line.run(work)
@@ -97,7 +101,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
         from wmsd.server.webhook_sender import new_client  # imported only when something is sent
 
         installation.folder.check_room(is_move=True)
-        company, database = await open_webhooks(installation, code)
+        company, database = await company_in_use(installation, code)
         check_is_on(company)
         client = new_client(installation)
         try:
@@ -170,20 +174,11 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) ->
 
     async def work(installation: Installation) -> bool:
         installation.folder.check_room(is_move=True)
-        company, database = await open_webhooks(installation, code)
+        company, database = await company_in_use(installation, code)
         check_not_frozen(company)
-        has_changed, entry = await database.write(lambda tx: write(tx, company))
-        if entry is not None:
-            await write_audit(installation.platform, entry)
-        return has_changed
+        return await write_audited(installation, database, lambda tx: write(tx, company))
 
     return command_line.run(work)
-
-
-async def open_webhooks(installation: Installation, code: str) -> tuple[Company, Database]:
-    database = await company_database(installation, code)
-    company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
-    return company, database
 
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
@@ -311,7 +306,7 @@ def redeliver(
     async def work(installation: Installation) -> tuple[int, bool]:
         if not dry_run:
             installation.folder.check_room(is_move=True)
-        company, database = await open_webhooks(installation, code)
+        company, database = await company_in_use(installation, code)
         check_is_on(company)
         subscription = await database.read(lambda tx: subscription_of(tx, webhook, code))
         if delivery is not None:
