@@ -9,6 +9,8 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from wmsd.contract.fields import CHOICE, Model
 
 Schema = dict[str, Any]
+Place = tuple[str, str]
+"""Of a component: its kind, such as schemas, and its name."""
 SCHEMAS: Final = "#/components/schemas/"
 LEFT_OUT: Final = ("title", "default")
 """Generators name types after titles, and send defaults that the caller did not set."""
@@ -35,7 +37,7 @@ class Schemas:
         for model in answered:
             left_out = model.ONLY_WHEN_ASKED if issubclass(model, Model) else frozenset()
             found[model.__name__]["required"] = sorted(set(model.model_fields) - left_out)
-        for name in _reachable(found, (model.__name__ for model in answered)):
+        for _, name in _reachable({"schemas": found}, [("schemas", model.__name__) for model in answered]):
             if found[name].get("additionalProperties") is False:
                 del found[name]["additionalProperties"]  # an answer may have more fields one day
         self._records = sorted((model.__name__ for model in answered), key=len)
@@ -79,32 +81,26 @@ def _capitalized(name: str) -> str:
 
 def components_of(components: Mapping[str, dict[str, Schema]], *roots: object) -> dict[str, dict[str, Schema]]:
     """The components that something refers to, sorted by name."""
-    found: set[tuple[str, str]] = set()
-    waiting = [name for root in roots for name in _references(root)]
-    while waiting:
-        kind, name = place = waiting.pop()
-        if place not in found:
-            found.add(place)
-            waiting += _references(components[kind][name])
+    found = _reachable(components, (place for root in roots for place in _references(root)))
     return {
         kind: {name: members[name] for name in sorted(members) if (kind, name) in found}
         for kind, members in components.items()
     }
 
 
-def _reachable(schemas: Mapping[str, Schema], roots: Iterable[str]) -> set[str]:
-    """The names of the schemas that these refer to, and their own."""
-    found: set[str] = set()
+def _reachable(components: Mapping[str, Mapping[str, Schema]], roots: Iterable[Place]) -> set[Place]:
+    """The places of the components that these refer to, and their own."""
+    found: set[Place] = set()
     waiting = list(roots)
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += [each for _, each in _references(schemas[name])]
+        kind, name = place = waiting.pop()
+        if place not in found:
+            found.add(place)
+            waiting += _references(components[kind][name])
     return found
 
 
-def _references(value: object) -> Iterator[tuple[str, str]]:
+def _references(value: object) -> Iterator[Place]:
     if isinstance(value, dict):
         if isinstance(target := value.get("$ref"), str):
             _, kind, name = target.rsplit("/", 2)
