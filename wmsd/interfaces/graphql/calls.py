@@ -9,17 +9,7 @@ from wmsd.contract.operation import Operation
 from wmsd.dispatch.call import Call, Loaded, Reply
 from wmsd.interfaces.graphql.plans import PAGE, Plan
 from wmsd.interfaces.graphql.root_fields import DETAIL
-from wmsd.interfaces.graphql.shapes import Json
-
-
-class Failed(Exception):
-    """A call was refused."""
-
-    def __init__(self, message: str, code: str, more: Mapping[str, Any]) -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code
-        self.more = more
+from wmsd.interfaces.graphql.shapes import Failed, Json
 
 
 def call_of(outer: Call, plan: Plan) -> Call:

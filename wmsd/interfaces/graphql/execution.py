@@ -25,12 +25,12 @@ from wmsd.contract.list_queries import MOST_IDS
 from wmsd.dispatch.call import Call
 from wmsd.dispatch.dispatcher import Dispatcher
 from wmsd.dispatch.idempotency import REPLAYED
-from wmsd.interfaces.graphql.calls import Failed, argument_names, call_of, failed_by, inner_call
-from wmsd.interfaces.graphql.limits import MOST_AT_ONCE, MOST_BYTES, MOST_OBJECTS, MOST_SECONDS
+from wmsd.interfaces.graphql.calls import argument_names, call_of, failed_by, inner_call
+from wmsd.interfaces.graphql.limits import MOST_AT_ONCE, MOST_BYTES, MOST_SECONDS
 from wmsd.interfaces.graphql.plans import Edges, Plan, Planned
 from wmsd.interfaces.graphql.root_fields import DETAIL, Collection
 from wmsd.interfaces.graphql.schema import schema
-from wmsd.interfaces.graphql.shapes import Json, Link, Projection, Shape, TooMuch
+from wmsd.interfaces.graphql.shapes import Failed, Json, Link, Projection, Shape, too_much
 
 BYTES_AT_ONCE: Final = 256 * 1024
 """One to three milliseconds of the processor."""
@@ -40,7 +40,6 @@ DECODER: Final = json.JSONDecoder()
 AT_ONCE: Final = 1_000
 """The number of objects that are laid out before other tasks run: a record may have a thousand lines."""
 TOOK_TOO_LONG: Final = f"The document took over {MOST_SECONDS:.0f} s; ask for less at once."
-TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too large; ask for shorter lists."
 
 
 async def read(body: bytes) -> Any:
@@ -104,19 +103,15 @@ class Execution:
             self.data[plan.key] = await self._shown(plan, answer)
         except Failed as failed:
             self._note(failed, [plan.key], plan.node, argument_names(plan))
-        except TooMuch:
-            self._note(Failed(TOO_MUCH, "VALIDATION_FAILED", {}), [plan.key], plan.node)
 
     async def _perform(self, call: Call) -> tuple[Any, bool]:
-        """The JSON of an answer, or True for an empty one; and whether it was given before. Raises Failed or
-        TooMuch.
-        """
+        """The JSON of an answer, or True for an empty one; and whether it was given before. Raises Failed."""
         async with self._turns:
             reply = await self.dispatcher.dispatch(call)
             if reply.status >= 400:
                 raise failed_by(reply)
             if len(reply.body) > self._bytes_left:
-                raise TooMuch
+                raise too_much()
             self._bytes_left -= len(reply.body)
             return await read(reply.body) if reply.body else True, REPLAYED in reply.headers
 
@@ -174,9 +169,6 @@ class Execution:
             shown = await self._all(link.shape, records)
         except Failed as failed:
             self._note_at(failed, link, waiting)
-            return
-        except TooMuch:
-            self._note_at(Failed(TOO_MUCH, "VALIDATION_FAILED", {}), link, waiting)
             return
         if isinstance(link.source, Collection):
             lists: dict[int, list[Json]] = {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, Final
 
 from graphql import (
     FieldNode,
@@ -24,10 +24,21 @@ from wmsd.interfaces.graphql.schema import MOST, Embedded, Leaf, source_of
 from wmsd.warehouse.references_by_id import Reference
 
 Json = dict[str, Any]
+TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too large; ask for shorter lists."
 
 
-class TooMuch(Exception):
-    """The answer would be too large."""
+class Failed(Exception):
+    """What a field asks for is not shown: its call was refused, or the answer would be too large."""
+
+    def __init__(self, message: str, code: str, more: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.more = more
+
+
+def too_much() -> Failed:
+    return Failed(TOO_MUCH, "VALIDATION_FAILED", {})
 
 
 @dataclass(frozen=True)
@@ -175,7 +186,7 @@ class Projection:
     def of(self, shape: Shape, record: Json) -> Json:
         self.objects += 1
         if self.objects > MOST_OBJECTS:
-            raise TooMuch
+            raise too_much()
         shown = {key: record[name] for key, name in shape.names.items()}
         for key in shape.ids:
             if shown[key] is not None:
