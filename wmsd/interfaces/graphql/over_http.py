@@ -8,8 +8,8 @@ from typing import Final
 from wmsd.base.client_addresses import Network
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.strict_json import dumps, parse_json
-from wmsd.contract.route import Route, method_not_allowed
-from wmsd.dispatch.call import Call, LoadBody, Loaded, Reply, refusal
+from wmsd.contract.route import Route
+from wmsd.dispatch.call import Call, LoadBody, Loaded, Reply
 from wmsd.dispatch.large_bodies import LargeBodies
 from wmsd.dispatch.prepared_answers import Prepared
 from wmsd.installation.open_installation import Installation
@@ -17,7 +17,6 @@ from wmsd.interfaces.graphql.media_type import JSON, RESPONSE, content_type, med
 from wmsd.interfaces.graphql.operation import GraphqlService, run_graphql
 from wmsd.interfaces.http import requests, server
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.cross_origin import options
 
 PATH: Final = "/api/graphql"
 SCHEMA: Final = f"{PATH}/schema"
@@ -29,14 +28,15 @@ def add_to(app: web.Application, installation: Installation) -> None:
     handler = partial(_handle, installation, server.trusted_proxies(installation))
     for route in ROUTES:
         server.add_route(app, route.method, route.path, handler)
-    server.add_open(app, "*", PATH, _refuse_method)
-    server.add_open(app, "GET", SCHEMA, partial(_schema, Prepared(_schema_text, "text/plain; charset=utf-8")))
+    server.refuse_other_methods(app, PATH, [route.method for route in ROUTES], _in_form_for)
+    schema = Prepared(_schema_text, "text/plain; charset=utf-8")
+    server.add_open(app, "GET", SCHEMA, partial(server.answer_prepared, schema))
     server.refuse_other_methods(app, SCHEMA, ["GET"])
 
 
 async def _handle(installation: Installation, trusted: Sequence[Network], request: web.Request) -> web.Response:
     call = server.call_of(request, trusted, run_graphql)
-    call.accept = server.header_value(request.headers, "Accept")
+    call.accept = _accept_of(request)
     call.load_body = partial(_read, request, call, installation.dispatcher.bodies)
     reply = await installation.dispatcher.dispatch(call)
     return server.response(in_form(call.accept, reply))
@@ -47,16 +47,12 @@ def in_form(accept: str | None, reply: Reply) -> Reply:
     return reply if "Content-Type" in reply.headers else _as_graphql(accept, reply)
 
 
-async def _refuse_method(request: web.Request) -> web.Response:
-    allowed = server.possible(route.method for route in ROUTES)
-    if request.method == "OPTIONS":
-        return options(request.app[server.INSTALLATION].settings.server.allow_origins, request, allowed)
-    refused = refusal(method_not_allowed(request.method, allowed))
-    return server.response(_as_graphql(server.header_value(request.headers, "Accept"), refused))
+def _in_form_for(request: web.Request, reply: Reply) -> Reply:
+    return in_form(_accept_of(request), reply)
 
 
-async def _schema(prepared: Prepared, request: web.Request) -> web.Response:
-    return server.response(server.unless_known(request, await prepared.reply()))
+def _accept_of(request: web.Request) -> str | None:
+    return server.header_value(request.headers, "Accept")
 
 
 def _schema_text() -> bytes:

@@ -18,6 +18,7 @@ from wmsd.contract.route import Route, method_not_allowed
 from wmsd.dispatch import preconditions
 from wmsd.dispatch.call import Call, Reply, refusal
 from wmsd.dispatch.limits.costs import Costs
+from wmsd.dispatch.prepared_answers import Prepared
 from wmsd.dispatch.refusals import broken_off
 from wmsd.dispatch.request_measures import Counted
 from wmsd.installation.open_installation import Installation
@@ -230,6 +231,10 @@ def unless_known(request: web.Request, reply: Reply) -> Reply:
     return preconditions.unchanged(header_value(request.headers, "If-None-Match"), reply) or reply
 
 
+async def answer_prepared(prepared: Prepared, request: web.Request) -> web.Response:
+    return response(unless_known(request, await prepared.reply()))
+
+
 def response(reply: Reply) -> web.Response:
     if reply.status == 204:
         return web.Response(status=204, headers=reply.headers)
@@ -362,14 +367,22 @@ def _company_of(request: web.Request) -> int | None:
     return None if call is None or call.tenant is None else call.tenant.id
 
 
-def refuse_other_methods(app: web.Application, path: str, allowed: list[str]) -> None:
-    add_open(app, "*", path, partial(_refuse_method, allowed))
+def refuse_other_methods(
+    app: web.Application,
+    path: str,
+    allowed: list[str],
+    in_form: Callable[[web.Request, Reply], Reply] = lambda _, reply: reply,
+) -> None:
+    """`in_form` gives a refusal the form that clients of this address read."""
+    add_open(app, "*", path, partial(_refuse_method, possible(allowed), in_form))
 
 
-async def _refuse_method(allowed: list[str], request: web.Request) -> web.Response:
+async def _refuse_method(
+    allowed: list[str], in_form: Callable[[web.Request, Reply], Reply], request: web.Request
+) -> web.Response:
     if request.method == "OPTIONS":
-        return options(request.app[INSTALLATION].settings.server.allow_origins, request, possible(allowed))
-    return response(refusal(method_not_allowed(request.method, possible(allowed))))
+        return options(request.app[INSTALLATION].settings.server.allow_origins, request, allowed)
+    return response(in_form(request, refusal(method_not_allowed(request.method, allowed))))
 
 
 async def _refuse_address(request: web.Request) -> web.Response:

@@ -20,7 +20,7 @@ from wmsd.dispatch.prepared_answers import Prepared
 from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.server import response, unless_known
+from wmsd.interfaces.http.server import answer_prepared
 from wmsd.interfaces.openapi.error_responses import EXAMPLES
 from wmsd.interfaces.pages.kit.prepared_pages import PreparedPages
 from wmsd.interfaces.pages.kit.rendering import render_text
@@ -59,7 +59,6 @@ class Pages:
         self._found = SearchPages(work)
         self._sections: tuple[Section, ...] = ()
         self._pages = PreparedPages()
-        self._graphql_names = Prepared(_graphql_names)
 
     def add_to(self, app: web.Application) -> None:
         for path, handler in (
@@ -69,7 +68,7 @@ class Pages:
             ("/access", partial(self._fixed, _access)),
             ("/graphql", self._graphql),
             ("/graphql/{type:[A-Za-z0-9]{1,80}}", self._graphql),
-            (GRAPHQL_NAMES, self._names),
+            (GRAPHQL_NAMES, partial(answer_prepared, Prepared(_graphql_names))),
             ("/{group}", self._group),
             ("/{group}/{operation}", self._operation),
         ):
@@ -113,9 +112,6 @@ class Pages:
         if name and name not in await asyncio.to_thread(_graphql_types):
             raise not_found("page")
         return await self._pages.answer(request, ("graphql", name), partial(_of_graphql, reference, name))
-
-    async def _names(self, request: web.Request) -> web.Response:
-        return response(unless_known(request, await self._graphql_names.reply()))
 
 
 def _group_of(reference: Reference, request: web.Request) -> Group:
