@@ -208,23 +208,15 @@ class PageClient:
         if browser.secret is None or not await admission.count_session(browser.secret, browser.address):
             admission.count_visit(kind, browser.address)
 
-    async def speak(self, request: web.Request) -> None:
-        """Has an open page in the language that whoever is signed in has chosen."""
+    async def find_person(self, request: web.Request, **sent: Unpack[Sent]) -> Person | None:
+        """Whoever is signed in, on a page that nobody needs to be for. It is made in the language that they have
+        chosen.
+        """
         browser = self.browser(request)
-        if browser.secret is not None:
-            found = await self.ask(browser, profile_actions.get_profile)
-            if found.is_good:
-                _speak(found.body["language"])
-
-    async def find_person(self, request: web.Request) -> Person | None:
-        """Whoever is signed in, on a page that nobody needs to be for."""
-        browser = self.browser(request)
-        found = (
-            None
-            if browser.secret is None
-            else await self.ask(browser, profile_actions.get_profile, is_counted=True)
-        )
-        if found is None or not found.is_good:
+        if browser.secret is None:
+            return None
+        found = await self.ask(browser, profile_actions.get_profile, **sent)
+        if not found.is_good:
             return None
         person = _person(browser, found.body)
         _speak(person.language)

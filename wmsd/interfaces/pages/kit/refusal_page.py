@@ -52,7 +52,7 @@ Link = tuple[str, str]
 async def refusal_page(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
     person = request.get(PERSON)
     if person is None and problem.status != 429:  # then nobody is asked
-        person = await door.find_person(request)
+        person = await door.find_person(request, is_counted=True)
     at = request.get(AT)
     is_of_another = isinstance(problem, FormOfAnotherSession)
     form = "" if request.method in ("GET", "HEAD") else browsers.page_of_form(door.browser(request))
