@@ -188,6 +188,12 @@ def render_page(template: str, status: int = 200, **given: Any) -> web.Response:
     return web.Response(status=status, text=text, content_type="text/html", headers=HEADERS)
 
 
+def as_file(content: bytes, content_type: str, name: str, charset: str | None = None) -> web.Response:
+    """Has the browser save it under that name."""
+    headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
+    return web.Response(body=content, content_type=content_type, charset=charset, headers=headers)
+
+
 def go_to(path: str) -> web.Response:
     """Sends the browser on, after a form."""
     return web.Response(status=303, headers={"Location": path, "Cache-Control": "no-store"})

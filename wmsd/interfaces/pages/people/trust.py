@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from wmsd.base.problems import Problem
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit.rendering import HEADERS, render_page
+from wmsd.interfaces.pages.kit.rendering import as_file, render_page
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -27,12 +27,8 @@ async def download(installation: Installation, request: web.Request) -> web.Resp
     from cryptography.hazmat.primitives.serialization import Encoding
 
     authority = await _authority(installation)
-    disposition = f'attachment; filename="{DOWNLOAD.rpartition("/")[2]}"'
-    return web.Response(
-        body=authority.public_bytes(Encoding.DER),
-        content_type="application/x-x509-ca-cert",
-        headers={**HEADERS, "Content-Disposition": disposition},
-    )
+    name = DOWNLOAD.rpartition("/")[2]
+    return as_file(authority.public_bytes(Encoding.DER), "application/x-x509-ca-cert", name)
 
 
 async def _authority(installation: Installation) -> "Certificate":

@@ -8,7 +8,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
 from wmsd.interfaces.pages.kit.page_client import Answer
-from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to
+from wmsd.interfaces.pages.kit.rendering import as_file, go_to
 from wmsd.interfaces.pages.kit.resources import WEBHOOKS
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
@@ -81,11 +81,7 @@ async def one(at: Workplace, request: web.Request) -> web.Response:
 async def body(at: Workplace, request: web.Request) -> web.Response:
     """The body as it came, as a file."""
     received = await _received(at, request)
-    return web.Response(
-        body=received["body"].encode(),
-        content_type="application/octet-stream",
-        headers={**HEADERS, "Content-Disposition": 'attachment; filename="body.json"'},
-    )
+    return as_file(received["body"].encode(), "application/octet-stream", signature_recipes.FILE)
 
 
 async def _received(at: Workplace, request: web.Request) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from wmsd.imports.file_kinds import KINDS, MODULE_OF, write_headings
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.page_client import Answer
-from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to
+from wmsd.interfaces.pages.kit.rendering import as_file, go_to
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
@@ -115,7 +115,7 @@ async def errors(at: Workplace, request: web.Request) -> web.Response:
     """All errors as a CSV file."""
     path = {"upload": request.match_info["upload"]}
     found = await at.need(imports.get_upload_errors, path=path)
-    return _csv(found["csv"], f"errors-{at.code}.csv")
+    return as_file(found["csv"].encode(), "text/csv", f"errors-{at.code}.csv", "utf-8")
 
 
 async def template(at: Workplace, request: web.Request) -> web.Response:
@@ -125,7 +125,7 @@ async def template(at: Workplace, request: web.Request) -> web.Response:
         raise not_found("page")
     text = io.StringIO()
     write_headings(KINDS[kind], text)
-    return _csv(text.getvalue(), f"{kind}.csv")
+    return as_file(text.getvalue().encode(), "text/csv", f"{kind}.csv", "utf-8")
 
 
 async def _upload(at: Workplace, request: web.Request) -> Any:
@@ -145,8 +145,3 @@ def _kinds(at: Workplace) -> list[str]:
     if not at.may(imports.begin_upload):
         raise Problem("FORBIDDEN", "Only company admins may import files.")
     return [kind for kind in KINDS if is_on(MODULE_OF.get(kind), at.permissions.modules)]
-
-
-def _csv(text: str, name: str) -> web.Response:
-    headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
-    return web.Response(text=text, content_type="text/csv", charset="utf-8", headers=headers)
