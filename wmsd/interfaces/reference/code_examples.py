@@ -3,13 +3,13 @@
 Address, token and company come from the environment, so that an example runs as it is. The programs are templates.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
 from wmsd.base.dataclass import dataclass
 from wmsd.dispatch.idempotency import HEADER as KEY
+from wmsd.interfaces.pages.kit.code_literals import double_quoted_text, single_quoted_text
 from wmsd.interfaces.pages.kit.rendering import render_text
 from wmsd.interfaces.reference.operations import Described, pretty
 
@@ -70,16 +70,7 @@ class Literals:
         return f"{braces[0]}\n{inside}{INDENT * depth}{braces[1]}"
 
 
-def _double_quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _single_quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
-PYTHON: Final = Literals({None: "None", True: "True", False: "False"}, ("{", "}"), ": ", "{}", _double_quoted)
+PYTHON: Final = Literals({None: "None", True: "True", False: "False"}, ("{", "}"), ": ", "{}", double_quoted_text)
 PHP: Final = Literals(
-    {None: "null", True: "true", False: "false"}, ("[", "]"), " => ", "new stdClass()", _single_quoted
+    {None: "null", True: "true", False: "false"}, ("[", "]"), " => ", "new stdClass()", single_quoted_text
 )

@@ -1,11 +1,11 @@
 """How to check the signature of a delivery that was received, in several languages, with its real values."""
 
-import json
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.interfaces.pages.kit.code_literals import double_quoted_text, single_quoted_text
 
 LONGEST_LITERAL: Final = 2048
 """Characters of a body that stand in a recipe; a longer one is read from the file that the page offers."""
@@ -33,15 +33,6 @@ class Language:
     text: str
 
 
-def _as_json(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _php(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
 LANGUAGES: Final = (
     Language(
         "shell",
@@ -60,7 +51,7 @@ printf 'v1,%s\\n' "$(printf '%s.%s.%s' "$ID" "$TIMESTAMP" "$BODY" |
     Language(
         "js",
         "JavaScript (Node)",
-        _as_json,
+        double_quoted_text,
         f"require('node:fs').readFileSync('{FILE}', 'utf8')",
         """const crypto = require('node:crypto')
 const secret = {secret}
@@ -76,7 +67,7 @@ console.log(given.split(' ').includes(expected) ? 'valid' : 'not valid')""",
     Language(
         "python",
         "Python",
-        _as_json,
+        double_quoted_text,
         f'open("{FILE}", "rb").read().decode()',
         """import base64, hashlib, hmac
 secret = {secret}
@@ -92,7 +83,7 @@ print("valid" if expected in given.split(" ") else "not valid")""",
     Language(
         "php",
         "PHP",
-        _php,
+        single_quoted_text,
         f"file_get_contents('{FILE}')",
         """<?php
 $secret = {secret};
