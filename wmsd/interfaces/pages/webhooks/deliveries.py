@@ -31,11 +31,11 @@ async def again(at: Workplace, request: web.Request) -> web.Response:
     sent = await browsers.form(at.person.browser)
     chosen = sorted(int(name.removeprefix(CHOSEN)) for name in sent if _is_box(name))
     for delivery in chosen:
-        answer = await at.ask(
+        answer = await at.ask_once(
             log.redeliver_webhook,
+            f"{sent[KEY]}-{delivery}" if sent.get(KEY) else None,
             path={"id": request.match_info["id"], "delivery": str(delivery)},
             is_counted=delivery != chosen[0],
-            idempotency_key=f"{sent[KEY]}-{delivery}" if sent.get(KEY) else None,
         )
         if not answer.is_good:
             return await show(at, request, answer)

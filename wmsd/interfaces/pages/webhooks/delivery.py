@@ -23,7 +23,7 @@ SHOWN_OF_BODY: Final = 8192
 
 async def again(at: Workplace, request: web.Request) -> web.Response:
     sent = await browsers.form(at.person.browser)
-    answer = await at.ask(log.redeliver_webhook, path=_path(request), idempotency_key=sent.get(KEY) or None)
+    answer = await at.ask_once(log.redeliver_webhook, sent.get(KEY), path=_path(request))
     if answer.is_good:
         return go_to(f"{request.path}?done=again")
     return await show(at, request, answer)

@@ -23,12 +23,12 @@ LONGEST_AGE: Final = 300
 async def change(at: Workplace, request: web.Request) -> web.Response:
     """Another answer, or another secret: what the pressed button says."""
     sent = await browsers.form(at.person.browser)
-    key, path = sent.get(KEY) or None, {"id": request.match_info["id"]}
+    key, path = sent.get(KEY), {"id": request.match_info["id"]}
     if sent.get("act") == "secret":
-        answer = await at.ask(receiving.rotate_webhook_receiver_secret, path=path, idempotency_key=key)
+        answer = await at.ask_once(receiving.rotate_webhook_receiver_secret, key, path=path)
     else:
         document = {"answers": sent.get("answers", "")}
-        answer = await at.ask(receiving.change_webhook_receiver, path=path, document=document, idempotency_key=key)
+        answer = await at.ask_once(receiving.change_webhook_receiver, key, path=path, document=document)
     if answer.is_good:
         return go_to(f"{request.path}?done={'secret' if sent.get('act') == 'secret' else 'answers'}")
     return await show(at, request, answer)

@@ -47,9 +47,7 @@ async def _page(
     webhook = await at.need(webhooks.get_webhook, path=path)
     answer = Answer(422, {"errors": filters.errors})
     if not filters.errors:
-        answer = await at.ask(
-            operation, path=path, document=document, idempotency_key=key or None, is_counted=not is_sent
-        )
+        answer = await at.ask_once(operation, key, path=path, document=document, is_counted=not is_sent)
     found = answer.body if answer.is_good else {}
     until = {"until": found["until"]} if "until" in found else {}
     return page_of(

@@ -54,11 +54,11 @@ async def rotate_secret(at: Workplace, request: web.Request) -> web.Response:
     at.check(rotate_webhook_secret)
     sent = await browsers.form(at.person.browser)
     secret = sent.get("secret", "").strip()
-    answer = await at.ask(
+    answer = await at.ask_once(
         rotate_webhook_secret,
+        sent.get(KEY),
         path={"id": request.match_info["id"]},
         document={"secret": secret},
-        idempotency_key=sent.get(KEY) or None,
     )
     if not answer.is_good:
         return await _secret_form(at, request, secret, answer)
