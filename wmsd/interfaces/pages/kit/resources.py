@@ -138,9 +138,8 @@ class Resource:
     def operations(self) -> list[Operation]:
         """All that its pages ask for."""
         further = [each for each in (self.one, self.rules, self.changes) if each is not None]
-        reading = [self.listing, self.walking, *further]
         read_by_acts = [act.reads for act in self.acts if act.reads is not None]
-        return [*reading, *(act.operation for act in self.acts), *read_by_acts]
+        return [self.listing, self.walking, *further, *(act.operation for act in self.acts), *read_by_acts]
 
     @property
     def audited(self) -> str:
@@ -154,6 +153,10 @@ class Resource:
             if act.name == name and act.makes_one == makes_one:
                 return act
         raise not_found("page")
+
+    def told(self, outcome: str) -> str:
+        """What to say of the act that led to one of its pages."""
+        return next(filter(None, (act.told(outcome) for act in self.acts)), "")
 
     @property
     def listed(self) -> list[Field]:
@@ -306,10 +309,7 @@ RESOURCES: Final = (
         ("code", "name", "unit", "barcode", "min_stock", "active", "updated_at"),
         articles.get_article,
         under=(("stock", "article_code"),),
-        acts=(
-            Act("new", "New article", articles.create_article, done="The article is made."),
-            Act("change", "Change", articles.update_article, done="The article is changed.", changes=True),
-        ),
+        acts=_own_acts("article", articles.create_article, articles.update_article),
     ),
     Resource(
         "packaging",

@@ -60,7 +60,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         resource.name,
         status=422 if errors else 200,
         resource=resource,
-        done=_done(request, resource),
+        done=resource.told(request.query.get("done", "")),
         records=body["data"],
         referred=await find_references(at, resource.listed, body["data"]),
         total=body.get("meta", {}).get("total"),
@@ -90,7 +90,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
         "record",
         resource.name,
         resource=resource,
-        done=_done(request, resource),
+        done=resource.told(request.query.get("done", "")),
         record=record,
         referred=await find_references(at, fields, [record]),
         facts=sorted(
@@ -168,12 +168,6 @@ def _import_at(at: Workplace, resource: Resource) -> str | None:
     if resource not in RESOURCES or resource.name not in EXPORTS or not at.may(begin_upload):
         return None
     return f"{at.address}/imports/new?kind={resource.name}"
-
-
-def _done(request: web.Request, resource: Resource) -> str:
-    """What to say of the act that led here."""
-    outcome = request.query.get("done", "")
-    return next(filter(None, (act.told(outcome) for act in resource.acts)), "")
 
 
 def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> bool:

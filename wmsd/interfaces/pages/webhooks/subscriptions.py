@@ -24,13 +24,12 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     found = await at.need(list_webhooks, query={"per_page": str(PER_PAGE)})
     figures = await at.need(list_webhook_figures, is_counted=True)
     by_id = {each["id"]: each for each in figures["data"]}
-    done = request.query.get("done")
     return page_of(
         at,
         "webhooks",
         WEBHOOKS.name,
         resource=WEBHOOKS,
-        done=next((act.done for act in WEBHOOKS.acts if act.name == done), ""),
+        done=WEBHOOKS.told(request.query.get("done", "")),
         webhooks=[(each, by_id[each["id"]]) for each in found["data"] if each["id"] in by_id],
         csv=csv_of(at, WEBHOOKS, {}),
     )
