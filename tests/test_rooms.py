@@ -101,7 +101,6 @@ OTHER_ADDRESSES: Final = {
     "people/sign_on.py": "/sign-in/… names a provider",
     "people/try_sign_on.py": "/sign-on/try, which try.py does not say",
     "webhooks/redeliver.py": "/again says nothing without what stands before it",
-    "webhooks/subscriptions.py": "/webhooks is the name of the room",
     "work/import_files.py": "/imports/…, whose name means something else in each room",
 }
 """Files of pages that serve addresses without their names, and why."""

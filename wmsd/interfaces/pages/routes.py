@@ -40,7 +40,7 @@ from wmsd.interfaces.pages.webhooks import (
     event,
     receivers,
     redeliver,
-    subscriptions,
+    webhooks,
 )
 from wmsd.interfaces.pages.work import import_files, requests, today
 from wmsd.interfaces.pages.work.live import LIVE, Live
@@ -90,10 +90,10 @@ COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", f"{STOCK}/movements", stock.show_movements),
     ("GET", REQUESTS, requests.show),
     ("GET", f"{REQUESTS}/{{request_id:[0-9A-Za-z-]{{1,64}}}}", requests.one),
-    ("GET", WEBHOOKS, subscriptions.show),
-    ("GET", f"{A_COMPANY}/{{resource:webhooks}}/{{id:{ID}}}", subscriptions.show_one),
-    ("GET", f"{WEBHOOK}/rotate-secret", subscriptions.show_new_secret),
-    ("POST", f"{WEBHOOK}/rotate-secret", subscriptions.rotate_secret),
+    ("GET", WEBHOOKS, webhooks.show),
+    ("GET", f"{A_COMPANY}/{{resource:webhooks}}/{{id:{ID}}}", webhooks.show_one),
+    ("GET", f"{WEBHOOK}/rotate-secret", webhooks.show_new_secret),
+    ("POST", f"{WEBHOOK}/rotate-secret", webhooks.rotate_secret),
     ("GET", DELIVERIES, deliveries.show),
     ("POST", DELIVERIES, deliveries.again),
     ("GET", f"{DELIVERIES}/again", redeliver.show),
