@@ -52,7 +52,7 @@ def _in_form_for(request: web.Request, reply: Reply) -> Reply:
 
 
 def _accept_of(request: web.Request) -> str | None:
-    return server.header_value(request.headers, "Accept")
+    return requests.header_value(request.headers, "Accept")
 
 
 def _schema_text() -> bytes:

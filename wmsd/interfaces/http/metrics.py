@@ -19,7 +19,7 @@ from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listener import open_listener
-from wmsd.interfaces.http.server import add_open, header_value
+from wmsd.interfaces.http.server import add_open
 from wmsd.server.figures.live import LiveFigures
 from wmsd.settings.sections.metrics import Metrics
 
@@ -51,7 +51,7 @@ class Scraping:
                 self._told.failed(WITHOUT_TOKEN, error)
                 return web.Response(status=503, text=TOKEN_UNREADABLE)
             self._told.over(WITHOUT_TOKEN)
-            if not _is(requests.bearer(header_value(request.headers, "Authorization")), token):
+            if not _is(requests.bearer(requests.header_value(request.headers, "Authorization")), token):
                 return web.Response(status=401, text=NOT_LET_IN, headers={"WWW-Authenticate": "Bearer"})
         try:
             figures = await self._figures.read()

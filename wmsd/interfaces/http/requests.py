@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from multidict import MultiMapping
+from multidict import CIMultiDictProxy, MultiMapping
 from yarl import URL
 
 from wmsd.base.client_addresses import Network, counted_as, is_address, is_in, without_port
@@ -53,6 +53,13 @@ def origin(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
         scheme = forwarded if forwarded in ("http", "https") else scheme
     host = request.headers.get("Host", "")
     return f"{scheme}://{host}" if HOST.fullmatch(host) else ""
+
+
+def header_value(headers: CIMultiDictProxy[str], name: str) -> str | None:
+    """The value of a header. One that is sent several times is joined with commas (RFC 9110, section 5.3)."""
+    if name not in headers:
+        return None
+    return ", ".join(headers.getall(name))
 
 
 def bearer(authorization: str | None) -> str | None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
-from multidict import CIMultiDictProxy
-
 from wmsd.base.client_addresses import Network, networks
 from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.problems import Problem
@@ -34,10 +32,12 @@ from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.ready_answers import Answer
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.request_turns import NOBODY, Turns
+from wmsd.interfaces.http.requests import header_value
 from wmsd.interfaces.http.route_table import Handler, PlainRoutes, parts_of
 from wmsd.server.jobs import Jobs
 
 LOG = logging.getLogger("wmsd.request")
+InForm = Callable[[web.Request, Reply], Reply]
 INSTALLATION: Final = web.AppKey("installation", Installation)
 JOBS: Final = web.AppKey("jobs", Jobs)
 VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
@@ -91,11 +91,6 @@ def add_route(app: web.Application, method: str, path: str, handler: Handler) ->
 def with_head(methods: Iterable[str]) -> list[str]:
     """The methods, and HEAD where GET is: it has the same answer without its body (RFC 9110, section 9.3.2)."""
     return [each for method in methods for each in (("GET", "HEAD") if method == "GET" else (method,))]
-
-
-def possible(methods: Iterable[str]) -> list[str]:
-    """All methods of an address with these routes."""
-    return sorted({*with_head(methods), "OPTIONS"})
 
 
 def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:
@@ -217,13 +212,6 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
 
 def trusted_proxies(installation: Installation) -> list[Network]:
     return networks(installation.settings.server.trusted_proxies)
-
-
-def header_value(headers: CIMultiDictProxy[str], name: str) -> str | None:
-    """The value of a header. One that is sent several times is joined with commas (RFC 9110, section 5.3)."""
-    if name not in headers:
-        return None
-    return ", ".join(headers.getall(name))
 
 
 def unless_known(request: web.Request, reply: Reply) -> Reply:
@@ -368,21 +356,17 @@ def _company_of(request: web.Request) -> int | None:
 
 
 def refuse_other_methods(
-    app: web.Application,
-    path: str,
-    allowed: list[str],
-    in_form: Callable[[web.Request, Reply], Reply] = lambda _, reply: reply,
+    app: web.Application, path: str, allowed: list[str], in_form: InForm = lambda _, reply: reply
 ) -> None:
     """`in_form` gives a refusal the form that clients of this address read."""
-    add_open(app, "*", path, partial(_refuse_method, possible(allowed), in_form))
+    possible = sorted({*with_head(allowed), "OPTIONS"})
+    add_open(app, "*", path, partial(_refuse_method, possible, in_form))
 
 
-async def _refuse_method(
-    allowed: list[str], in_form: Callable[[web.Request, Reply], Reply], request: web.Request
-) -> web.Response:
+async def _refuse_method(possible: list[str], in_form: InForm, request: web.Request) -> web.Response:
     if request.method == "OPTIONS":
-        return options(request.app[INSTALLATION].settings.server.allow_origins, request, allowed)
-    return response(in_form(request, refusal(method_not_allowed(request.method, allowed))))
+        return options(request.app[INSTALLATION].settings.server.allow_origins, request, possible)
+    return response(in_form(request, refusal(method_not_allowed(request.method, possible))))
 
 
 async def _refuse_address(request: web.Request) -> web.Response:
