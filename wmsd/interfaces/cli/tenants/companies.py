@@ -15,7 +15,11 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note,
 from wmsd.interfaces.cli.kit.company_data import company_in_use
 from wmsd.interfaces.cli.kit.operations import SITE_ADMIN
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_option
-from wmsd.interfaces.cli.tenants import company_archives
+from wmsd.interfaces.cli.tenants.company_archives import (
+    clone_company_command,
+    export_company_command,
+    import_company_command,
+)
 from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import CompanyCode, NewCompany
 
@@ -23,6 +27,10 @@ from wmsd.tenants.companies.schema import CompanyCode, NewCompany
 @click.group()
 def company_command() -> None:
     """Make, change and show companies. Each company is a tenant with a file of its own."""
+
+
+for each in (export_company_command, import_company_command, clone_company_command):
+    company_command.add_command(each)
 
 
 @company_command.command("create")
@@ -225,37 +233,6 @@ def _row(company: Company) -> dict[str, Any]:
     }
 
 
-@company_command.command("export")
-@click.argument("code")
-@click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--freeze",
-    "is_to_freeze",
-    is_flag=True,
-    help="Stop changes first: FILE then holds everything that was acknowledged. `wmsd company thaw` ends it.",
-)
-@passphrase_option
-@json_option
-@with_installation
-def export_company(
-    command_line: CommandLine,
-    code: str,
-    file: Path,
-    is_to_freeze: bool,
-    passphrase_file: Path | None,
-    as_json: bool,
-) -> None:
-    """Write the company CODE to FILE, for another installation.
-
-    The command works beside a running server. With a passphrase the credentials of its webhooks go along. Without
-    --freeze the company goes on as before, and what is written after this command has begun is not in FILE.
-
-    With --freeze the company can still be read, but it takes no changes (503) and sends no webhooks, until you
-    give `wmsd company thaw CODE` or `wmsd company delete CODE`. When the export fails, the freeze ends by itself.
-    """
-    company_archives.export(command_line, code, file, passphrase_file, is_to_freeze, as_json)
-
-
 @company_command.command("move")
 @click.argument("code")
 @click.option(
@@ -314,45 +291,6 @@ def thaw_company(command_line: CommandLine, code: str) -> None:
     from wmsd.interfaces.cli.tenants import freeze_company  # imported only here
 
     freeze_company.thaw(command_line, code)
-
-
-@company_command.command("import")
-@click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--code", "new_code", metavar="CODE", help="Its code here.  [default: the one that it had]")
-@click.option("--operator", "operator_code", metavar="CODE", help="Its operator.  [default: the one it had here]")
-@passphrase_option
-@json_option
-@with_installation
-def import_company(
-    command_line: CommandLine,
-    file: Path,
-    new_code: str | None,
-    operator_code: str | None,
-    passphrase_file: Path | None,
-    as_json: bool,
-) -> None:
-    """Take over a company that `wmsd company export` wrote in another installation.
-
-    It gets a new id, and its webhooks are off: switch them on when the other installation sends no more.
-    """
-    company_archives.take_over(command_line, file, new_code, operator_code, passphrase_file, as_json)
-
-
-@company_command.command("clone")
-@click.argument("code")
-@click.argument("field_code", metavar="NEW_CODE")
-@click.option("--name", help="What people call the copy.  [default: the name, and (copy)]")
-@click.option("--sandbox/--no-sandbox", default=True, help="A company for trying things out, or a real one.")
-@json_option
-@with_installation
-def clone_company(
-    command_line: CommandLine, code: str, field_code: str, name: str | None, sandbox: bool, as_json: bool
-) -> None:
-    """Copy the company CODE to the new company NEW_CODE, to practise with.
-
-    It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
-    """
-    company_archives.clone(command_line, code, field_code, name, sandbox, as_json)
 
 
 @company_command.command("suspend")

@@ -1,16 +1,18 @@
-"""What `wmsd company export`, `import` and `clone` do."""
+"""`wmsd company export`, `wmsd company import` and `wmsd company clone`."""
 
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+import click
+
 from wmsd.base.plurals import count_of
 from wmsd.base.problems import Problem
 from wmsd.data_folder.lending import Loan, beside_a_server
-from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
+from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.secret_questions import ask_for_secret
-from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, secret_for
+from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, passphrase_option, secret_for
 from wmsd.interfaces.cli.tenants.freeze_company import company_freeze, thaw_of
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.file_states import source_of
@@ -32,14 +34,34 @@ from wmsd.maintenance.company_moves.freeze import Freeze
 from wmsd.tenants.companies.actions import TAKEN
 
 
-def export(
+@click.command("export")
+@click.argument("code")
+@click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--freeze",
+    "is_to_freeze",
+    is_flag=True,
+    help="Stop changes first: FILE then holds everything that was acknowledged. `wmsd company thaw` ends it.",
+)
+@passphrase_option
+@json_option
+@with_installation
+def export_company_command(
     command_line: CommandLine,
     code: str,
     file: Path,
-    passphrase_file: Path | None,
     is_to_freeze: bool,
+    passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
+    """Write the company CODE to FILE, for another installation.
+
+    The command works beside a running server. With a passphrase the credentials of its webhooks go along. Without
+    --freeze the company goes on as before, and what is written after this command has begun is not in FILE.
+
+    With --freeze the company can still be read, but it takes no changes (503) and sends no webhooks, until you
+    give `wmsd company thaw CODE` or `wmsd company delete CODE`. When the export fails, the freeze ends by itself.
+    """
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.find()
     freeze, manifest = write_export(command_line, code, file, passphrase, is_to_freeze)
@@ -82,7 +104,14 @@ def export_with(
     return export_company(command_line.folder, source_of(command_line.folder, loan), found, file, passphrase)
 
 
-def take_over(
+@click.command("import")
+@click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--code", "new_code", metavar="CODE", help="Its code here.  [default: the one that it had]")
+@click.option("--operator", "operator_code", metavar="CODE", help="Its operator.  [default: the one it had here]")
+@passphrase_option
+@json_option
+@with_installation
+def import_company_command(
     command_line: CommandLine,
     file: Path,
     new_code: str | None,
@@ -90,6 +119,10 @@ def take_over(
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
+    """Take over a company that `wmsd company export` wrote in another installation.
+
+    It gets a new id, and its webhooks are off: switch them on when the other installation sends no more.
+    """
     command_line.find()
     passphrase = _secret(command_line, file, passphrase_file)
     bring_in(command_line, file, new_code, operator_code, passphrase, as_json)
@@ -191,9 +224,20 @@ def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
         note(f"  wmsd user change {shlex.quote(email)} --add-company {shlex.quote(code)}")
 
 
-def clone(
-    command_line: CommandLine, code: str, new_code: str, name: str | None, sandbox: bool, as_json: bool
+@click.command("clone")
+@click.argument("code")
+@click.argument("field_code", metavar="NEW_CODE")
+@click.option("--name", help="What people call the copy.  [default: the name, and (copy)]")
+@click.option("--sandbox/--no-sandbox", default=True, help="A company for trying things out, or a real one.")
+@json_option
+@with_installation
+def clone_company_command(
+    command_line: CommandLine, code: str, field_code: str, name: str | None, sandbox: bool, as_json: bool
 ) -> None:
+    """Copy the company CODE to the new company NEW_CODE, to practise with.
+
+    It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
+    """
     command_line.find()
     with beside_a_server(command_line.folder) as loan:
         found = command_line.run_with(loan, lambda at: subject(at, code, has_passphrase=False))
@@ -201,7 +245,7 @@ def clone(
             update={"name": name or f"{found.record.name} (copy)", "sandbox": sandbox}
         )
         with arrival_from_copy(command_line.folder, source_of(command_line.folder, loan), found) as arrival:
-            done = command_line.run_with(loan, lambda at: adopt(at, arrival, new_code, record, is_copy=True))
-    say({"id": done.id, "code": new_code, "name": record.name, "sandbox": sandbox}, as_json)
+            done = command_line.run_with(loan, lambda at: adopt(at, arrival, field_code, record, is_copy=True))
+    say({"id": done.id, "code": field_code, "name": record.name, "sandbox": sandbox}, as_json)
     note(f"It has id {done.id}. Tokens of {code} do not open it, but those of platform admins for all companies.")
     note("It sends nothing: its webhooks are off, and what was queued is skipped.")
