@@ -184,11 +184,6 @@ class PageClient:
         body = json.loads(reply.body, parse_float=Decimal) if reply.body else None
         return Answer(reply.status, body, reply.headers.get("ETag"))
 
-    async def need(self, browser: Browser, operation: Operation, also: int = 200) -> Any:
-        """The body of a good answer; `also` is another good status. Raises Problem for a refusal."""
-        answer = await self.ask(browser, operation)
-        return answer.body if answer.status == also else answer.needed()
-
     async def others(self, person: Person, company_id: int, most: int) -> list[Company]:
         """The first companies by their names that the person may use, without this one."""
         browser = person.browser

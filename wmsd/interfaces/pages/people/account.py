@@ -71,8 +71,8 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     )
 
 
-async def show_password(at: Workplace, request: web.Request) -> web.Response:
-    return _password_page(at)
+async def show_password(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
+    return page_of(at, "password", "account", refused, fields=FIELDS, shortest=SHORTEST)
 
 
 async def change_password(at: Workplace, request: web.Request) -> web.Response:
@@ -81,7 +81,7 @@ async def change_password(at: Workplace, request: web.Request) -> web.Response:
     answer = await at.ask(profile_actions.change_password, document=document)
     if answer.is_good:
         return go_to(f"{ACCOUNT}?{urlencode({DONE: CHANGED, **answer.body})}")
-    return _password_page(at, answer)
+    return await show_password(at, request, answer)
 
 
 async def choose_language(at: Workplace, request: web.Request) -> web.Response:
@@ -107,7 +107,3 @@ def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
         return None
     ended = {name: query.get(name, "") for name in PasswordChanged.model_fields}
     return ended if all(map(COUNT.fullmatch, ended.values())) else None
-
-
-def _password_page(at: Workplace, refused: Answer | None = None) -> web.Response:
-    return page_of(at, "password", "account", refused, fields=FIELDS, shortest=SHORTEST)

@@ -23,37 +23,8 @@ def drawn(text: str) -> "Markup":
     return Markup(code.svg_inline(dark="#000", light="#fff", omitsize=True, svgclass=None, lineclass=None))  # noqa: S704  # segno writes figures only
 
 
-async def show(at: Workplace, request: web.Request) -> web.Response:
-    return await _page(at)
-
-
-async def do(at: Workplace, request: web.Request) -> web.Response:
-    """What the pressed button says: a new secret, the code that confirms it, other recovery codes, the end."""
-    sent = await browsers.form(at.person.browser)
-    code = {"code": sent.get("code", "")}
-    match sent.get("act"):
-        case "begin":
-            answer = await at.ask(second_factor_actions.begin_enrolment)
-            return await _page(at, answer, enrolment=answer.body if answer.is_good else None)
-        case "confirm":
-            answer = await at.ask(second_factor_actions.confirm_enrolment, document=code)
-            if answer.is_good:
-                return _codes(at, answer, is_new=True)
-            secret = sent.get("secret", "")
-            is_ours = totp.is_secret(secret)  # anything longer is drawn slowly, or not at all
-            again = {"secret": secret, "uri": totp.uri(secret, at.person.email)} if is_ours else None
-            return await _page(at, answer, enrolment=again)
-        case "renew":
-            answer = await at.ask(second_factor_actions.renew_recovery_codes, document=code)
-            return _codes(at, answer) if answer.is_good else await _page(at, answer)
-    answer = await at.ask(second_factor_actions.end_second_factor, document=code)
-    if answer.is_good:
-        at = replace(at, person=await at.door.person(request))
-    return await _page(at, answer)
-
-
-async def _page(
-    at: Workplace, answer: Answer | None = None, enrolment: dict[str, Any] | None = None
+async def show(
+    at: Workplace, request: web.Request, answer: Answer | None = None, enrolment: dict[str, Any] | None = None
 ) -> web.Response:
     return page_of(
         at,
@@ -66,6 +37,31 @@ async def _page(
         if at.person.second_factor == "on"
         else None,
     )
+
+
+async def do(at: Workplace, request: web.Request) -> web.Response:
+    """What the pressed button says: a new secret, the code that confirms it, other recovery codes, the end."""
+    sent = await browsers.form(at.person.browser)
+    code = {"code": sent.get("code", "")}
+    match sent.get("act"):
+        case "begin":
+            answer = await at.ask(second_factor_actions.begin_enrolment)
+            return await show(at, request, answer, enrolment=answer.body if answer.is_good else None)
+        case "confirm":
+            answer = await at.ask(second_factor_actions.confirm_enrolment, document=code)
+            if answer.is_good:
+                return _codes(at, answer, is_new=True)
+            secret = sent.get("secret", "")
+            is_ours = totp.is_secret(secret)  # anything longer is drawn slowly, or not at all
+            again = {"secret": secret, "uri": totp.uri(secret, at.person.email)} if is_ours else None
+            return await show(at, request, answer, enrolment=again)
+        case "renew":
+            answer = await at.ask(second_factor_actions.renew_recovery_codes, document=code)
+            return _codes(at, answer) if answer.is_good else await show(at, request, answer)
+    answer = await at.ask(second_factor_actions.end_second_factor, document=code)
+    if answer.is_good:
+        at = replace(at, person=await at.door.person(request))
+    return await show(at, request, answer)
 
 
 def _codes(at: Workplace, answer: Answer, is_new: bool = False) -> web.Response:

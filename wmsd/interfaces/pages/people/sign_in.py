@@ -90,7 +90,7 @@ async def _form(
     done: str = "",
     ended: str = "",
 ) -> web.Response:
-    providers = await door.need(browser, list_providers)
+    providers = (await door.ask(browser, list_providers)).needed()
     waits = (await door.ask(browser, is_first_admin_wanted, is_counted=True)).needed()
     return render_page(
         "sign_in",

@@ -43,10 +43,14 @@ async def show_one(at: Workplace, request: web.Request) -> web.Response:
     return go_to(f"{request.path}/receiver{'?' if request.query_string else ''}{request.query_string}")
 
 
-async def show_new_secret(at: Workplace, request: web.Request) -> web.Response:
+async def show_new_secret(
+    at: Workplace, request: web.Request, typed: str | None = None, refused: Answer | None = None
+) -> web.Response:
     """The secret is made here, so that nobody has to think of one, and is shown only now."""
     at.check(rotate_webhook_secret)
-    return await _secret_form(at, request, new_secret())
+    webhook = await at.need(get_webhook, path={"id": request.match_info["id"]}, is_counted=refused is not None)
+    secret = new_secret() if typed is None else typed
+    return page_of(at, "rotate_secret", WEBHOOKS.name, refused, webhook=webhook, secret=secret)
 
 
 async def rotate_secret(at: Workplace, request: web.Request) -> web.Response:
@@ -60,12 +64,5 @@ async def rotate_secret(at: Workplace, request: web.Request) -> web.Response:
         document={"secret": secret},
     )
     if not answer.is_good:
-        return await _secret_form(at, request, secret, answer)
+        return await show_new_secret(at, request, secret, answer)
     return page_of(at, "new_secret", WEBHOOKS.name, webhook=answer.body, secret=secret)
-
-
-async def _secret_form(
-    at: Workplace, request: web.Request, secret: str, refused: Answer | None = None
-) -> web.Response:
-    webhook = await at.need(get_webhook, path={"id": request.match_info["id"]}, is_counted=refused is not None)
-    return page_of(at, "rotate_secret", WEBHOOKS.name, refused, webhook=webhook, secret=secret)
