@@ -142,8 +142,7 @@ def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
         "Events from the time when it was off were not queued: the event log of the API has them (see "
         "/docs/webhooks)."
     )
-    has_changed = _switch(command_line, webhook, code, True)
-    note(f"Webhook {webhook} is on. {now}" if has_changed else f"Webhook {webhook} was on already.")
+    _switch(command_line, webhook, code, True, now)
 
 
 @webhook_command.command("off")
@@ -154,13 +153,11 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
 
     Nothing more is queued for it. Deliveries that are queued already wait until it is on again.
     """
-    now = "Deliveries queued for it wait until it is on again."
-    has_changed = _switch(command_line, webhook, code, False)
-    note(f"Webhook {webhook} is off. {now}" if has_changed else f"Webhook {webhook} was off already.")
+    _switch(command_line, webhook, code, False, "Deliveries queued for it wait until it is on again.")
 
 
-def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) -> bool:
-    """Switches a webhook on or off. Returns whether that changed anything."""
+def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, now: str) -> None:
+    """Switches a webhook on or off. `now`: what is said when that changed anything."""
 
     def write(tx: Transaction, company: Company) -> tuple[bool, Entry | None]:
         before = bool(subscription_of(tx, webhook, code)["active"])
@@ -178,7 +175,8 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) ->
         check_not_frozen(company)
         return await write_audited(installation, database, lambda tx: write(tx, company))
 
-    return command_line.run(work)
+    has_changed, state = command_line.run(work), "on" if active else "off"
+    note(f"Webhook {webhook} is {state}. {now}" if has_changed else f"Webhook {webhook} was {state} already.")
 
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
