@@ -69,25 +69,21 @@ def service(
     jobs = Jobs(
         installation, new_sender(installation, client), today, changes, started.backups, imports, started.complete
     )
-    oversight = OversightService(installation, jobs, started, clock.now(), clock.monotonic())
-    installation.dispatcher.add_service(oversight)
-    installation.dispatcher.add_service(changes)
-    installation.dispatcher.add_service(WebhookService(client, installation.clock))
-    installation.dispatcher.add_service(
+    for each in (
+        OversightService(installation, jobs, started, clock.now(), clock.monotonic()),
+        changes,
+        WebhookService(client, clock),
         Documents(
             index=as_json(lambda: index(TOLD, installation.abilities)),
             openapi_v1=as_json(lambda: described("wmsd REST API, version 1", V1_VERSION, V1, has_events=True)),
             openapi_v2=as_json(lambda: described("wmsd REST API, version 2", V2_VERSION, V2, has_events=True)),
             openapi_etsm=as_json(lambda: described("wmsd transport integration", ETSM_VERSION, ETSM)),
             versions=versions(V1, V2),
-        )
-    )
-    installation.dispatcher.add_service(
+        ),
         KernelService(installation, as_json(lambda: described("wmsd kernel interface", KERNEL_VERSION, KERNEL))),
-    )
-    installation.dispatcher.add_service(
-        BatchService(installation.dispatcher, routes_of(V2), lambda path: read_query(URL(path, encoded=True)))
-    )
+        BatchService(installation.dispatcher, routes_of(V2), lambda path: read_query(URL(path, encoded=True))),
+    ):
+        installation.dispatcher.add_service(each)
     app = create_app(installation, jobs, SERVED)
     app[COMPLETE] = started.complete
     figures = app[LIVE_FIGURES] = LiveFigures(installation, jobs)
