@@ -121,7 +121,7 @@ class CommandLine:
             check_folder(path)
             if instead := where_instead(path):
                 raise StorageError(f"There is no wmsd data in {path.resolve()}. {instead}")
-            if back := brings_data_back(path, Path(self.settings.backup.folder)):
+            if back := brings_data_back(path, self.backups):
                 raise StorageError(
                     f"There is no wmsd data in {path.resolve()}. Name another folder with --data. {back}"
                 )
@@ -139,7 +139,7 @@ class CommandLine:
         from wmsd.maintenance.doctor.usable_folder import check_not_lost  # imported here, as above
 
         folder.check_platform(BackupsIn(self.backups))
-        check_not_lost(folder, Path(self.settings.backup.folder))
+        check_not_lost(folder, self.backups)
         folder.make_place()
         folder.lock("no address")  # two who make it would each take the other's unfinished files for remains
         try:

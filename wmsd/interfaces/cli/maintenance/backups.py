@@ -177,7 +177,7 @@ def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
     """A proof of the last scheduled backup counts as that of the schedule. One of a copy elsewhere says nothing of
     the archive that it was copied from.
     """
-    if path.resolve().parent != Path(command_line.settings.backup.folder).resolve() or proof.is_whole is None:
+    if path.resolve().parent != command_line.backups.resolve() or proof.is_whole is None:
         return
 
     def noted(record: BackupRecord) -> BackupRecord:
@@ -280,7 +280,7 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
     """A sentence with a blank before it, where the settings name another folder than that of the last backup."""
     last = made_elsewhere(command_line.settings.backup, read_record(command_line.folder.path))
-    if last is None or folder.path != Path(command_line.settings.backup.folder):
+    if last is None or folder.path != command_line.backups:
         return ""
     lists = f"wmsd backup list --folder {shlex.quote(str(last.parent))}"
     return f" The last one, {last.name}, was made in {last.parent}: {lists} shows what is there."
@@ -309,9 +309,9 @@ def _installation_of(path: Path, otherwise: str | None) -> str | None:
 
 def _folder_of(command_line: CommandLine, name: Path) -> BackupFolder:
     """Only that of the settings is made for a file."""
-    is_of_settings = name.parent.resolve() == Path(command_line.settings.backup.folder).resolve()
+    is_of_settings = name.parent.resolve() == command_line.backups.resolve()
     return BackupFolder(name.parent, within=None if is_of_settings else name)
 
 
 def _folder(command_line: CommandLine, named: Path | None) -> BackupFolder:
-    return BackupFolder(named or Path(command_line.settings.backup.folder))
+    return BackupFolder(named or command_line.backups)

@@ -111,7 +111,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
             confirm(question(work, folder.path))
         with progress_bar("Restoring") as work.tell:
             done = work.everything()
-    for sentence in restore_sentences(work.manifest, done, folder.path, Path(command_line.settings.backup.folder)):
+    for sentence in restore_sentences(work.manifest, done, folder.path, command_line.backups):
         note(sentence)
     return {
         "restored": str(work.archive),
@@ -166,7 +166,7 @@ def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replac
 
 def _only_platform(command_line: CommandLine, work: PlatformRestore, asks: bool, as_json: bool) -> dict[str, Any]:
     """Returns what the command prints."""
-    folder, backups = command_line.folder, Path(command_line.settings.backup.folder)
+    folder, backups = command_line.folder, command_line.backups
     with new_place(folder):
         work.check_platform()
         if asks and work.puts_aside:

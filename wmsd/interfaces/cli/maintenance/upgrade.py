@@ -145,7 +145,7 @@ def _ask_for_settings(command_line: CommandLine, program: ProgramFile, server: S
 
 
 def _backup(command_line: CommandLine, loan: Loan | None) -> Made:
-    folder = BackupFolder(Path(command_line.settings.backup.folder))
+    folder = BackupFolder(command_line.backups)
     passphrase = passphrase_of(command_line, None)
     with progress_bar("Copying") as tell:
         made = Creation(command_line.folder, source_of(command_line.folder, loan), folder, passphrase, tell).make()

@@ -43,7 +43,7 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
     folder = command_line.folder
     if create or folder.is_made or any(folder.companies.glob("*.db")):  # without platform.db, none is made
         return
-    check_new(folder, Path(command_line.settings.backup.folder))
+    check_new(folder, command_line.backups)
     data = folder.path.resolve()
     place, found = _found(command_line)
     if not found:

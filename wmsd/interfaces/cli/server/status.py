@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
@@ -197,7 +196,7 @@ def _of_silence(silent: Serving | None) -> Iterator[str]:
 
 
 def _backup_folder(command_line: CommandLine) -> str:
-    found = BackupFolder(Path(command_line.settings.backup.folder))
+    found = BackupFolder(command_line.backups)
     is_beside = found.is_on_disk_of(command_line.folder.path)
     return f"{found.path}{', on the disk of the data, and lost with it' if is_beside else ''}"
 

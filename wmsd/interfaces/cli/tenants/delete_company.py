@@ -29,7 +29,7 @@ def delete(
 ) -> None:
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.find()
-    to = BackupFolder(folder or Path(command_line.settings.backup.folder))
+    to = BackupFolder(folder or command_line.backups)
     to = to if folder else to.of_companies()
     if not is_agreed:
         _ask(command_line, code, to.path)
