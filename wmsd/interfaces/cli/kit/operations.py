@@ -56,12 +56,16 @@ async def act(installation: Installation, operation: Operation, **given: Any) ->
     return await do(lambda tx: operation.action(tx, **given))
 
 
-def not_there(tx: Transaction, noun: str, table: str, typed: str, lists: str) -> str:
-    """`lists`: the command that lists the records, with its options."""
+def needed_id(tx: Transaction, found: int | None, noun: str, table: str, typed: str, lists: str) -> int:
+    """The id that was found by the code that is typed. Raises Problem (404) where none was. `lists`: the command
+    that lists the records, with its options.
+    """
+    if found is not None:
+        return found
     meant = similar_code(tx, table, typed)
     if meant is None:
-        return f"There is no {noun} {typed}: `wmsd {lists}` lists them."
-    return f"There is no {noun} {typed}. Did you mean {meant}?"
+        raise Problem("NOT_FOUND", f"There is no {noun} {typed}: `wmsd {lists}` lists them.")
+    raise Problem("NOT_FOUND", f"There is no {noun} {typed}. Did you mean {meant}?")
 
 
 def typed_sentences(problem: Problem) -> list[str]:

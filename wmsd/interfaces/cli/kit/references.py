@@ -4,9 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import Problem
 from wmsd.db.engine.transaction import Transaction
-from wmsd.interfaces.cli.kit.operations import not_there
+from wmsd.interfaces.cli.kit.operations import needed_id
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.documents.file_codes import Referred
 from wmsd.warehouse.documents.table import DocumentTable
@@ -26,11 +25,8 @@ class Reference:
 
     def id_of(self, tx: Transaction, code: str, company: str) -> int:
         """The id of the record with this code. Raises Problem (404) that names the command to list the records."""
-        found = self.find(tx, code)
-        if found is None:
-            lists = f"{self.listed_by} --company {company}"
-            raise Problem("NOT_FOUND", not_there(tx, self.noun, self.table, code, lists))
-        return found
+        lists = f"{self.listed_by} --company {company}"
+        return needed_id(tx, self.find(tx, code), self.noun, self.table, code, lists)
 
 
 References = Mapping[str, Reference]

@@ -46,7 +46,7 @@ from wmsd.interfaces.cli.kit.field_options import (
     options_of_query,
     values_of_options,
 )
-from wmsd.interfaces.cli.kit.operations import FIELD, not_there
+from wmsd.interfaces.cli.kit.operations import FIELD, needed_id
 from wmsd.interfaces.cli.kit.references import DIRECTORY, References, Row, with_codes
 from wmsd.tenants.companies.store import field_differences
 from wmsd.warehouse.directory.imports import laid_over, nest_address
@@ -96,11 +96,8 @@ class RecordKind:
 
     def find(self, tx: Transaction, named: str, company: str) -> int:
         """The id of the record with this code. Raises Problem (404)."""
-        found = self.id_of_code(tx, named)
-        if found is None:
-            lists = f"{self.noun.replace(' ', '-')} list --company {company}"
-            raise Problem("NOT_FOUND", not_there(tx, self.noun, self.table, named, lists))
-        return found
+        lists = f"{self.noun.replace(' ', '-')} list --company {company}"
+        return needed_id(tx, self.id_of_code(tx, named), self.noun, self.table, named, lists)
 
     def rows(self, tx: Transaction, records: Rows, as_json: bool) -> Rows:
         """The rows of a list."""
