@@ -35,20 +35,22 @@ class Refused(Exception):
         self.errors = errors
 
 
+def check_excess(found: str | None) -> None:
+    """`found`: why a document is too large, or its variables are too many. Raises Refused."""
+    if found is not None:
+        raise Refused([GraphQLError(found)])
+
+
 def document_of(text: str) -> DocumentNode:
     """The parsed document. Raises Refused."""
     return _remembered(text) if len(text) <= REMEMBERED_CHARACTERS else _read(text)
 
 
 def _read(text: str) -> DocumentNode:
-    found = text_excess(text)
-    if found is not None:
-        raise Refused([GraphQLError(found)])
+    check_excess(text_excess(text))
     try:
         document = parse(text, max_tokens=MOST_TOKENS, allow_empty_selection_sets=False)
-        found = excess(document)
-        if found is not None:
-            raise Refused([GraphQLError(found)])
+        check_excess(excess(document))
         hides = len(text) > SUGGESTED_CHARACTERS
         errors = validate(schema(), document, RULES, max_errors=MOST_ERRORS, hide_suggestions=hides)
     except GraphQLSyntaxError as error:

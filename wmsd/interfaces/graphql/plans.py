@@ -18,7 +18,7 @@ from graphql.language import DocumentNode
 from wmsd.base.dataclass import dataclass
 from wmsd.contract.operation import Operation
 from wmsd.interfaces.graphql.limits import MOST_COST, SEARCH_COST, values_excess
-from wmsd.interfaces.graphql.parser import Refused
+from wmsd.interfaces.graphql.parser import Refused, check_excess
 from wmsd.interfaces.graphql.root_fields import Field
 from wmsd.interfaces.graphql.schema import Root, schema, source_of
 from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
@@ -108,9 +108,7 @@ def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitio
 
 def plan_operation(document: DocumentNode, operation: OperationDefinitionNode, variables: Json) -> Planned:
     """The plan of an operation. Raises Refused when variables do not fit, or when it costs too much."""
-    excess = values_excess(variables)
-    if excess is not None:
-        raise Refused([GraphQLError(excess)])
+    check_excess(values_excess(variables))
     found = get_variable_values(
         schema(), operation.variable_definitions or (), variables, max_errors=MOST_ERRORS, hide_suggestions=True
     )
