@@ -24,8 +24,8 @@ from wmsd.interfaces.cli.maintenance.restore_report import (
     KEYS_SHOWN,
     question,
     restore_sentences,
-    sentence_of_replaced,
     sentences_of_missing,
+    sentences_of_replaced,
     sentences_of_shut_out,
     sentences_of_unread,
     some_of,
@@ -140,15 +140,14 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
                 loan,
                 ToPut(file.company_id or 0, file.path, unpacked, work.replaced, work.manifest.began_at),
             )
-    for sentence in (*sentences_of_missing({code: missing} if missing else {}), INTEGRATORS):
+    lost, replaced = {code: missing} if missing else {}, work.replaced_files()
+    for sentence in (*sentences_of_missing(lost), INTEGRATORS, *sentences_of_replaced(replaced)):
         note(sentence)
-    if replaced := work.replaced_files():
-        note(sentence_of_replaced(replaced))
     return {
         "restored": code,
         "from": str(work.archive),
         "made_at": work.manifest.began_at,
-        "missing_events": _missing({code: missing} if missing else {}, [file], replaced),
+        "missing_events": _missing(lost, [file], replaced),
         "replaced": str(replaced) if replaced else None,
     }
 
@@ -223,8 +222,7 @@ def _sentences(
             "belongs to this installation. The file was left as it is; wmsd doctor says more."
         )
     sentences += sentences_of_shut_out(done.shut_out)
-    if done.replaced:
-        sentences.append(sentence_of_replaced(done.replaced))
+    sentences += sentences_of_replaced(done.replaced)
     return [*sentences, KEYS[done.keys]]
 
 

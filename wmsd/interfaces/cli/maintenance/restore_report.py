@@ -79,8 +79,7 @@ def restore_sentences(manifest: Manifest, done: Restored, data: Path, backups: P
         )
     sentences += [_left_out(each, data, backups, manifest.installation) for each in manifest.left_out]
     sentences += sentences_of_shut_out(done.shut_out)
-    if done.replaced:
-        sentences.append(sentence_of_replaced(done.replaced))
+    sentences += sentences_of_replaced(done.replaced)
     if done.access_unknown_after is not None:
         sentences.append(sentence_of_access(done.access_unknown_after))
     return [*sentences, KEYS[done.keys]]
@@ -119,8 +118,8 @@ def sentences_of_shut_out(found: ShutOut) -> list[str]:
     return sentences
 
 
-def sentence_of_replaced(folder: Path) -> str:
-    return f"What was there before is in {folder}. Delete it when you are sure."
+def sentences_of_replaced(folder: Path | None) -> list[str]:
+    return [] if folder is None else [f"What was there before is in {folder}. Delete it when you are sure."]
 
 
 def _events(lost: Missing) -> str:
