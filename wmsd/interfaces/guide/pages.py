@@ -145,7 +145,6 @@ class Guide:
 
     async def _language_of(self, request: web.Request) -> str:
         """The one of the page that is made now."""
-        language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
         await self._door.find_person(request)
         return language.current.get()
 
