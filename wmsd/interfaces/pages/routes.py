@@ -160,10 +160,9 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         add_visited(app, "asset" if handler is assets.serve else "page", method, path, handler)
     for method, path, handler in beside_places:
         add_page(app, method, path, handler)
-    for method, path, place_handler in OWN_PAGES:
-        add_page(app, method, path, partial(_answered, personal_workplace, door, place_handler))
-    for method, path, place_handler in in_places:
-        add_page(app, method, path, partial(_answered, workplace, door, place_handler))
+    for find, pages in ((personal_workplace, OWN_PAGES), (workplace, in_places)):
+        for method, path, place_handler in pages:
+            add_page(app, method, path, partial(_answered, find, door, place_handler))
 
 
 async def _answered(

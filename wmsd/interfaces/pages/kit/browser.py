@@ -81,26 +81,25 @@ def read(request: web.Request, trusted: Sequence[Network]) -> Browser:
     return Browser(request, origin, address, secret, asks_by_itself=BY_ITSELF in request.headers)
 
 
-def give(answer: web.Response, browser: Browser, secret: str) -> None:
-    """Gives the browser the session with this secret. Its end is decided here, not by the cookie."""
-    _set(answer, browser, secret, None)
+def give(answer: web.Response, browser: Browser, secret: str) -> web.Response:
+    """The answer, which gives the browser the session with this secret. Its end is decided here, not by the
+    cookie.
+    """
+    return _with_cookie(answer, browser, _cookie(browser), secret, None, "Strict")
 
 
-def take(answer: web.Response, browser: Browser) -> None:
-    """Takes the session away."""
-    _set(answer, browser, "", 0)
+def take(answer: web.Response, browser: Browser) -> web.Response:
+    """The answer, which takes the session away."""
+    return _with_cookie(answer, browser, _cookie(browser), "", 0, "Strict")
 
 
-def _set(answer: web.Response, browser: Browser, secret: str, max_age: int | None) -> None:
+def _with_cookie(
+    answer: web.Response, browser: Browser, name: str, value: str, max_age: int | None, same_site: str
+) -> web.Response:
     answer.set_cookie(
-        _cookie(browser),
-        secret,
-        max_age=max_age,
-        path="/",
-        httponly=True,
-        samesite="Strict",
-        secure=browser.has_tls,
+        name, value, max_age=max_age, path="/", httponly=True, samesite=same_site, secure=browser.has_tls
     )
+    return answer
 
 
 def _cookie(browser: Browser) -> str:
@@ -112,17 +111,9 @@ def sign_on_of(browser: Browser) -> str | None:
     return browser.request.cookies.get(_cookie(browser) + SIGN_ON)
 
 
-def keep_sign_on(answer: web.Response, browser: Browser, kept: str, seconds: int) -> None:
-    """Has the browser keep it for so many seconds; 0: no longer."""
-    answer.set_cookie(
-        _cookie(browser) + SIGN_ON,
-        kept,
-        max_age=seconds,
-        path="/",
-        httponly=True,
-        samesite="Lax",
-        secure=browser.has_tls,
-    )
+def keep_sign_on(answer: web.Response, browser: Browser, kept: str, seconds: int) -> web.Response:
+    """The answer, which has the browser keep it for so many seconds; 0: no longer."""
+    return _with_cookie(answer, browser, _cookie(browser) + SIGN_ON, kept, seconds, "Lax")
 
 
 def begins_elsewhere(browser: Browser) -> bool:

@@ -50,9 +50,7 @@ async def make_first_admin(door: PageClient, request: web.Request) -> web.Respon
         return await _spent_first_admin(door, request)
     if answer.status == 422:
         return _form(document["code"], document, answer.body)
-    done = go_to(START)
-    browsers.give(done, browser, answer.needed()["secret"])
-    return done
+    return browsers.give(go_to(START), browser, answer.needed()["secret"])
 
 
 async def show_demo(door: PageClient, request: web.Request) -> web.Response:
@@ -68,9 +66,7 @@ async def open_demo(door: PageClient, request: web.Request) -> web.Response:
     answer = await door.ask(browser, links.open_demo, document={"code": sent.get("code", "")})
     if answer.status in (404, 422):
         return _spent(is_demo=True)
-    done = go_to("/today")
-    browsers.give(done, browser, answer.needed()["secret"])
-    return done
+    return browsers.give(go_to("/today"), browser, answer.needed()["secret"])
 
 
 async def _spent_first_admin(door: PageClient, request: web.Request) -> web.Response:

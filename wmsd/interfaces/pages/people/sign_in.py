@@ -64,9 +64,7 @@ async def second_step(door: PageClient, request: web.Request) -> web.Response:
 async def _signed_in(door: PageClient, browser: Browser, secret: str, next_path: str) -> web.Response:
     if browser.secret is not None:
         await door.ask(browser, profile_actions.end_this_session)
-    done = go_to(own_path(next_path, HOME))
-    browsers.give(done, browser, secret)
-    return done
+    return browsers.give(go_to(own_path(next_path, HOME)), browser, secret)
 
 
 async def sign_out(door: PageClient, request: web.Request) -> web.Response:
@@ -74,9 +72,7 @@ async def sign_out(door: PageClient, request: web.Request) -> web.Response:
     await browsers.form(browser)
     if browser.secret is not None:
         await door.ask(browser, profile_actions.end_this_session)
-    done = go_to(f"{SIGN_IN}?done=out")
-    browsers.take(done, browser)
-    return done
+    return browsers.take(go_to(f"{SIGN_IN}?done=out"), browser)
 
 
 async def _form(

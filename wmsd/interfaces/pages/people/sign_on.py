@@ -40,9 +40,7 @@ async def begin(door: PageClient, request: web.Request) -> web.Response:
     )
     if not answer.is_good:
         return _refused(answer)
-    done = go_to(answer.body["go_to"])
-    browsers.keep_sign_on(done, browser, answer.body["kept"], SECONDS)
-    return done
+    return browsers.keep_sign_on(go_to(answer.body["go_to"]), browser, answer.body["kept"], SECONDS)
 
 
 async def end(door: PageClient, request: web.Request) -> web.Response:
