@@ -254,8 +254,8 @@ def _part(node: ast.AST, place: Place, depth: int) -> list[str]:
 def _said(node: ast.AST, place: Place) -> Iterator[str]:
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=keywords):
-            if name == "not_found" and args:
-                yield from (f"There is no such {text}." for text in texts(args[0], place) or [PLACE])
+            if name in ("not_found", "or_not_found") and args:
+                yield from (f"There is no such {text}." for text in texts(args[-1], place) or [PLACE])
             at = MESSAGE_AT.get(name)
             if at is not None and len(args) > at:
                 yield from texts(args[at], place)

@@ -6,6 +6,7 @@ Specification section 7; decisions section 7.
 from collections.abc import Mapping
 from typing import Final, TypeVar
 
+Value = TypeVar("Value")
 STATUS_OF_CODE: Final[Mapping[str, int]] = {
     "UNAUTHORIZED": 401,
     "FORBIDDEN": 403,
@@ -73,14 +74,11 @@ def not_found(what: str) -> Problem:
     return Problem("NOT_FOUND", f"There is no such {what}.")
 
 
-Found = TypeVar("Found")
-
-
-def must_exist(found: Found | None, what: str) -> Found:
-    """What was found. Raises Problem (404) for None."""
-    if found is None:
+def or_not_found(value: Value | None, what: str) -> Value:
+    """The value, where there is one. Raises Problem (404) for None."""
+    if value is None:
         raise not_found(what)
-    return found
+    return value
 
 
 def _first_of(errors: FieldErrors) -> FieldErrors:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import Mark
-from wmsd.base.problems import forbidden, invalid, not_found
+from wmsd.base.problems import forbidden, invalid, or_not_found
 from wmsd.contract.context import Caller, Company
 from wmsd.contract.fields import Input, Name
 from wmsd.contract.operation import operation
@@ -95,17 +95,10 @@ def walk_imports(tx: Transaction, query: ImportCursorQuery, position: int) -> Cu
     return record.after(tx, query, position)
 
 
-def _one(tx: Transaction, id: int) -> Record:
-    found = record.one(tx, id)
-    if found is None:
-        raise not_found("import")
-    return found
-
-
 @by_admins(answer="record", returns=ImportShown)
 def get_import(tx: Transaction, id: int) -> Record:
     """Get an import."""
-    return _one(tx, id)
+    return record.one(tx, id)
 
 
 @by_admins(answer="record", returns=ImportShown, writes=True)
@@ -113,9 +106,9 @@ async def undo_import(
     service: ImportService, database: Database, company: Company, caller: Caller, id: int
 ) -> Callable[[Transaction], Record]:
     """Take an import back, all of it or nothing. It must be the last one, and nothing may be built on it."""
-    await database.read(lambda tx: _one(tx, id))
+    await database.read(lambda tx: record.one(tx, id))
     await service.desk.take_back(company, id, caller)
-    return lambda tx: _one(tx, id)
+    return lambda tx: record.one(tx, id)
 
 
 @by_admins(answer="object")
@@ -184,7 +177,4 @@ async def import_upload(
 async def get_upload_errors(service: ImportService, company: Company, upload: str) -> dict[str, object]:
     """Get the file with the errors of an upload, the first 1 000."""
     found, _ = await service.desk.find(company, upload)
-    errors = await asyncio.to_thread(found.errors)
-    if errors is None:
-        raise not_found("list of errors")
-    return {"csv": errors}
+    return {"csv": or_not_found(await asyncio.to_thread(found.errors), "list of errors")}

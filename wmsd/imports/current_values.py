@@ -29,10 +29,9 @@ Current = Callable[[Transaction, Values], Values | None]
 
 def _article(tx: Transaction, row: Values) -> Values | None:
     article_id = articles.id_of_code(tx, str(row.get("code")))
-    found = None if article_id is None else articles.one(tx, article_id)
-    if found is None:
+    if article_id is None:
         return None
-    record = _parsed(found.json)
+    record = _parsed(articles.one(tx, article_id).json)
     client_id = record["client_id"]
     client = None if client_id is None else directory.columns(tx, directory.CLIENTS, int(client_id))
     return {**record, "client_code": None if client is None else client["code"]}

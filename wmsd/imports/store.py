@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import or_not_found
 from wmsd.contract.bulk_imports import Outcome
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
@@ -47,9 +48,9 @@ def after(tx: Transaction, query: ImportCursorQuery, position: int) -> CursorPag
 ONE: Final = f"SELECT {SHOWN} FROM imports WHERE id = ?"
 
 
-def one(tx: Transaction, import_id: int) -> Record | None:
-    text = tx.value(ONE, (import_id,))
-    return None if text is None else Record(import_id, text)
+def one(tx: Transaction, import_id: int) -> Record:
+    """Raises Problem (404) when there is none."""
+    return Record(import_id, or_not_found(tx.value(ONE, (import_id,)), "import"))
 
 
 ROW: Final = """

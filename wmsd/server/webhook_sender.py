@@ -5,9 +5,9 @@ from functools import partial
 
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import not_found
+from wmsd.base.problems import or_not_found
 from wmsd.contract.context import Company
-from wmsd.contract.results import Record, Text
+from wmsd.contract.results import Text
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks.actions import writing
@@ -61,13 +61,6 @@ async def test_webhook(
     Sends one event `webhook.test` on the same path as all others, even if the subscription is off. The answer is
     its delivery with the one attempt. The request waits for the receiver, up to 10 seconds.
     """
-    note = await send_test(database, service.client, service.clock, id, company)
-    if note is None:
-        raise not_found("webhook")
-    return lambda tx: _shown(note(tx))
-
-
-def _shown(delivery: Record | None) -> Text:
-    if delivery is None:  # it was deleted meanwhile, with its webhook
-        raise not_found("webhook")
-    return Text(delivery.json)
+    note = or_not_found(await send_test(database, service.client, service.clock, id, company), "webhook")
+    # it may be deleted meanwhile, with its webhook
+    return lambda tx: Text(or_not_found(note(tx), "webhook").json)

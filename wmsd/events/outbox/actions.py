@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wmsd.base.problems import invalid, not_found
+from wmsd.base.problems import invalid, or_not_found
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
@@ -42,7 +42,4 @@ def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage
 @operation(tag="Events", answer="record", returns=Event, ability="webhooks:read", module="webhooks")
 def get_event(tx: Transaction, id: str) -> Record:
     """Get an event of the last 90 days."""
-    found = store.one(tx, id)
-    if found is None:
-        raise not_found("event")
-    return found
+    return or_not_found(store.one(tx, id), "event")

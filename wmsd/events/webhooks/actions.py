@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from wmsd.base import timestamps
-from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault
 from wmsd.contract.context import Company
@@ -44,28 +44,13 @@ def walk_webhooks(tx: Transaction, query: SubscriptionCursorQuery, position: int
 @reading(answer="record", returns=Subscription)
 def get_webhook(tx: Transaction, id: int, company: Company) -> Record:
     """Get a webhook subscription."""
-    return _one(tx, id, company)
+    return store.one(tx, id, company)
 
 
 def check_room(tx: Transaction) -> None:
     """Raises Problem when there are as many subscriptions as there may be."""
     if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
         raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
-
-
-def _one(tx: Transaction, id: int, company: Company) -> Record:
-    record = store.one(tx, id, company)
-    if record is None:
-        raise not_found("webhook")
-    return record
-
-
-def stored_columns(tx: Transaction, id: int) -> dict[str, Any]:
-    """The fields of the subscription as stored. Raises Problem (404)."""
-    columns = store.columns(tx, id)
-    if columns is None:
-        raise not_found("webhook")
-    return columns
 
 
 @writing(answer="record", returns=Subscription, creates=True, audited="webhook.create")
@@ -76,10 +61,10 @@ def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) 
     are stored sealed and never shown again.
     """
     check_room(tx)
-    return _one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)
+    return store.one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)
 
 
-@writing(answer="record", returns=Subscription, precondition=_one, audited="webhook.change")
+@writing(answer="record", returns=Subscription, precondition=store.one, audited="webhook.change")
 def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company: Company) -> Record:
     """Replace a webhook subscription.
 
@@ -88,7 +73,7 @@ def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company:
     return _change(tx, id, body.model_dump(), company)
 
 
-@writing(answer="record", returns=Subscription, precondition=_one, audited="webhook.change")
+@writing(answer="record", returns=Subscription, precondition=store.one, audited="webhook.change")
 def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company: Company) -> Record:
     """Change some fields of a webhook subscription.
 
@@ -99,7 +84,7 @@ def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company:
 
 
 def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company) -> Record:
-    current = stored_columns(tx, id)
+    current = store.columns(tx, id)
     if current["url"] == receiver_rules.ADDRESS:
         receiver_rules.check_change(given)
     values = _checked(tx, current, given)
@@ -110,7 +95,7 @@ def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company
         if values["credentials"] != current["credentials"]:
             store.forget_previous_secret(tx, id)
             missing_credentials.over(tx, id)
-    return _one(tx, id, company)
+    return store.one(tx, id, company)
 
 
 def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,24 +130,24 @@ def switch_on_webhook(tx: Transaction, id: int, company: Company) -> Record:
     return _change(tx, id, {"active": True}, company)
 
 
-@writing(answer="nothing", precondition=_one, audited="webhook.delete")
+@writing(answer="nothing", precondition=store.one, audited="webhook.delete")
 def delete_webhook(tx: Transaction, id: int, company: Company) -> None:
     """Delete a webhook subscription.
 
     Deliveries that are still queued are not sent any more, and its log is deleted.
     """
-    _one(tx, id, company)
+    store.one(tx, id, company)
     store.delete(tx, id)
 
 
-@writing(answer="record", returns=Subscription, precondition=_one, audited="webhook.rotate-secret")
+@writing(answer="record", returns=Subscription, precondition=store.one, audited="webhook.rotate-secret")
 def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Company) -> Record:
     """Replace the secret without a gap.
 
     For 24 hours `webhook-signature` carries two signatures, one of the new and one of the old secret.
     X-Webhook-Signature can carry only one: from now on it is that of the new secret.
     """
-    current = stored_columns(tx, id)
+    current = store.columns(tx, id)
     if current["url"] == receiver_rules.ADDRESS:
         raise invalid({"secret": [receiver_rules.OWN_SECRET]})
     if current["auth_type"] != "hmac":
@@ -174,7 +159,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
         )
     if before["secret"] != body.secret:
         rotate_secret(tx, id, before["secret"], body.secret)
-    return _one(tx, id, company)
+    return store.one(tx, id, company)
 
 
 def rotate_secret(tx: Transaction, id: int, before: str, secret: str) -> None:

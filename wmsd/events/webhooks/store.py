@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.context import Company
 from wmsd.contract.list_queries import CursorQuery, PageQuery
@@ -44,9 +45,10 @@ def after(tx: Transaction, query: CursorQuery, position: int, company: Company) 
     return LISTING.after(tx, _record(tx, company), query, position, {})
 
 
-def one(tx: Transaction, subscription_id: int, company: Company) -> Record | None:
-    text = tx.value(f"SELECT {_record(tx, company)} FROM webhook_subscriptions WHERE id = ?", (subscription_id,))
-    return None if text is None else Record(subscription_id, text)
+def one(tx: Transaction, id: int, company: Company) -> Record:
+    """Raises Problem (404) when there is none."""
+    text = tx.value(f"SELECT {_record(tx, company)} FROM webhook_subscriptions WHERE id = ?", (id,))
+    return Record(id, or_not_found(text, "webhook"))
 
 
 def _record(tx: Transaction, company: Company) -> str:
@@ -65,17 +67,16 @@ def _record(tx: Transaction, company: Company) -> str:
 COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM webhook_subscriptions WHERE id = ?"
 
 
-def columns(tx: Transaction, subscription_id: int) -> dict[str, Any] | None:
-    """The subscription's fields as stored."""
-    return tx.record(COLUMNS_OF_ONE, (subscription_id,))
+def columns(tx: Transaction, subscription_id: int) -> dict[str, Any]:
+    """The subscription's fields as stored. Raises Problem (404) when there is none."""
+    return or_not_found(tx.record(COLUMNS_OF_ONE, (subscription_id,)), "webhook")
 
 
 COUNT: Final = "SELECT count(*) FROM webhook_subscriptions"
 
 
 def count(tx: Transaction) -> int:
-    found: int = tx.value(COUNT)
-    return found
+    return tx.number(COUNT)
 
 
 INSERT: Final = insert_sql("webhook_subscriptions", (*COLUMNS, "created_at", "updated_at"))

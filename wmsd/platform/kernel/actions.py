@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import must_exist, not_found
+from wmsd.base.problems import not_found, or_not_found
 from wmsd.contract.access import MODULES
 from wmsd.contract.context import Company
 from wmsd.contract.operation import operation
@@ -161,7 +161,7 @@ def switch_company_module(tx: Transaction, id: int, module: str, body: ModuleSwi
 
 
 def _company(tx: Transaction, id: int) -> Company:
-    return must_exist(next((company for company in store.companies(tx) if company.id == id), None), "company")
+    return or_not_found(next((company for company in store.companies(tx) if company.id == id), None), "company")
 
 
 def _known(module: str) -> str:

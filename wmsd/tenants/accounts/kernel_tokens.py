@@ -4,7 +4,7 @@ made, replaced and revoked at the command line, and at the pages of platform adm
 
 from typing import Any, Final, Literal
 
-from wmsd.base.problems import Problem, must_exist
+from wmsd.base.problems import Problem, or_not_found
 from wmsd.contract.fields import Id, Model, Timestamp
 from wmsd.contract.list_queries import NoQuery
 from wmsd.contract.results import Record
@@ -98,7 +98,7 @@ REVOKE: Final = "UPDATE kernel_tokens SET revoked_at = ? WHERE id = ?"
 
 def revoke(tx: Transaction, token_id: int) -> bool:
     """Revokes a token; answers false when it was revoked before. Raises Problem (404) when there is none."""
-    [revoked_at] = must_exist(tx.row(REVOKED_AT, (token_id,)), f"platform token as {token_id}")
+    [revoked_at] = or_not_found(tx.row(REVOKED_AT, (token_id,)), f"platform token as {token_id}")
     if revoked_at is not None:
         return False
     tx.execute(REVOKE, (tx.timestamp, token_id))

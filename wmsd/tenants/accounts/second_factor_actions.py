@@ -8,7 +8,7 @@ from typing import Final
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
 from wmsd.base.ids import Ids
-from wmsd.base.problems import Problem, invalid, must_exist
+from wmsd.base.problems import Problem, invalid, or_not_found
 from wmsd.base.vault import Vault
 from wmsd.contract.context import Actor, Caller, FromAddress, FromBrowser
 from wmsd.contract.operation import operation
@@ -237,7 +237,7 @@ async def renew_recovery_codes(
 
 def remove_second_factor(tx: Transaction, email: str) -> bool:
     """Of a user who has lost it, on behalf of an admin. Returns whether it was on. Raises Problem (404)."""
-    user = must_exist(store.user_by_email(tx, email), f"user as {email}")
+    user = or_not_found(store.user_by_email(tx, email), f"user as {email}")
     companies.write_audit(tx, "second-factor.off", user.email)
     return second_factors.remove(tx, user.id)
 

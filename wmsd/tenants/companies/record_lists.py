@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BaseModel, create_model
 
-from wmsd.base.problems import must_exist
+from wmsd.base.problems import or_not_found
 from wmsd.contract.context import Caller
 from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, SortedBy
 from wmsd.contract.operation import Operation, operation
@@ -47,7 +47,7 @@ class RecordList(NamedTuple):
         """Raises Problem (404). Whether somebody may see the record is not looked at."""
         sql = f"SELECT {self.record} FROM {self.table} WHERE id = :id"
         text = tx.find_text(sql, {"id": id, NOW: tx.timestamp})
-        return Record(id, must_exist(text, self.noun))
+        return Record(id, or_not_found(text, self.noun))
 
 
 def record_list(

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from wmsd.base.problems import Problem, forbidden, must_exist, unavailable
+from wmsd.base.problems import Problem, forbidden, or_not_found, unavailable
 from wmsd.contract.context import Actor, Caller, FromBrowser
 from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
@@ -221,7 +221,7 @@ def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> No
 
 def unlink_user(tx: Transaction, email: str) -> int:
     """Ends the links of a user with accounts at providers, and its sessions. Answers how many links there were."""
-    user = must_exist(accounts.user_by_email(tx, email), f"user as {email}")
+    user = or_not_found(accounts.user_by_email(tx, email), f"user as {email}")
     ended = store.unlink(tx, user.id)
     sessions.end_all(tx, user.id)
     companies.write_audit(tx, f"user.unlink {ended}", user.email)

@@ -7,7 +7,7 @@ from typing import Final
 
 from wmsd.base.clock import Clock
 from wmsd.base.ids import Ids
-from wmsd.base.problems import must_exist
+from wmsd.base.problems import or_not_found
 from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.db.engine.database import Database
 from wmsd.http_client.lazy_client import LazyClient
@@ -36,4 +36,4 @@ class SignOnService:
 
     def published(self, name: str) -> Published:
         """What the provider with this name publishes. Raises Problem (404)."""
-        return must_exist(self._published.get(name), f"provider as {name[:32]}")
+        return or_not_found(self._published.get(name), f"provider as {name[:32]}")

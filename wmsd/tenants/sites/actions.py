@@ -4,7 +4,7 @@ shown once; only its hash is stored.
 
 from typing import Any, Final
 
-from wmsd.base.problems import invalid, must_exist
+from wmsd.base.problems import invalid, or_not_found
 from wmsd.contract.context import TransportSite
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
@@ -51,7 +51,7 @@ def create_site(
 def site_of_warehouse(tx: Transaction, company_code: str, warehouse_code: str) -> TransportSite:
     """Raises Problem (404)."""
     site = store.of_warehouse(tx, company_of_code(tx, company_code).id, warehouse_code)
-    return must_exist(site, f"site of {company_code} as {warehouse_code}")
+    return or_not_found(site, f"site of {company_code} as {warehouse_code}")
 
 
 def rotate_site(tx: Transaction, site: TransportSite, at_once: bool) -> tuple[int, str]:
@@ -119,14 +119,14 @@ def revoke_site_bearer(tx: Transaction, id: int) -> dict[str, Any]:
 
 
 def _site(tx: Transaction, site_id: int) -> TransportSite:
-    return must_exist(store.of_id(tx, site_id), "site")
+    return or_not_found(store.of_id(tx, site_id), "site")
 
 
 def new_bearer(tx: Transaction, site_id: int, token: str) -> dict[str, Any]:
     """A new bearer, as MadeBearer shows it. Raises Problem (404)."""
     site = _site(tx, site_id)
     served = next((each for each in companies.companies(tx) if each.id == site.company_id), None)
-    company = must_exist(served, "site")  # or else it is being deleted
+    company = or_not_found(served, "site")  # or else it is being deleted
     return {
         "id": site.id,
         "name": site.name,

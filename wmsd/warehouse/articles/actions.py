@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from wmsd.base.problems import not_found
+from wmsd.base.problems import or_not_found
 from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.contract.list_queries import IdsQuery
 from wmsd.contract.operation import operation
@@ -86,21 +86,11 @@ def find_articles(tx: Transaction, query: IdsQuery) -> Records:
 @reading(answer="record")
 def get_article(tx: Transaction, id: int) -> Record:
     """Get an article."""
-    return _one(tx, id)
-
-
-def _one(tx: Transaction, id: int) -> Record:
-    record = store.one(tx, id)
-    if record is None:
-        raise not_found("article")
-    return record
+    return store.one(tx, id)
 
 
 def _of_code(tx: Transaction, code: str) -> Record:
-    article_id = store.id_of_code(tx, code)
-    if article_id is None:
-        raise not_found("article")
-    return _one(tx, article_id)
+    return store.one(tx, or_not_found(store.id_of_code(tx, code), "article"))
 
 
 @reading(answer="cursor")
@@ -120,12 +110,12 @@ def create_article(tx: Transaction, body: ArticleFields) -> Record:
     """Create an article."""
     values = column_values(body.model_dump())
     refuse_field_errors(_reference_errors(tx, None, values))
-    record = _one(tx, store.insert(tx, values))
+    record = store.one(tx, store.insert(tx, values))
     record_event(tx, "article.created", record.id, record.json)
     return record
 
 
-@writing(events=("article.updated",), precondition=_one, audited="article.change")
+@writing(events=("article.updated",), precondition=store.one, audited="article.change")
 def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
     """Replace an article.
 
@@ -134,7 +124,7 @@ def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
     return change(tx, id, column_values(body.model_dump()))
 
 
-@writing(events=("article.updated",), precondition=_one, audited="article.change")
+@writing(events=("article.updated",), precondition=store.one, audited="article.change")
 def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
     """Change some fields of an article.
 
@@ -151,16 +141,14 @@ def update_article_by_code(tx: Transaction, code: str, body: ArticleChanges) -> 
 
 def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Record:
     """Changes the given columns. Writes and emits the event only when something differs."""
-    current = store.columns(tx, article_id)
-    if current is None:
-        raise not_found("article")
+    current = or_not_found(store.columns(tx, article_id), "article")
     values = {**current, **given}
     if values != current:
         refuse_field_errors(_reference_errors(tx, article_id, values))
         tx.service(Obstacles).check(tx, article_id, current["track_serial"], values["track_serial"])
         store.update(tx, article_id, values)
-        record_event(tx, "article.updated", article_id, _one(tx, article_id).json)
-    return _one(tx, article_id)
+        record_event(tx, "article.updated", article_id, store.one(tx, article_id).json)
+    return store.one(tx, article_id)
 
 
 def _reference_errors(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> Iterator[FieldError]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery
 from wmsd.contract.results import CursorPage, Page, Record, Records
@@ -96,9 +97,9 @@ def every(tx: Transaction) -> Iterator[str]:
 ONE: Final = f"SELECT {RECORD} FROM articles WHERE id = ?"
 
 
-def one(tx: Transaction, article_id: int) -> Record | None:
-    text = tx.value(ONE, (article_id,))
-    return None if text is None else Record(article_id, text)
+def one(tx: Transaction, id: int) -> Record:
+    """Raises Problem (404) when there is none."""
+    return Record(id, or_not_found(tx.value(ONE, (id,)), "article"))
 
 
 ID_OF_CODE: Final = "SELECT id FROM articles WHERE code = ?"

@@ -1,6 +1,5 @@
 """The use cases of clients, partners and warehouses that read them: those of all interfaces."""
 
-from wmsd.base.problems import not_found
 from wmsd.contract.list_queries import IdsQuery
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record, Records
@@ -15,7 +14,7 @@ from wmsd.warehouse.directory.schema import (
     PartnerQuery,
     Warehouse,
 )
-from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
+from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES
 
 
 @operation(tag="Clients", answer="page", returns=Client, ability="clients:read")
@@ -39,7 +38,7 @@ def find_clients(tx: Transaction, query: IdsQuery) -> Records:
 @operation(tag="Clients", answer="record", returns=Client, ability="clients:read")
 def get_client(tx: Transaction, id: int) -> Record:
     """Get a client."""
-    return _one(tx, CLIENTS, id)
+    return CLIENTS.one(tx, id)
 
 
 @operation(tag="Partners", answer="page", returns=Partner, ability="partners:read")
@@ -63,7 +62,7 @@ def find_partners(tx: Transaction, query: IdsQuery) -> Records:
 @operation(tag="Partners", answer="record", returns=Partner, ability="partners:read")
 def get_partner(tx: Transaction, id: int) -> Record:
     """Get a partner."""
-    return _one(tx, PARTNERS, id)
+    return PARTNERS.one(tx, id)
 
 
 @operation(tag="Warehouses", answer="page", returns=Warehouse, ability="warehouses:read")
@@ -87,11 +86,4 @@ def find_warehouses(tx: Transaction, query: IdsQuery) -> Records:
 @operation(tag="Warehouses", answer="record", returns=Warehouse, ability="warehouses:read")
 def get_warehouse(tx: Transaction, id: int) -> Record:
     """Get a warehouse."""
-    return _one(tx, WAREHOUSES, id)
-
-
-def _one(tx: Transaction, kind: DirectoryKind, record_id: int) -> Record:
-    record = store.one(tx, kind, record_id)
-    if record is None:
-        raise not_found(kind.noun)
-    return record
+    return WAREHOUSES.one(tx, id)

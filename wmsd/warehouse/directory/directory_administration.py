@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from wmsd.base.problems import invalid, not_found
+from wmsd.base.problems import invalid, or_not_found
 from wmsd.contract.fields import Input
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
@@ -25,32 +25,13 @@ from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES, Direct
 by_admins = partial(operation, answer="record", role="company-admin", writes=True)
 
 
-def _one(tx: Transaction, kind: DirectoryKind, id: int) -> Record:
-    record = store.one(tx, kind, id)
-    if record is None:
-        raise not_found(kind.noun)
-    return record
-
-
-def _client(tx: Transaction, id: int) -> Record:
-    return _one(tx, CLIENTS, id)
-
-
-def _partner(tx: Transaction, id: int) -> Record:
-    return _one(tx, PARTNERS, id)
-
-
-def _warehouse(tx: Transaction, id: int) -> Record:
-    return _one(tx, WAREHOUSES, id)
-
-
 @by_admins(tag="Clients", returns=Client, creates=True, audited="client.create")
 def create_client(tx: Transaction, body: ClientFields) -> Record:
     """Create a client."""
     return _create(tx, CLIENTS, body)
 
 
-@by_admins(tag="Clients", returns=Client, precondition=_client, audited="client.change")
+@by_admins(tag="Clients", returns=Client, precondition=CLIENTS.one, audited="client.change")
 def change_client(tx: Transaction, id: int, body: ClientChanges) -> Record:
     """Change a client."""
     return _change(tx, CLIENTS, id, body)
@@ -62,7 +43,7 @@ def create_partner(tx: Transaction, body: PartnerFields) -> Record:
     return _create(tx, PARTNERS, body)
 
 
-@by_admins(tag="Partners", returns=Partner, precondition=_partner, audited="partner.change")
+@by_admins(tag="Partners", returns=Partner, precondition=PARTNERS.one, audited="partner.change")
 def change_partner(tx: Transaction, id: int, body: PartnerChanges) -> Record:
     """Change a partner."""
     return _change(tx, PARTNERS, id, body)
@@ -74,7 +55,7 @@ def create_warehouse(tx: Transaction, body: WarehouseFields) -> Record:
     return _create(tx, WAREHOUSES, body)
 
 
-@by_admins(tag="Warehouses", returns=Warehouse, precondition=_warehouse, audited="warehouse.change")
+@by_admins(tag="Warehouses", returns=Warehouse, precondition=WAREHOUSES.one, audited="warehouse.change")
 def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record:
     """Change a warehouse."""
     return _change(tx, WAREHOUSES, id, body)
@@ -83,19 +64,17 @@ def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record
 def _create(tx: Transaction, kind: DirectoryKind, body: Input) -> Record:
     columns = column_values(body.model_dump())
     _check_code(tx, kind, str(columns["code"]), None)
-    return _one(tx, kind, store.insert(tx, kind, columns))
+    return kind.one(tx, store.insert(tx, kind, columns))
 
 
 def _change(tx: Transaction, kind: DirectoryKind, record_id: int, body: Input) -> Record:
     """When nothing differs, nothing is written."""
-    current = store.columns(tx, kind, record_id)
-    if current is None:
-        raise not_found(kind.noun)
+    current = or_not_found(store.columns(tx, kind, record_id), kind.noun)
     columns = {**current, **column_values(body.given())}
     if columns != current:
         _check_code(tx, kind, str(columns["code"]), record_id)
         store.update(tx, kind, record_id, columns)
-    return _one(tx, kind, record_id)
+    return kind.one(tx, record_id)
 
 
 def _check_code(tx: Transaction, kind: DirectoryKind, code: str, record_id: int | None) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import or_not_found
 from wmsd.contract.fields import Input
 from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query
 from wmsd.contract.results import CursorPage, Page, Record, Records
@@ -46,6 +47,11 @@ class DirectoryKind:
     def listing(self) -> Listing:
         return Listing(self.table, "id", conditions(self.filters), self.table)
 
+    def one(self, tx: Transaction, id: int) -> Record:
+        """Raises Problem (404) when there is none."""
+        text = tx.value(f"SELECT {self.record} FROM {self.table} WHERE id = ?", (id,))
+        return Record(id, or_not_found(text, self.noun))
+
     def shown_fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """A stored row's own fields, in the form in which a caller sends them."""
         fields = {name: row[name] for name in self.fields.model_fields}
@@ -72,11 +78,6 @@ def after(tx: Transaction, kind: DirectoryKind, query: CursorQuery, position: in
 
 def find(tx: Transaction, kind: DirectoryKind, query: IdsQuery) -> Records:
     return kind.listing.of(tx, kind.record, "id", query.ids)
-
-
-def one(tx: Transaction, kind: DirectoryKind, record_id: int) -> Record | None:
-    text = tx.value(f"SELECT {kind.record} FROM {kind.table} WHERE id = ?", (record_id,))
-    return None if text is None else Record(record_id, text)
 
 
 def by_code(tx: Transaction, kind: DirectoryKind, code: str) -> dict[str, Any] | None:

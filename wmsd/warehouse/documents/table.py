@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, NamedTuple, get_args
 from pydantic import Field, WithJsonSchema, create_model
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import not_found
+from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.fields import Code, Id, Input, Model
 from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query, several_of
@@ -178,10 +178,7 @@ class DocumentTable:
 
     def one(self, tx: Transaction, id: int) -> Record:
         """Raises Problem (404) when there is none."""
-        text = tx.value(self._one, (id,))
-        if text is None:
-            raise not_found(self.noun)
-        return Record(id, text)
+        return Record(id, or_not_found(tx.value(self._one, (id,)), self.noun))
 
     @cached_property
     def _several(self) -> str:
@@ -204,10 +201,7 @@ class DocumentTable:
 
     def columns(self, tx: Transaction, document_id: int) -> dict[str, Any]:
         """The document's own columns and its status. Raises Problem (404) when there is none."""
-        found = self.find_columns(tx, document_id)
-        if found is None:
-            raise not_found(self.noun)
-        return found
+        return or_not_found(self.find_columns(tx, document_id), self.noun)
 
     @cached_property
     def _id_of_code(self) -> str:

@@ -21,33 +21,29 @@ of_types = partial(of_packaging, answer="record", returns=PackagingType)
 by_admins = partial(of_types, role="company-admin", writes=True)
 
 
-def _one(tx: Transaction, id: int) -> Record:
-    return store.type_record(tx, id)
-
-
 @of_types(ability="stock:read")
 def get_packaging_type(tx: Transaction, id: int) -> Record:
     """Get a packaging type."""
-    return _one(tx, id)
+    return store.type_record(tx, id)
 
 
 @by_admins(creates=True, audited="packaging_type.create")
 def create_packaging_type(tx: Transaction, body: PackagingTypeFields) -> Record:
     """Create a packaging type."""
     _check_code(tx, body.code, None)
-    return _one(tx, store.insert_type(tx, body.code, body.name))
+    return store.type_record(tx, store.insert_type(tx, body.code, body.name))
 
 
-@by_admins(precondition=_one, audited="packaging_type.change")
+@by_admins(precondition=store.type_record, audited="packaging_type.change")
 def change_packaging_type(tx: Transaction, id: int, body: PackagingTypeChanges) -> Record:
     """Change a packaging type. When nothing differs, nothing is written."""
-    shown = json.loads(_one(tx, id).json)
+    shown = json.loads(store.type_record(tx, id).json)
     current = {"code": shown["code"], "name": shown["name"]}
     changed = {**current, **body.given()}
     if changed != current:
         _check_code(tx, changed["code"], id)
         store.change_type(tx, id, **changed)
-    return _one(tx, id)
+    return store.type_record(tx, id)
 
 
 @of_packaging(answer="cursor", returns=PackagingMovementTold, ability="stock:read", history="packaging_movements")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from wmsd.base.problems import not_found
+from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import CursorQuery, PageQuery
 from wmsd.contract.results import CursorPage, Page, Record
@@ -91,12 +91,9 @@ def every_movement(tx: Transaction) -> Iterator[str]:
 ONE_TYPE: Final = f"SELECT {TYPE} FROM packaging_types WHERE id = ?"
 
 
-def type_record(tx: Transaction, type_id: int) -> Record:
+def type_record(tx: Transaction, id: int) -> Record:
     """Raises Problem (404) when there is none."""
-    text = tx.value(ONE_TYPE, (type_id,))
-    if text is None:
-        raise not_found("packaging type")
-    return Record(type_id, text)
+    return Record(id, or_not_found(tx.value(ONE_TYPE, (id,)), "packaging type"))
 
 
 TYPE_OF_CODE: Final = "SELECT id, name FROM packaging_types WHERE code = ?"

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from wmsd.base.problems import invalid, not_found
+from wmsd.base.problems import invalid, not_found, or_not_found
 from wmsd.contract.list_queries import IdsQuery
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Records, Text
@@ -62,10 +62,7 @@ def explain_stock(tx: Transaction, id: int, query: ExplanationQuery) -> Text:
     """Explain a quantity by the ledger, now or at a past moment."""
     if query.at is not None and query.at > tx.timestamp:
         raise invalid({"at": ["is in the future"]})
-    found = explanation.explain(tx, id, query.at)
-    if found is None:
-        raise not_found("stock record")
-    return found
+    return or_not_found(explanation.explain(tx, id, query.at), "stock record")
 
 
 @operation(tag="Stock", answer="cursor", returns=StockMovement, module="stock", ability="stock:read")

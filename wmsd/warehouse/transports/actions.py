@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from wmsd.base.problems import not_found
+from wmsd.base.problems import or_not_found
 from wmsd.contract.context import TransportSite
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Record
@@ -42,10 +42,7 @@ def list_orders_to_load(
 
 def _one(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
     """The site's transport. Raises Problem (404), also for a transport of another site."""
-    found = store.one(tx, site.warehouse_id, transport_ecc)
-    if found is None:
-        raise not_found("transport")
-    return found
+    return or_not_found(store.one(tx, site.warehouse_id, transport_ecc), "transport")
 
 
 @of_a_site(answer="record", returns=Transport)
@@ -96,8 +93,6 @@ def move_transport(tx: Transaction, site: TransportSite, transport_ecc: str, bod
     All its orders move, or none. Its packaging goes out when it is loaded, and `packaging_returned` comes in when
     it is delivered. A repeated call, or one for an earlier status, is answered with 200 and changes nothing.
     """
-    current = store.find(tx, site.warehouse_id, transport_ecc)
-    if current is None:
-        raise not_found("transport")
+    current = or_not_found(store.find(tx, site.warehouse_id, transport_ecc), "transport")
     apply_transport_move(tx, site, current, body)
     return _one(tx, site, transport_ecc)

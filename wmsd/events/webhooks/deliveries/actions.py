@@ -3,10 +3,11 @@
 import json
 from typing import Any, Final
 
-from wmsd.base.problems import invalid, not_found
+from wmsd.base.problems import invalid, or_not_found
 from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.events.webhooks.actions import reading, stored_columns, writing
+from wmsd.events.webhooks import store as subscriptions
+from wmsd.events.webhooks.actions import reading, writing
 from wmsd.events.webhooks.deliveries import redelivery
 from wmsd.events.webhooks.deliveries import store as log
 from wmsd.events.webhooks.deliveries.filters import Wanted
@@ -32,18 +33,15 @@ def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, posi
 
     Deliveries are kept for 30 days, open ones longer.
     """
-    stored_columns(tx, id)
+    subscriptions.columns(tx, id)
     return log.before(tx, id, query, position)
 
 
 @reading(answer="object", returns=DeliveryDetail)
 def get_webhook_delivery(tx: Transaction, id: int, delivery: int) -> dict[str, Any]:
     """Get a delivery with its body, and with what each attempt sent and got."""
-    stored_columns(tx, id)
-    record = log.detail(tx, id, delivery)
-    if record is None:
-        raise not_found("delivery")
-    found: dict[str, Any] = json.loads(record.json)
+    subscriptions.columns(tx, id)
+    found: dict[str, Any] = json.loads(or_not_found(log.detail(tx, id, delivery), "delivery").json)
     for attempt in found["attempts"]:
         if attempt["sent_headers"] is not None and found["event_id"] is not None:
             known = delivery_headers(found["event_id"], found["event"], attempt["number"], found["sequence"])
@@ -57,13 +55,10 @@ def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
 
     Its event keeps its id and its body. It gets five new attempts.
     """
-    stored_columns(tx, id)
-    if log.one(tx, id, delivery) is None:
-        raise not_found("delivery")
+    subscriptions.columns(tx, id)
+    or_not_found(log.one(tx, id, delivery), "delivery")
     redelivery.send_now(tx, delivery)
-    record = log.one(tx, id, delivery)
-    assert record is not None
-    return record
+    return or_not_found(log.one(tx, id, delivery), "delivery")
 
 
 @writing(answer="object", returns=Redelivered)
@@ -73,7 +68,7 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
     Each keeps its id, its sequence and its body, and gets five new attempts. Those about the same record go in
     their order. Tests are left out. One request takes the first 5 000; go on with `next_after` until it is null.
     """
-    stored_columns(tx, id)
+    subscriptions.columns(tx, id)
     chosen = _range(tx, id, body)
     sent = redelivery.send_range(tx, chosen, body.after or 0)
     return {"deliveries": len(sent.ids), "next_after": sent.last if sent.is_more else None}
@@ -82,7 +77,7 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
 @reading(answer="object", returns=Counted)
 def count_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
     """Count the deliveries of a range before they are sent again; beyond 5 000 only that there are more."""
-    stored_columns(tx, id)
+    subscriptions.columns(tx, id)
     chosen = _range(tx, id, body)
     number, is_whole = redelivery.count(tx, chosen, redelivery.AT_ONCE, MOST_LOOKS)
     return {"deliveries": number, "is_whole": is_whole, "until": chosen.until}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wmsd.base.problems import Problem, not_found
+from wmsd.base.problems import Problem, or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault
 from wmsd.contract.context import Company
@@ -37,27 +37,19 @@ def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) 
     }
     id = subscriptions.insert(tx, column_values(values))
     store.insert_receiver(tx, id, body.answers)
-    record = subscriptions.one(tx, id, company)
-    assert record is not None
-    return record
+    return subscriptions.one(tx, id, company)
 
 
 @reading(answer="object", returns=Receiver)
 def get_webhook_receiver(tx: Transaction, id: int, company: Company) -> dict[str, Any]:
     """Get a test receiver with its secret and what it has received, the newest first."""
-    found = store.one(tx, id)
-    if found is None:
-        raise not_found("test receiver")
-    return {**found, "off_because": off_because(company)}
+    return {**or_not_found(store.one(tx, id), "test receiver"), "off_because": off_because(company)}
 
 
 @reading(answer="object", returns=ReceivedDetail)
 def get_webhook_received(tx: Transaction, id: int, received: int) -> dict[str, Any]:
     """Get one of the requests that a test receiver has received."""
-    found = store.one_received(tx, id, received)
-    if found is None:
-        raise not_found("received request")
-    return found
+    return or_not_found(store.one_received(tx, id, received), "received request")
 
 
 @writing(answer="object", returns=Receiver)

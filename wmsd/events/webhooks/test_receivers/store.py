@@ -72,8 +72,7 @@ OVER: Final = "SELECT subscription_id FROM webhook_receivers WHERE ends_at <= ?"
 
 
 def count(tx: Transaction) -> int:
-    found: int = tx.value(COUNT)
-    return found
+    return tx.number(COUNT)
 
 
 def insert_receiver(tx: Transaction, subscription_id: int, answers: Answers) -> None:
