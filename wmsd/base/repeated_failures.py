@@ -85,7 +85,7 @@ class RepeatedFailures:
 
     @contextmanager
     def trying(self, what: str, *errors: type[Exception]) -> Iterator[None]:
-        """An error of these types is a failure, and is raised no further; none is a success."""
+        """What is done in it may fail with these errors, which are told and not raised."""
         try:
             yield
         except errors as error:

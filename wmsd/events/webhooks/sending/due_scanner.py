@@ -159,14 +159,10 @@ class DueScanner:
 
     async def _knows_companies(self) -> bool:
         """Without them each scan would fail, and be told."""
-        what = "webhooks cannot be looked at"
-        try:
+        with self._complaints.trying("webhooks cannot be looked at", Exception):
             await self._companies()
-        except Exception as error:
-            self._complaints.failed(what, error)
-            return False
-        self._complaints.over(what)
-        return True
+            return True
+        return False
 
     async def _try_to_scan(self, company_id: int) -> Scan | None:
         is_to_clamp = company_id in self._to_clamp
@@ -234,13 +230,9 @@ class DueScanner:
         if found == self._missing.get(company.id, []):
             return
         what = f"which webhooks of {company.code} wait for credentials cannot be noted yet"
-        try:
+        with self._complaints.trying(what, *STORAGE_FAILURES):
             await self._tell_missing(company, found)
-        except STORAGE_FAILURES as error:
-            self._complaints.failed(what, error)
-            return
-        self._complaints.over(what)
-        self._missing[company.id] = found
+            self._missing[company.id] = found
 
 
 def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[MissingCredentials]]:
