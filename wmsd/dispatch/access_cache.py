@@ -8,6 +8,7 @@ companies and their tokens take a second of the processor to be read again.
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import field
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -15,6 +16,7 @@ from typing import Any, Final, TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.contract.context import Actor, Caller, Company
 from wmsd.db.engine.database import Database
@@ -36,6 +38,21 @@ KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
 """The caller with the platform token. It may use no company."""
 
 
+@dataclass(slots=True)
+class _Kept:
+    """What was read since the last change. A read that began before writes into what nobody asks any more."""
+
+    reads: dict[str, "asyncio.Future[Any]"] = field(default_factory=dict)
+    """What is being read."""
+    tables: dict[str, Any] = field(default_factory=dict)
+    """What is read whole: the signing keys, and the keys of sites and of the platform."""
+    companies: dict[int, Company] | None = None
+    by_name: list[Company] = field(default_factory=list)
+    callers: dict[str, Caller] = field(default_factory=dict)
+    sessions: dict[str, tuple[Session, Caller]] = field(default_factory=dict)
+    """By the hashes of their secrets."""
+
+
 class AccessCache:
     def __init__(
         self,
@@ -52,16 +69,9 @@ class AccessCache:
         self._lifetimes = lifetimes
         self._version: tuple[int, int, int] | None = None
         self._access_version: int | None = None
-        self._generation = 0
-        self._reads: dict[str, asyncio.Future[Any]] = {}
-        """What is being read."""
-        self._tables: dict[str, Any] = {}
-        """What is read whole: the signing keys, and the keys of sites and of the platform."""
-        self._companies: dict[int, Company] | None = None
-        self._by_name: list[Company] = []
+        self._kept = _Kept()
         self.note_companies: Callable[[Collection[int]], None] | None = None
         """Is told which companies there are, each time they are read."""
-        self._callers: dict[str, Caller] = {}
         self._uses: dict[int, tuple[datetime, str]] = {}
         """When tokens were used last and from which address, by id."""
         self._addresses = TokenAddresses()
@@ -69,19 +79,12 @@ class AccessCache:
         """The same of sites."""
         self._kernel_uses: dict[int, tuple[datetime, str]] = {}
         """The same of platform tokens."""
-        self._sessions: dict[str, tuple[Session, Caller]] = {}
-        """By the hashes of their secrets."""
         self._session_uses, self._seen = session_uses, session_uses.seen
         self._noted: dict[int, datetime] = {}
         """The same, as it is written down."""
 
     def forget(self) -> None:
-        self._generation += 1
-        self._companies = None
-        self._tables.clear()
-        self._callers.clear()
-        self._sessions.clear()
-        self._reads.clear()  # what is being read may be from before the change
+        self._kept = _Kept()
 
     async def forget_if_changed(self) -> bool:
         """Returns whether the file has changed since the last look. Forgets everything when that is more than
@@ -98,40 +101,31 @@ class AccessCache:
 
     async def _read_once(self, what: str, action: Callable[[Transaction], Result]) -> Result:
         """What the action reads. It is read once for all who ask for it meanwhile."""
-        reading = self._reads.get(what)
-        if reading is None or reading.done():
-            reading = asyncio.ensure_future(self._platform.read(action))
-            reading.add_done_callback(partial(self._has_read, what))
-            self._reads[what] = reading
+        reads = self._kept.reads
+        reading = reads.get(what)
+        if reading is None:
+            reading = reads[what] = asyncio.ensure_future(self._platform.read(action))
+            reading.add_done_callback(partial(_has_read, reads, what))
         result: Result = await asyncio.shield(reading)
         return result
 
     async def _table(self, what: str, read: Callable[[Transaction], Result]) -> Result:
         """What this reads, which is kept until something changes."""
-        if what not in self._tables:
-            generation = self._generation
-            found = await self._read_once(what, read)
-            if generation != self._generation:
-                return found
-            self._tables[what] = found
-        result: Result = self._tables[what]
+        tables = self._kept.tables
+        if what not in tables:
+            tables[what] = await self._read_once(what, read)
+        result: Result = tables[what]
         return result
-
-    def _has_read(self, what: str, reading: "asyncio.Future[Any]") -> None:
-        if self._reads.get(what) is reading:
-            del self._reads[what]
-        if not reading.cancelled():
-            reading.exception()  # so that asyncio does not log it when nobody waits any more
 
     @property
     def entries(self) -> int:
-        return len(self._callers) + len(self._companies or ())
+        return len(self._kept.callers) + len(self._kept.companies or ())
 
     async def caller(self, token: str | None, address: str) -> Caller:
         """Who has this token, and comes from this address. Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs a token: send Authorization: Bearer <token>.")
-        caller = self._callers.get(token) or await self._look_up(token)
+        caller = self._kept.callers.get(token) or await self._look_up(token)
         now = self._clock.now()
         if caller.expires_at is not None and caller.expires_at <= now:
             raise unauthorized()
@@ -140,7 +134,7 @@ class AccessCache:
         return caller
 
     async def _look_up(self, token: str) -> Caller:
-        generation = self._generation
+        callers = self._kept.callers
         keys = await self._table("signing keys", lambda tx: dict(key_store.signing_keys(tx)))
         jti = jti_of(token, keys)
         if jti is None:
@@ -149,27 +143,24 @@ class AccessCache:
         caller = caller_of(*found, self._clock.now()) if found else None
         if caller is None:
             raise unauthorized()
-        if generation == self._generation:
-            if len(self._callers) >= MOST_TOKENS:
-                self._callers.clear()
-            self._callers[token] = caller
+        if len(callers) >= MOST_TOKENS:
+            callers.clear()
+        callers[token] = caller
         return caller
 
     async def session_caller(self, secret: str, address: str, asks_by_itself: bool = False) -> Caller:
         """The person with this session. What a page asks by itself is no use of it. Raises Problem (401)."""
         hash_ = secret_hash(secret)
-        is_displaced = self._session_uses.is_displaced(hash_)
-        found = None if is_displaced else self._sessions.get(hash_)
+        is_displaced, known = self._session_uses.is_displaced(hash_), self._kept.sessions
+        found = None if is_displaced else known.get(hash_)
         if found is None:
-            generation = self._generation
             read = await self._read_once(hash_, lambda tx: sessions.find(tx, hash_))
             if read is None or read.user.disabled:
                 raise unauthorized(sessions.TOO_MANY_PLACES if is_displaced else "You are not signed in any more.")
             found = read.session, sessions.caller_of(read, self._demands_second_factor)
-            if generation == self._generation:
-                if len(self._sessions) >= MOST_TOKENS:
-                    self._sessions.clear()
-                self._sessions[hash_] = found
+            if len(known) >= MOST_TOKENS:
+                known.clear()
+            known[hash_] = found
         session, caller = found
         now = self._clock.now()
         seen_at, _ = self._seen.get(session.id, (session.seen_at, ""))
@@ -197,7 +188,7 @@ class AccessCache:
         """Removes the sessions that are over. Returns how many."""
         ended = await self._platform.write(lambda tx: sessions.end_old(tx, self._lifetimes), is_quiet=True)
         if ended:
-            for kept in (self._seen, self._noted, self._sessions):
+            for kept in (self._seen, self._noted, self._kept.sessions):
                 kept.clear()
         return ended
 
@@ -228,27 +219,24 @@ class AccessCache:
         return KERNEL
 
     async def company(self, company_id: int) -> Company | None:
-        known = self._companies
+        known = self._kept.companies
         return (await self.companies() if known is None else known).get(company_id)
 
     async def companies(self) -> dict[int, Company]:
-        known = self._companies
-        if known is None:
-            generation = self._generation
+        kept = self._kept
+        if kept.companies is None:
             found = await self._read_once("companies", companies.companies)
-            known = {company.id: company for company in found}
-            if generation == self._generation:
-                self._companies = known
-                self._by_name = sorted(found, key=lambda each: (each.name.casefold(), each.id))
-                if self.note_companies is not None:
-                    self.note_companies(known.keys())
-        return known
+            kept.companies = {company.id: company for company in found}
+            kept.by_name = sorted(found, key=lambda each: (each.name.casefold(), each.id))
+            if self.note_companies is not None and kept is self._kept:
+                self.note_companies(kept.companies.keys())
+        return kept.companies
 
     async def others(self, caller: Caller, company_id: int, most: int) -> list[Company]:
         """The first companies by their names that the caller may use, without this one."""
+        kept, own = self._kept, caller.company_ids
         await self.companies()
-        own = caller.company_ids
-        them = (each for each in self._by_name if each.id != company_id and (own is None or each.id in own))
+        them = (each for each in kept.by_name if each.id != company_id and (own is None or each.id in own))
         return list(islice(them, most))
 
     async def write_token_uses(self) -> None:
@@ -285,6 +273,12 @@ def _rows(uses: Mapping[int, tuple[datetime, str]]) -> list[dict[str, object]]:
         {"id": each, "at": timestamps.to_text(moment), "address": address}
         for each, (moment, address) in uses.items()
     ]
+
+
+def _has_read(reads: dict[str, "asyncio.Future[Any]"], what: str, reading: "asyncio.Future[Any]") -> None:
+    del reads[what]
+    if not reading.cancelled():
+        reading.exception()  # so that asyncio does not log it when nobody waits any more
 
 
 def _found(tx: Transaction, jti: str) -> tuple[Token, User] | None:
