@@ -14,12 +14,12 @@ import pytest
 from tests.support.steering import CountedIds, SteeredClock
 from tests.support.threads import no_threads_beside
 from wmsd.base.clock import OrderedClock
+from wmsd.base.machine.thread_results import call_on_loop
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import OutcomeUnknown
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.unit_of_work import begin, commit
-from wmsd.db.engine.worker_threads import call_on_loop
 from wmsd.db.migrations import COMPANY, create_file
 
 ADD = "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (?, 'x', 1, '', '')"

@@ -5,12 +5,13 @@ Each lookup has a thread of its own that the process does not wait for at its en
 
 import asyncio
 import socket
-import time
 from collections.abc import Callable
 from threading import Thread
-from typing import Any, Final
+from typing import Final, TypeVar
 
-AGAIN_SECONDS: Final = 0.1
+from wmsd.base.machine.thread_results import settle_future
+
+Result = TypeVar("Result")
 MOST: Final = 64
 MOST_OF_PARTY: Final = 16
 MOST_OF_ZONE: Final = 8
@@ -80,34 +81,8 @@ def zone(host: str) -> str:
     return ".".join(host.rstrip(".").split(".")[-2:])
 
 
-def on_thread(function: Callable[[], Any]) -> "asyncio.Future[Any]":
+def on_thread(function: Callable[[], Result]) -> "asyncio.Future[Result]":
     """The function's result, from a thread that may outlive the loop."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-
-    def settle(result: Any, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is None:
-            future.set_result(result)
-        else:
-            future.set_exception(error)
-
-    def run() -> None:
-        result, error = None, None
-        try:
-            result = function()
-        except Exception as raised:  # whatever it is, it is for the waiter
-            error = raised
-        while True:
-            try:
-                loop.call_soon_threadsafe(settle, result, error)
-            except MemoryError:
-                time.sleep(AGAIN_SECONDS)  # the waiter must hear
-                continue
-            except RuntimeError:  # the loop has been closed
-                pass
-            return
-
-    Thread(target=run, name="wmsd-lookup", daemon=True).start()
+    future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+    Thread(target=settle_future, args=(future, function), name="wmsd-lookup", daemon=True).start()
     return future

@@ -16,9 +16,10 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.machine.thread_results import call_on_loop
 from wmsd.contract.context import Actor
 from wmsd.db.engine.sqlite import aiosqlite, sqlite3
-from wmsd.db.engine.worker_threads import WorkerThreads, call_on_loop
+from wmsd.db.engine.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
 LARGEST_GROUP = 64

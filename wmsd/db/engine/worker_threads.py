@@ -8,9 +8,11 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, Protocol, TypeVar
 
+from wmsd.base.machine.thread_results import NO_MEMORY_SECONDS, settle_future
 from wmsd.db.engine.read_turns import ReadTurn
 
 
@@ -25,8 +27,6 @@ FEW: Final = 4
 MOST: Final = 64
 LONG_SECONDS: Final = 0.02
 """After which a task counts as long."""
-NO_MEMORY_SECONDS: Final = 0.05
-"""How long a thread waits for memory."""
 
 
 class WorkerThreads:
@@ -144,18 +144,8 @@ class WorkerThreads:
 
     async def run(self, function: Callable[[], Result]) -> Result:
         """The function's result, from a worker. It runs to its end even if nobody waits any more."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Result] = loop.create_future()
-
-        def task() -> None:
-            try:
-                result = function()
-            except BaseException as error:  # whoever waits must always hear
-                call_on_loop(loop, _fail, future, error)
-            else:
-                call_on_loop(loop, _succeed, future, result)
-
-        self.post(task)
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self.post(partial(settle_future, future, function))
         return await future
 
     async def open(self, connect: Callable[[], Opened]) -> Opened:
@@ -197,32 +187,11 @@ class Workers:
         self.readers.close()
 
 
-def _succeed(future: "asyncio.Future[Result]", result: Result) -> None:
-    if not future.done():
-        future.set_result(result)
-
-
-def _fail(future: "asyncio.Future[Result]", error: BaseException) -> None:
-    if not future.done():
-        future.set_exception(error)
-
-
 def _run_whole(task: Task) -> None:
     """A task tells its end itself. One that could not begin for want of memory begins as soon as there is some."""
     while True:
         try:
             task()
-        except MemoryError:
-            time.sleep(NO_MEMORY_SECONDS)
-        else:
-            return
-
-
-def call_on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *arguments: object) -> None:
-    """From a thread. When there is no memory for it, as soon as there is: whoever waits must always hear."""
-    while True:
-        try:
-            loop.call_soon_threadsafe(function, *arguments)
         except MemoryError:
             time.sleep(NO_MEMORY_SECONDS)
         else:
