@@ -161,6 +161,12 @@ class FirstSeen:
         before = self._lines.setdefault(key, line)
         return None if before == line else before
 
+    def given_twice(self, row: Row) -> FieldErrors:
+        """The error of a row whose code stands in a row before."""
+        code = row.values.get("code")
+        before = self.line_before(code, row.line) if code else None
+        return {} if before is None else {"code": [f"is given twice; first in row {before}"]}
+
 
 Progress = Callable[[int, int], None]
 """Takes (rows that are done, rows in all)."""

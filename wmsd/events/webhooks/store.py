@@ -12,7 +12,7 @@ from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.lists import Listing
 from wmsd.db.sql.records import record_sql
-from wmsd.db.sql.statements import insert_sql, update_sql
+from wmsd.db.sql.statements import insert_row, update_row
 from wmsd.events.webhooks import missing_credentials
 from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.events.webhooks.rules import off_because
@@ -79,8 +79,6 @@ def count(tx: Transaction) -> int:
     return tx.number(COUNT)
 
 
-INSERT: Final = insert_sql("webhook_subscriptions", (*COLUMNS, "created_at", "updated_at"))
-UPDATE: Final = update_sql("webhook_subscriptions", (*COLUMNS, "updated_at"))
 FORGET_TOPICS: Final = "DELETE FROM webhook_topics WHERE subscription_id = ?"
 NOTE_TOPICS: Final = """
     INSERT INTO webhook_topics (event, subscription_id)
@@ -90,13 +88,13 @@ NOTE_TOPICS: Final = """
 
 
 def insert(tx: Transaction, values: Mapping[str, object]) -> int:
-    subscription_id = tx.insert(INSERT, {**values, "created_at": tx.timestamp, "updated_at": tx.timestamp})
+    subscription_id = insert_row(tx, "webhook_subscriptions", values)
     tx.execute(NOTE_TOPICS, (subscription_id,))
     return subscription_id
 
 
 def update(tx: Transaction, subscription_id: int, values: Mapping[str, object]) -> None:
-    tx.execute(UPDATE, {**values, "updated_at": tx.timestamp, "id": subscription_id})
+    update_row(tx, "webhook_subscriptions", subscription_id, values)
     tx.execute(FORGET_TOPICS, (subscription_id,))
     tx.execute(NOTE_TOPICS, (subscription_id,))
 

@@ -7,7 +7,7 @@ from wmsd.contract.fields import Input
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import column_values
+from wmsd.db.sql.statements import column_values, insert_row, update_row
 from wmsd.warehouse.directory import store
 from wmsd.warehouse.directory.schema import (
     Client,
@@ -64,7 +64,7 @@ def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record
 def _create(tx: Transaction, kind: DirectoryKind, body: Input) -> Record:
     columns = column_values(body.model_dump())
     _check_code(tx, kind, str(columns["code"]), None)
-    return kind.one(tx, store.insert(tx, kind, columns))
+    return kind.one(tx, insert_row(tx, kind.table, columns))
 
 
 def _change(tx: Transaction, kind: DirectoryKind, record_id: int, body: Input) -> Record:
@@ -73,7 +73,7 @@ def _change(tx: Transaction, kind: DirectoryKind, record_id: int, body: Input) -
     columns = {**current, **column_values(body.given())}
     if columns != current:
         _check_code(tx, kind, str(columns["code"]), record_id)
-        store.update(tx, kind, record_id, columns)
+        update_row(tx, kind.table, record_id, columns)
     return kind.one(tx, record_id)
 
 

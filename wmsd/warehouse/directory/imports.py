@@ -9,7 +9,7 @@ from wmsd.base.problems import FieldErrors
 from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import column_values
+from wmsd.db.sql.statements import column_values, insert_row, update_row
 from wmsd.warehouse.directory import store
 from wmsd.warehouse.directory.store import DirectoryKind
 
@@ -31,18 +31,16 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
             columns = column_values(checked.model_dump())
         except ValidationError as error:
             errors = field_errors(error)
-        before = codes.line_before(code, row.line) if code else None
-        if before is not None:
-            errors["code"] = [f"is given twice; first in row {before}"]
+        errors |= codes.given_twice(row)
         if errors:
             outcome.refuse(row.line, errors)
         elif current is None:
-            store.insert(tx, kind, columns)
+            insert_row(tx, kind.table, columns)
             outcome.created += 1
         elif columns == column_values(shown):
             outcome.unchanged += 1
         else:
-            store.update(tx, kind, current["id"], columns)
+            update_row(tx, kind.table, current["id"], columns)
             outcome.updated += 1
 
 

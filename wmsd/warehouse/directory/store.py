@@ -15,7 +15,6 @@ from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.lists import Listing, conditions
 from wmsd.db.sql.records import check_fields_are_read, record_sql
-from wmsd.db.sql.statements import insert_sql, update_sql
 from wmsd.warehouse.directory.schema import (
     Client,
     ClientFields,
@@ -114,14 +113,3 @@ def is_active(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool | No
     """Whether the record is active; None when there is no such record."""
     active = tx.value(f"SELECT active FROM {kind.table} WHERE id = ?", (record_id,))
     return None if active is None else bool(active)
-
-
-def insert(tx: Transaction, kind: DirectoryKind, columns: Mapping[str, object]) -> int:
-    times = {"created_at": tx.timestamp, "updated_at": tx.timestamp}
-    row = {**columns, **times}
-    return tx.insert(insert_sql(kind.table, row), row)
-
-
-def update(tx: Transaction, kind: DirectoryKind, record_id: int, columns: Mapping[str, object]) -> None:
-    row = {**columns, "updated_at": tx.timestamp}
-    tx.execute(update_sql(kind.table, row), {**row, "id": record_id})

@@ -17,7 +17,7 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
     """Creates types with new codes, and renames known ones."""
     codes = FirstSeen()
     for row in rows:
-        errors = _given_twice(codes, row)
+        errors = codes.given_twice(row)
         try:
             fields = PackagingTypeFields.model_validate(row.values)
         except ValidationError as error:
@@ -40,7 +40,7 @@ def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Ou
     """Records movements. A recorded one never changes: its code may come again only with the same content."""
     codes = FirstSeen()
     for row in rows:
-        errors = _given_twice(codes, row)
+        errors = codes.given_twice(row)
         try:
             fields = check_movement(tx, row.values)
             recorded = store.content_of_code(tx, fields.code) if fields.code is not None else None
@@ -55,12 +55,6 @@ def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Ou
             outcome.created += 1
         else:
             outcome.unchanged += 1
-
-
-def _given_twice(codes: FirstSeen, row: Row) -> FieldErrors:
-    code = row.values.get("code")
-    before = codes.line_before(code, row.line) if code is not None else None
-    return {} if before is None else {"code": [f"is given twice; first in row {before}"]}
 
 
 def _differing(recorded: dict[str, object] | None, fields: PackagingMovementFields) -> FieldErrors:

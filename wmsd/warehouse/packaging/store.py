@@ -12,7 +12,7 @@ from wmsd.db.sql.change_sequence import creation_columns
 from wmsd.db.sql.code_series import next_code
 from wmsd.db.sql.lists import Listing, conditions
 from wmsd.db.sql.records import record_sql
-from wmsd.db.sql.statements import insert_sql
+from wmsd.db.sql.statements import insert_row, insert_sql, update_row
 from wmsd.warehouse.packaging.schema import (
     PackagingBalance,
     PackagingBalanceFilters,
@@ -118,18 +118,12 @@ def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> di
     return dict(tx.rows(TYPES_NAMED, {"ids": dumps(list(ids)), "codes": dumps(list(codes))}))
 
 
-INSERT_TYPE: Final = """
-    INSERT INTO packaging_types (code, name, created_at, updated_at) VALUES (:code, :name, :now, :now)
-"""
-CHANGE_TYPE: Final = "UPDATE packaging_types SET code = ?, name = ?, updated_at = ? WHERE id = ?"
-
-
 def insert_type(tx: Transaction, code: str, name: str) -> int:
-    return tx.insert(INSERT_TYPE, {"code": code, "name": name, "now": tx.timestamp})
+    return insert_row(tx, "packaging_types", {"code": code, "name": name})
 
 
 def change_type(tx: Transaction, type_id: int, code: str, name: str) -> None:
-    tx.execute(CHANGE_TYPE, (code, name, tx.timestamp, type_id))
+    update_row(tx, "packaging_types", type_id, {"code": code, "name": name})
 
 
 BALANCE_OF: Final = "SELECT quantity FROM packaging_balances WHERE packaging_type_id = ? AND partner_id = ?"
