@@ -1,6 +1,7 @@
-"""The events of every kind of document: created, updated, status_changed. With each goes who did it."""
+"""Documents of every kind are created, changed and moved, and tell of it in events. With each goes who did it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
@@ -8,8 +9,13 @@ from wmsd.events.outbox.events import record_event
 from wmsd.warehouse.documents.change_history import note_changed, note_created, note_moved
 from wmsd.warehouse.documents.table import DocumentTable
 
+Lines = Sequence[Mapping[str, Any]]
 
-def emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
+
+def create_and_emit(tx: Transaction, table: DocumentTable, values: Mapping[str, object], lines: Lines) -> Record:
+    """Creates a document with its lines, and emits its event."""
+    document_id = table.insert(tx, values)
+    table.line_table.write(tx, document_id, lines)
     note_created(tx, table, [document_id])
     return _emit(tx, table, document_id, "created")
 
@@ -23,11 +29,20 @@ def emit_several_created(tx: Transaction, table: DocumentTable, ids: Sequence[in
     return records
 
 
-def emit_updated(tx: Transaction, table: DocumentTable, before: Record) -> Record:
+def update_and_emit(
+    tx: Transaction, table: DocumentTable, document_id: int, values: Mapping[str, object], lines: Lines | None
+) -> None:
+    """Changes a document, with its lines if they are given, and emits its event."""
+    before = table.one(tx, document_id)
+    table.update(tx, document_id, values)
+    if lines is not None:
+        table.line_table.write(tx, document_id, lines)
+    emit_updated(tx, table, before)
+
+
+def emit_updated(tx: Transaction, table: DocumentTable, before: Record) -> None:
     """`before` is the document as it was."""
-    after = _emit(tx, table, before.id, "updated")
-    note_changed(tx, table, before, after)
-    return after
+    note_changed(tx, table, before, _emit(tx, table, before.id, "updated"))
 
 
 def _emit(tx: Transaction, table: DocumentTable, document_id: int, what: str) -> Record:

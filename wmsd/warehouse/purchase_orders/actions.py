@@ -10,7 +10,7 @@ from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.change_history import delete_document
 from wmsd.warehouse.documents.dependents import Dependents
-from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
+from wmsd.warehouse.documents.document_events import create_and_emit, move_and_emit, update_and_emit
 from wmsd.warehouse.documents.document_references import (
     Articles,
     check_document,
@@ -56,9 +56,7 @@ def create_purchase_order(tx: Transaction, body: PurchaseOrderFields) -> Record:
     refuse_field_errors(
         [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *errors]
     )
-    order_id = ORDERS.insert(tx, values)
-    ORDER_ITEMS.write(tx, order_id, rows)
-    return emit_created(tx, ORDERS, order_id)
+    return create_and_emit(tx, ORDERS, values, rows)
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
@@ -124,12 +122,9 @@ def change(
                 move(tx, order_id, current["status"], status or current["status"])
             case Step.CHANGE:
                 refuse_field_errors([*check_document(tx, ORDERS, order_id, values, current), *errors])
-                shown = ORDERS.one(tx, order_id)
-                ORDERS.update(tx, order_id, values)
                 if items_differ:
                     _check_unnamed(tx, current["status"], before, rows)
-                    ORDER_ITEMS.write(tx, order_id, rows)
-                emit_updated(tx, ORDERS, shown)
+                update_and_emit(tx, ORDERS, order_id, values, rows if items_differ else None)
     return ORDERS.one(tx, order_id)
 
 

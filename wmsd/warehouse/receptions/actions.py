@@ -9,7 +9,7 @@ from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.change_history import delete_document
-from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
+from wmsd.warehouse.documents.document_events import create_and_emit, move_and_emit, update_and_emit
 from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
 from wmsd.warehouse.documents.document_references import check_document, sent_status
 from wmsd.warehouse.documents.operations import reading_operations
@@ -73,13 +73,11 @@ def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) 
     errors = [*_not_at_once(body.status), *check_document(tx, RECEPTIONS, None, values, {})]
     find_arrivals(tx, body.purchase_order_id, rows, errors, of_closed_too)
     refuse_field_errors(errors)
-    reception_id = RECEPTIONS.insert(tx, values)
-    RECEPTION_ITEMS.write(tx, reception_id, rows)
-    record = emit_created(tx, RECEPTIONS, reception_id)
+    record = create_and_emit(tx, RECEPTIONS, values, rows)
     if body.status == INITIAL:
         return record
-    move(tx, reception_id, INITIAL, body.status, body.packaging)
-    return RECEPTIONS.one(tx, reception_id)
+    move(tx, record.id, INITIAL, body.status, body.packaging)
+    return RECEPTIONS.one(tx, record.id)
 
 
 @writing(
@@ -168,10 +166,7 @@ def _change(
     errors = [*check_document(tx, RECEPTIONS, reception_id, values, current), *_other_order(current, values)]
     find_arrivals(tx, current["purchase_order_id"], rows, errors, of_closed_too)
     refuse_field_errors(errors)
-    before = RECEPTIONS.one(tx, reception_id)
-    RECEPTIONS.update(tx, reception_id, values)
-    RECEPTION_ITEMS.write(tx, reception_id, rows)
-    emit_updated(tx, RECEPTIONS, before)
+    update_and_emit(tx, RECEPTIONS, reception_id, values, rows)
 
 
 def move(

@@ -8,7 +8,7 @@ from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.documents.document_events import emit_created, emit_updated, move_and_emit
+from wmsd.warehouse.documents.document_events import create_and_emit, move_and_emit, update_and_emit
 from wmsd.warehouse.documents.document_references import not_initial, sent_status
 from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.documents.transitions import Step
@@ -44,9 +44,7 @@ def create_return(tx: Transaction, body: ReturnFields) -> Record:
     errors: list[FieldError] = not_initial(RETURNS, body.status)
     rows = find_lines(tx, body.lines, [], errors)
     refuse_field_errors([*errors, *check_return(tx, None, values, {}, rows)])
-    return_id = RETURNS.insert(tx, values)
-    RETURN_LINES.write(tx, return_id, rows)
-    return emit_created(tx, RETURNS, return_id)
+    return create_and_emit(tx, RETURNS, values, rows)
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=RETURNS.one)
@@ -96,10 +94,7 @@ def apply_return_change(
                 move(tx, return_id, current["status"], status or current["status"])
             case Step.CHANGE:
                 refuse_field_errors([*errors, *check_return(tx, return_id, values, current, rows)])
-                shown = RETURNS.one(tx, return_id)
-                RETURNS.update(tx, return_id, values)
-                RETURN_LINES.write(tx, return_id, rows)
-                emit_updated(tx, RETURNS, shown)
+                update_and_emit(tx, RETURNS, return_id, values, rows)
     return RETURNS.one(tx, return_id)
 
 
