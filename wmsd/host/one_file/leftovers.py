@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.machine.descriptors import open_descriptor
 from wmsd.host.one_file import STARTED, UNPACKED
 
 PREFIX: Final = "_MEI"
@@ -37,8 +38,7 @@ def remove_left(temporary: Path) -> int:
 
 def _is_left(folder: Path) -> bool:
     """Raises BlockingIOError when a program runs from it, and OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
+    with open_descriptor(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW) as descriptor:
         found = os.fstat(descriptor)
         is_of_others = found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != stat.S_IRWXU
         names = os.listdir(descriptor)  # noqa: PTH208  (of this very folder)
@@ -46,5 +46,3 @@ def _is_left(folder: Path) -> bool:
             return False
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return STARTED in names or time.time() - found.st_mtime > LONGEST_UNPACKING_SECONDS
-    finally:
-        os.close(descriptor)

@@ -5,7 +5,6 @@ now; the authority only when it is over, because people have installed it. Backu
 """
 
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -16,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from wmsd.base.machine.private_files import new_private, new_private_folder
+from wmsd.base.machine.private_files import new_private_folder, replace_private
 from wmsd.db.engine.failures import StorageError
 from wmsd.host.tls.authority import Signed, alternative_names, new_authority, new_certificate
 from wmsd.host.tls.machine_names import MachineNames
@@ -40,7 +39,7 @@ def certificate_for(data: Path, machine: MachineNames, now: datetime) -> Path:
         served = folder / SERVED
         if why := _why_renew(_read(served), authority, machine, now):
             made = new_certificate(authority, machine, now)
-            _write(served, made.certificate_pem + made.key_pem)
+            replace_private(served, made.certificate_pem + made.key_pem)
             shown = ", ".join(str(each.value) for each in alternative_names(authority.certificate, machine))
             until = f"{made.certificate.not_valid_after_utc:%Y-%m-%d}"
             LOG.info("made a new certificate, because %s: for %s, until %s", why, shown, until)
@@ -59,8 +58,8 @@ def _authority(folder: Path, machine: MachineNames, now: datetime) -> Signed:
     if found is not None and found.certificate.not_valid_after_utc > now + RENEWED_BEFORE:
         return found
     made = new_authority(machine, now)
-    _write(folder / AUTHORITY_KEY, made.key_pem)
-    _write(folder / AUTHORITY, made.certificate_pem)
+    replace_private(folder / AUTHORITY_KEY, made.key_pem)
+    replace_private(folder / AUTHORITY, made.certificate_pem)
     LOG.warning("made a new authority: everybody who uses https here has to install it (wmsd tls show)")
     return made
 
@@ -100,17 +99,6 @@ def _certificate(path: Path) -> x509.Certificate | None:
     with suppress(FileNotFoundError, ValueError):
         return x509.load_pem_x509_certificate(path.read_bytes())
     return None
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all, whatever happens."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    with new_private(new) as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
 
 
 def names_of(certificate: x509.Certificate) -> Iterator[str]:
