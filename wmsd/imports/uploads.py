@@ -25,7 +25,6 @@ State = Literal["sent", "looking", "looked", "importing", "imported", "failed"]
 ID: Final = re.compile(r"[0-9A-Za-z_-]{22}", re.ASCII)
 MOST_OF_A_COMPANY: Final = 5
 KEPT_SECONDS: Final = 24 * 3600.0
-LONGEST_NAME: Final = 200
 LONGEST_SAID: Final = 64 * 1024
 BROKEN_OFF: Final = "The import was broken off. Nothing was imported: begin again."
 SAID: Final = "wmsd: "

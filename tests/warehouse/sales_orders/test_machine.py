@@ -20,6 +20,7 @@ from hypothesis.stateful import (
 
 from tests.support.dispatching import dispatch
 from tests.support.shop import open_shop
+from tests.support.stock_count import count_stock
 from tests.warehouse.documents.machine import BEGINNING, EXAMINED_EVERY, SETTINGS, STEPS, Runs, open_runs
 from tests.warehouse.sales_orders import strategies
 from tests.warehouse.sales_orders.answers import ADDRESSES, Answers, Batch, Reply, Request, told
@@ -28,7 +29,6 @@ from tests.warehouse.stock.model import ARTICLES, MILLION, WAREHOUSES, Event, Js
 from wmsd.base.problems import Problem
 from wmsd.contract.bulk_imports import ImportRefused
 from wmsd.maintenance.file_checks.company_checks import Difference, examine
-from wmsd.warehouse.stock.actions import count_stock
 
 pytestmark = pytest.mark.long
 

@@ -11,7 +11,7 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.stock import store as stock
 from wmsd.warehouse.stock.lots import Part
-from wmsd.warehouse.stock.stock_ledger import Kind, Movement, net_out, post, post_all
+from wmsd.warehouse.stock.stock_ledger import Kind, Movement, net_out, post_all
 
 
 async def written(store: Store, *movements: tuple[int, int, Movement]) -> None:
@@ -32,7 +32,9 @@ async def events(store: Store, before: int) -> Sequence[Any]:
 async def test_one_movement_is_posted_everywhere(store: Store) -> None:
     movement = Movement(5 * SCALE, "count", 2 * SCALE, lot_number="L1", reason="found")
     before = await store.world.last_event()
-    await (await store.world.database()).write(lambda tx: post(tx, stock.id_of(tx, LOTTED, MAIN), movement))
+    await (await store.world.database()).write(
+        lambda tx: post_all(tx, [(stock.id_of(tx, LOTTED, MAIN), movement)])
+    )
     assert await store.balance(LOTTED) == (5, 2, 3)
     assert await store.parts(LOTTED) == {("L1", None): (5, 2)}
     assert await store.ledger() == [("count", 5, 2, "L1", None, "found")]

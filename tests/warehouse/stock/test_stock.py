@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.stock_count import count_stock
 from tests.support.world import World
 from wmsd.base.problems import Problem
 from wmsd.base.quantity import SCALE
@@ -13,8 +14,7 @@ from wmsd.contract.bulk_imports import ImportRefused
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.stock import store
-from wmsd.warehouse.stock.actions import count_stock
-from wmsd.warehouse.stock.stock_ledger import Movement, post
+from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ async def test_stock_updated_is_told_once_in_a_transaction(stocked: World) -> No
 
     def several(tx: Transaction) -> None:
         for quantity in (5, 7, 3):
-            post(tx, store.id_of(tx, 2, 1), Movement(quantity * SCALE, kind="count", reason="test"))
+            post_all(tx, [(store.id_of(tx, 2, 1), Movement(quantity * SCALE, kind="count", reason="test"))])
 
     await (await stocked.database()).write(several)
     assert await stocked.events_after(before) == [
@@ -199,7 +199,7 @@ async def test_no_balance_falls_below_nothing(stocked: World) -> None:
         Movement(10**16, "count"),
     ):
         with pytest.raises(sqlite3.IntegrityError):
-            await database.write(partial(post, stock_id=1, movement=movement))
+            await database.write(partial(post_all, movements=[(1, movement)]))
     assert await stocked.rows("SELECT quantity, quarantined FROM stock") == [(5_000_000, 0)]
 
 

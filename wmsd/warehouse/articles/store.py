@@ -10,7 +10,7 @@ from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql import undo_rows
-from wmsd.db.sql.change_sequence import change_columns, creation_columns, each_changed
+from wmsd.db.sql.change_sequence import change_columns, creation_columns
 from wmsd.db.sql.lists import Listing, conditions
 from wmsd.db.sql.records import check_fields_are_read, record_sql
 from wmsd.db.sql.statements import insert_sql, update_sql
@@ -147,42 +147,12 @@ def columns(tx: Transaction, article_id: int) -> dict[str, Any] | None:
     return tx.record(COLUMNS_OF_ONE, (article_id,))
 
 
-BY_CODES: Final = f"""
-    SELECT id, {", ".join(COLUMNS)} FROM articles WHERE code IN (SELECT value FROM json_each(?))
-"""
-
-
-def columns_by_code(tx: Transaction, codes_json: str) -> dict[str, dict[str, Any]]:
-    return {row["code"]: row for row in tx.records(BY_CODES, (codes_json,))}
-
-
-CODES_BY_EXTERNAL_REF: Final = """
-    SELECT external_ref, code FROM articles WHERE external_ref IN (SELECT value FROM json_each(?))
-"""
-
-
-def codes_by_external_ref(tx: Transaction, external_refs_json: str) -> dict[str, str]:
-    return dict(tx.rows(CODES_BY_EXTERNAL_REF, (external_refs_json,)))
-
-
 WRITTEN: Final = (*COLUMNS, "change_seq", "created_at", "updated_at")
 INSERT: Final = insert_sql("articles", WRITTEN)
 
 
 def insert(tx: Transaction, values: Mapping[str, object]) -> int:
     return tx.insert(INSERT, {**values, **creation_columns(tx)})
-
-
-INSERT_MANY: Final = f"INSERT INTO articles ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))})"
-
-
-def insert_many(tx: Transaction, rows: list[tuple[object, ...]]) -> None:
-    """Inserts articles. Each row holds the values of COLUMNS, in their order."""
-    moments = each_changed(tx, len(rows))
-    tx.executemany(
-        INSERT_MANY,
-        [(*row, change, tx.timestamp, at) for row, (change, at) in zip(rows, moments, strict=True)],
-    )
 
 
 UPDATE: Final = update_sql("articles", (*COLUMNS, "change_seq", "updated_at"))

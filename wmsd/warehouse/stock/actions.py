@@ -1,4 +1,4 @@
-"""The use cases of stock. The REST interfaces read it; counts come from the command line and the admin pages."""
+"""The use cases of stock that read it. Counts come from files, adjustments from the command line."""
 
 from functools import partial
 
@@ -8,10 +8,6 @@ from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Records, Text
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.stock import explanation, history, store
-from wmsd.warehouse.stock.adjustments import change_parts
-from wmsd.warehouse.stock.counts import KIND
-from wmsd.warehouse.stock.parts import UNNAMED, Contents, Parts
-from wmsd.warehouse.stock.rules import Counted, Fault, count_parts
 from wmsd.warehouse.stock.schema import (
     DetailedStockRecord,
     ExplanationQuery,
@@ -82,16 +78,3 @@ def list_stock_holders(tx: Transaction, id: int) -> Records:
 def _check_there(tx: Transaction, stock_id: int) -> None:
     if not history.is_there(tx, stock_id):
         raise not_found("stock record")
-
-
-def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: int, reason: str) -> bool:
-    """Sets the quantity to what was counted (millionths) and posts the difference as a movement.
-
-    Answers whether anything moved. Raises Problem (422 on `quantity`) when orders or quarantine hold more than was
-    counted, or when lots or serials would have to go: the count does not say which.
-    """
-
-    def make(before: Contents, faults: list[Fault]) -> Parts:
-        return count_parts(before, [Counted(UNNAMED, counted)], faults)
-
-    return bool(change_parts(tx, (article_id, warehouse_id), make, KIND, reason, "quantity"))

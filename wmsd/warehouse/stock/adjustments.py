@@ -1,6 +1,6 @@
 """Manual changes of stock: adjustments, quarantine and release. Each has a reason and goes through the ledger."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from wmsd.base.problems import FieldErrors, invalid
@@ -73,18 +73,13 @@ def change_parts(
     for fault in faults:
         errors.setdefault(columns[fault.column], []).append(fault.sentence)
     _check(errors)
-    post_changes(tx, [(stock_id, change, reason) for change in made], kind)
+    post_all(tx, [(stock_id, _movement(change, kind, reason)) for change in made])
     return made
 
 
 def _check(errors: FieldErrors) -> None:
     if errors:
         raise invalid(errors)
-
-
-def post_changes(tx: Transaction, made: Iterable[tuple[int, Change, str]], kind: Kind) -> None:
-    """Posts each change, given with the id of its stock record and its reason."""
-    post_all(tx, [(stock_id, _movement(change, kind, reason)) for stock_id, change, reason in made])
 
 
 def _movement(change: Change, kind: Kind, reason: str) -> Movement:

@@ -45,16 +45,10 @@ def net_out(tx: Transaction, document_id: int, kinds: Sequence[Kind]) -> list[tu
     return [(line_id, stock_id, Part(*part)) for line_id, stock_id, *part in found]
 
 
-def post(tx: Transaction, stock_id: int, movement: Movement) -> None:
-    """Posts one movement. Raises sqlite3.IntegrityError when a balance would fall below 0: callers check first,
-    and report it properly.
-    """
-    post_all(tx, [(stock_id, movement)])
-
-
 def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None:
     """Posts movements in their order, each given with the id of its stock record. A balance is written once,
-    however many movements it has.
+    however many movements it has. Raises sqlite3.IntegrityError when one would fall below 0: callers check first,
+    and report it properly.
     """
     sums: dict[int, tuple[int, int]] = {}
     for stock_id, movement in movements:

@@ -10,7 +10,6 @@ from wmsd.warehouse.sales_orders.rules import Status as OrderStatus
 Status = Literal["CREAT", "INCARCAT", "LIVRAT"]
 Requested = Literal["INCARCAT", "LIVRAT"]
 INITIAL: Final[Status] = "CREAT"
-LOADED: Final[Status] = "INCARCAT"
 OVER: Final[Status] = "LIVRAT"
 
 
