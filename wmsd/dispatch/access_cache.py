@@ -7,6 +7,7 @@ companies and their tokens take a second of the processor to be read again.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import field
 from datetime import datetime
@@ -72,13 +73,9 @@ class AccessCache:
         self._kept = _Kept()
         self.note_companies: Callable[[Collection[int]], None] | None = None
         """Is told which companies there are, each time they are read."""
-        self._uses: dict[int, tuple[datetime, str]] = {}
-        """When tokens were used last and from which address, by id."""
+        self._uses = defaultdict[str, dict[int, tuple[datetime, str]]](dict)
+        """When tokens of people, sites and the platform were used last and from which address, by table and id."""
         self._addresses = TokenAddresses()
-        self._site_uses: dict[int, tuple[datetime, str]] = {}
-        """The same of sites."""
-        self._kernel_uses: dict[int, tuple[datetime, str]] = {}
-        """The same of platform tokens."""
         self._session_uses, self._seen = session_uses, session_uses.seen
         self._noted: dict[int, datetime] = {}
         """The same, as it is written down."""
@@ -130,7 +127,7 @@ class AccessCache:
         if caller.expires_at is not None and caller.expires_at <= now:
             raise unauthorized()
         if caller.actor.token_id is not None:
-            self._uses[caller.actor.token_id] = now, address
+            self._uses["tokens"][caller.actor.token_id] = now, address
         return caller
 
     async def _look_up(self, token: str) -> Caller:
@@ -201,7 +198,7 @@ class AccessCache:
         site = owner_of(token, known, now)
         if site is None:
             raise unauthorized()
-        self._site_uses[site.id] = now, address
+        self._uses["sites"][site.id] = now, address
         return sites.caller_of_site(site)
 
     async def kernel(self, token: str | None, address: str = "") -> Caller:
@@ -215,7 +212,7 @@ class AccessCache:
         token_id = owner_of(token, known, now)
         if token_id is None:
             raise unauthorized()
-        self._kernel_uses[token_id] = now, address
+        self._uses["kernel_tokens"][token_id] = now, address
         return KERNEL
 
     async def company(self, company_id: int) -> Company | None:
@@ -243,28 +240,24 @@ class AccessCache:
         """Writes the times of last use of every kind of token. A job calls it once a minute, so that a read never
         causes a write.
         """
-        uses, self._uses = self._uses, {}
-        site_uses, self._site_uses = self._site_uses, {}
-        kernel_uses, self._kernel_uses = self._kernel_uses, {}
-        if not (uses or site_uses or kernel_uses):
+        uses = self._uses.copy()
+        self._uses.clear()
+        if not uses:
             return
 
         new: list[Known] = []
 
         def write(tx: Transaction) -> None:
-            rows = _rows(uses)
-            new[:] = [self._addresses.tell(tx, rows)]
-            bearers.note_uses(tx, "tokens", rows)
-            bearers.note_uses(tx, "sites", _rows(site_uses))
-            bearers.note_uses(tx, "kernel_tokens", _rows(kernel_uses))
+            new[:] = [self._addresses.tell(tx, _rows(uses["tokens"]))]
+            for table, of_table in uses.items():
+                bearers.note_uses(tx, table, _rows(of_table))
 
         try:
             await self._platform.write(write, is_quiet=True)
             self._addresses.told(*new)
         except BaseException:  # they are written with the next minute's
-            self._uses = {**uses, **self._uses}
-            self._site_uses = {**site_uses, **self._site_uses}
-            self._kernel_uses = {**kernel_uses, **self._kernel_uses}
+            for table, of_table in uses.items():
+                self._uses[table] = {**of_table, **self._uses[table]}
             raise
 
 

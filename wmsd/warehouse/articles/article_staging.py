@@ -94,8 +94,7 @@ def compare(tx: Transaction, sent: Collection[str]) -> tuple[int, int, int]:
     searched = [name for name in columns if name in SEARCHED]
     others = [name for name in columns if name not in SEARCHED]
     tx.execute(COMPARE.format(searched=differ(searched), others=differ(others)))
-    counts = tx.row(COUNTS)
-    assert counts is not None
+    (counts,) = tx.rows(COUNTS)
     return counts[0], counts[1], counts[2]
 
 

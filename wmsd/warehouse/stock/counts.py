@@ -134,9 +134,7 @@ def _stage(
             )
             for part, change in enumerate(made)
         ]
-        quantity, quarantined = sum(each.quantity for each in moved), sum(each.quarantined for each in moved)
-        number, stock_id = counting.place.number, stock_ids.get(place)
-        records.append(Record(number, *place, stock_id, quantity, quarantined, bool(moved)))
+        records.append(Record.of(counting.place.number, *place, stock_ids.get(place), moved))
         movements += moved
     stock_staging.put(tx, records, movements)
 

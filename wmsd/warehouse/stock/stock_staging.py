@@ -63,6 +63,14 @@ class Record(NamedTuple):
     quarantined: int
     moves: bool
 
+    @classmethod
+    def of(
+        cls, place: int, article_id: int, warehouse_id: int, stock_id: int | None, moved: Sequence["Movement"]
+    ) -> "Record":
+        """With the sums of what moves."""
+        quantity, quarantined = sum(each.quantity for each in moved), sum(each.quarantined for each in moved)
+        return cls(place, article_id, warehouse_id, stock_id, quantity, quarantined, bool(moved))
+
 
 class Movement(NamedTuple):
     place: int
@@ -156,9 +164,8 @@ COUNT_MOVEMENTS: Final = "SELECT count(*), count(line) FROM staged_movements"
 
 def count_movements(tx: Transaction) -> tuple[int, int]:
     """The numbers of all movements, and of those of goods that a row names."""
-    found = tx.row(COUNT_MOVEMENTS)
-    assert found is not None
-    return found[0], found[1]
+    (counted,) = tx.rows(COUNT_MOVEMENTS)
+    return counted[0], counted[1]
 
 
 TOLD: Final = """

@@ -15,7 +15,6 @@ from wmsd.warehouse.stock.parts import NOTHING, Amounts, Contents, PartKey, cont
 from wmsd.warehouse.stock.rules import faults_of, part_changes
 from wmsd.warehouse.stock.stock_ledger import post_staged
 from wmsd.warehouse.stock.stock_staging import Movement, Record
-from wmsd.warehouse.stock.store import Place
 
 MOVED_SINCE: Final = """
     SELECT articles.code, warehouses.code
@@ -99,9 +98,7 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
             Movement(places[stock_id], part, article_id, *change.difference, *change.goods, reason)
             for part, change in enumerate(differing)
         ]
-        quantity, quarantined = sum(each.quantity for each in parts), sum(each.quarantined for each in parts)
-        place = Place(article_id, warehouse_id)
-        records.append(Record(places[stock_id], *place, stock_id, quantity, quarantined, bool(parts)))
+        records.append(Record.of(places[stock_id], article_id, warehouse_id, stock_id, parts))
         movements += parts
     stock_staging.put(tx, records, movements)
 

@@ -152,8 +152,7 @@ def queue_test(tx: Transaction, subscription_id: int) -> Due:
     event = {"id": tx.ids.unique(), "event": TEST_EVENT, "timestamp": tx.timestamp, "body": dumps(body)}
     given = {"id": subscription_id, "event": dumps(event), "name": TEST_EVENT, "now": tx.timestamp}
     delivery_id = tx.insert(QUEUE_TEST, {**given, "due_at": now_in_milliseconds(tx) + A_MINUTE})
-    row = tx.row(ONE, (delivery_id,))
-    assert row is not None
+    (row,) = tx.rows(ONE, (delivery_id,))
     return Due(*row)
 
 

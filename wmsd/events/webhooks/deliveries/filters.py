@@ -102,7 +102,7 @@ def _find(tx: Transaction, wanted: Wanted, begin: int, place: Place, most: int, 
         )"""
         for branch in branches
     )
-    row = tx.row(
+    (row,) = tx.rows(
         f"""
         SELECT json_group_array(id ORDER BY created_at {order}, id {order}),
             json_group_array(id ORDER BY created_at {order}, id {order}) FILTER (WHERE fits)
@@ -120,7 +120,6 @@ def _find(tx: Transaction, wanted: Wanted, begin: int, place: Place, most: int, 
             "looked_at": looked_at,
         },
     )
-    assert row is not None
     seen, fitting = (json.loads(text) for text in row)
     if len(fitting) > most:
         return Found(fitting[:most], fitting[most - 1], is_more=True)
