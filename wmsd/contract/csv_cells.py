@@ -58,8 +58,13 @@ def _reader_of(plain: Any, marks: tuple[Any, ...]) -> ReadCell:
     return next((read for mark_of_it, read in TEXTS.items() if mark_of_it in marks), _text)
 
 
+def read_record(text: str) -> Any:
+    """A record's JSON with numbers as texts, so that an export neither rounds nor reformats them."""
+    return json.loads(text, parse_float=str, parse_int=str)
+
+
 def write_cell(value: object) -> str:
-    """The cell for a value from a record's JSON, which was read with numbers kept as texts."""
+    """The cell for a value from a record, as `read_record` reads it."""
     return _guarded(plain_cell(value))
 
 

@@ -1,6 +1,5 @@
 """What is there now of the record that a row of a file is about, as cells: for previews."""
 
-import json
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
@@ -31,7 +30,7 @@ def _article(tx: Transaction, row: Values) -> Values | None:
     article_id = articles.id_of_code(tx, str(row.get("code")))
     if article_id is None:
         return None
-    record = _parsed(articles.one(tx, article_id).json)
+    record = csv_cells.read_record(articles.one(tx, article_id).json)
     client_id = record["client_id"]
     client = None if client_id is None else directory.columns(tx, directory.CLIENTS, int(client_id))
     return {**record, "client_code": None if client is None else client["code"]}
@@ -86,13 +85,8 @@ def _document(kind: DocumentKind, tx: Transaction, row: Values) -> Values | None
     if document_id is None:
         return None
     rows = DocumentRows(kind)
-    first: Values = next(rows.rows_of(tx, [_parsed(kind.table.one(tx, document_id).json)]), {})
+    first: Values = next(rows.rows_of(tx, [csv_cells.read_record(kind.table.one(tx, document_id).json)]), {})
     return {name: value for name, value in first.items() if name not in rows.line_columns}
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(text, parse_float=str, parse_int=str)
-    return record
 
 
 CURRENT: Final[Mapping[str, Current]] = {

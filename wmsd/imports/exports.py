@@ -1,6 +1,5 @@
 """Lists as files: the operation that walks a list, with lines of CSV in the place of records."""
 
-import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -87,7 +86,7 @@ def _lines_of(
             tx.csv = None
         text = page.records
         if rendering is None or not rendering.has_rendered:
-            records = json.loads(f"[{text}]", parse_float=str, parse_int=str)
+            records = csv_cells.read_record(f"[{text}]")
             text = END.join(map(csv_line, cells(tx, records)))
         seconds = f',"seconds":{time.thread_time() - began:.6f}'
         return replace(page, records=dumps({"text": f"{text}{END}" if text else ""}), positions="", beside=seconds)

@@ -4,7 +4,6 @@ that it belongs to.
 
 import csv
 import gc
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -125,19 +124,19 @@ def _directory_columns(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 def _articles(tx: Transaction) -> Iterator[dict[str, Any]]:
     codes = directory.codes_by_id(tx, directory.CLIENTS)
-    for record in _parsed(articles.every(tx)):
+    for record in map(csv_cells.read_record, articles.every(tx)):
         client_id = record["client_id"]
         yield {**record, "client_code": None if client_id is None else codes[int(client_id)]}
 
 
 def _directory(kind: DirectoryKind, tx: Transaction) -> Iterator[dict[str, Any]]:
-    for record in _parsed(directory.every(tx, kind)):
+    for record in map(csv_cells.read_record, directory.every(tx, kind)):
         address = record["address"] or {}
         yield {**record, **{f"{ADDRESS}{name}": value for name, value in address.items()}}
 
 
 def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
-    return _parsed(stock.every(tx))
+    return map(csv_cells.read_record, stock.every(tx))
 
 
 def _stock_count(tx: Transaction) -> Iterator[dict[str, Any]]:
@@ -147,18 +146,13 @@ def _stock_count(tx: Transaction) -> Iterator[dict[str, Any]]:
 
 
 def _packaging_types(tx: Transaction) -> Iterator[dict[str, Any]]:
-    return _parsed(packaging.every_type(tx))
+    return map(csv_cells.read_record, packaging.every_type(tx))
 
 
 def _packaging_movements(tx: Transaction) -> Iterator[dict[str, Any]]:
     codes = directory.codes_by_id(tx, directory.PARTNERS)
-    for record in _parsed(packaging.every_movement(tx)):
+    for record in map(csv_cells.read_record, packaging.every_movement(tx)):
         yield {**record, "partner_code": codes[int(record["partner_id"])]}
-
-
-def _parsed(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The records, with numbers kept as text, so that an export neither rounds nor reformats them."""
-    return (json.loads(text, parse_float=str, parse_int=str) for text in texts)
 
 
 def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:

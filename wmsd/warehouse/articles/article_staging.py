@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from wmsd.base.problems import FieldErrors
 from wmsd.contract.bulk_imports import Progress
 from wmsd.contract.csv_cells import is_nullable
 from wmsd.db.engine.transaction import Transaction
@@ -240,21 +241,15 @@ def find_known(tx: Transaction) -> None:
     tx.execute(FIND_KNOWN)
 
 
-def nameless(tx: Transaction) -> Iterator[int]:
-    return _lines(tx, NAMELESS)
+def refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
+    """Lines whose references forbid them, each with why. One after the other: a file may have millions of them."""
+    yield from _lines(tx, NAMELESS, errors={"name": ["is required"]})
+    yield from _lines(tx, OF_NO_CLIENT, errors={"client_code": ["is not a client of this company"]})
+    yield from _lines(tx, OF_TAKEN_EXTERNAL_REF, errors={"external_ref": ["is taken by another article"]})
 
 
-def of_no_client(tx: Transaction) -> Iterator[int]:
-    return _lines(tx, OF_NO_CLIENT)
-
-
-def of_taken_external_ref(tx: Transaction) -> Iterator[int]:
-    return _lines(tx, OF_TAKEN_EXTERNAL_REF)
-
-
-def _lines(tx: Transaction, sql: str) -> Iterator[int]:
-    """One after the other: a file may have millions of them."""
-    return (line for (line,) in tx.execute(sql))
+def _lines(tx: Transaction, sql: str, errors: FieldErrors) -> Iterator[tuple[int, FieldErrors]]:
+    return ((line, errors) for (line,) in tx.execute(sql))
 
 
 class TrackedOtherwise(NamedTuple):

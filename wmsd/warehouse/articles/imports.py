@@ -91,12 +91,8 @@ class ArticleImport(Import):
 
 def _check_references(tx: Transaction, outcome: Outcome) -> None:
     article_staging.find_known(tx)
-    for line in article_staging.nameless(tx):
-        outcome.refuse(line, {"name": ["is required"]})
-    for line in article_staging.of_no_client(tx):
-        outcome.refuse(line, {"client_code": ["is not a client of this company"]})
-    for line in article_staging.of_taken_external_ref(tx):
-        outcome.refuse(line, {"external_ref": ["is taken by another article"]})
+    for line, errors in article_staging.refused(tx):
+        outcome.refuse(line, errors)
 
 
 def _serials_refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:

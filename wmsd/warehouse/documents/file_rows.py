@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.strict_json import dumps
+from wmsd.contract import csv_cells
 from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
 from wmsd.contract.fields import Code, Input, OptionalLabel
 from wmsd.contract.validation import field_errors
@@ -232,8 +233,7 @@ class DocumentRows:
 
     def exported(self, tx: Transaction) -> Iterator[dict[str, Any]]:
         """One row for each line of each document, with codes in the place of ids."""
-        every = self._table.every(tx)
-        return self.rows_of(tx, (json.loads(text, parse_float=str, parse_int=str) for text in every))
+        return self.rows_of(tx, map(csv_cells.read_record, self._table.every(tx)))
 
     def rows_of(self, tx: Transaction, documents: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """As `exported`, of these documents. Numbers are texts."""
