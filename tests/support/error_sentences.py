@@ -363,6 +363,7 @@ def _words() -> Iterator[tuple[str, str]]:
     yield from ((does, "words") for does in ROLES.values())
     yield from ((f" and {state}in quarantine", "words") for state in ("", "not "))  # of an adjustment of stock
     yield from ((f"There is no such {word}.", "words") for word in sorted(nouns))
+    yield from ((f"is taken by another {word}", "words") for word in sorted(MORE_NOUNS))
 
 
 def is_sentence(text: str) -> bool:

@@ -65,7 +65,7 @@ def _stock(tx: Transaction, row: Values) -> Values | None:
 
 
 def _packaging_type(tx: Transaction, row: Values) -> Values | None:
-    found = packaging.type_of_code(tx, str(row.get("code")))
+    found = directory.by_code(tx, packaging.TYPES, str(row.get("code")))
     return None if found is None else {"code": row.get("code"), "name": found["name"]}
 
 

@@ -146,7 +146,7 @@ def _stock_count(tx: Transaction) -> Iterator[dict[str, Any]]:
 
 
 def _packaging_types(tx: Transaction) -> Iterator[dict[str, Any]]:
-    return map(csv_cells.read_record, packaging.every_type(tx))
+    return map(csv_cells.read_record, directory.every(tx, packaging.TYPES))
 
 
 def _packaging_movements(tx: Transaction) -> Iterator[dict[str, Any]]:

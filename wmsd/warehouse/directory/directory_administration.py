@@ -28,46 +28,46 @@ by_admins = partial(operation, answer="record", role="company-admin", writes=Tru
 @by_admins(tag="Clients", returns=Client, creates=True, audited="client.create")
 def create_client(tx: Transaction, body: ClientFields) -> Record:
     """Create a client."""
-    return _create(tx, CLIENTS, body)
+    return create_record(tx, CLIENTS, body)
 
 
 @by_admins(tag="Clients", returns=Client, precondition=CLIENTS.one, audited="client.change")
 def change_client(tx: Transaction, id: int, body: ClientChanges) -> Record:
     """Change a client."""
-    return _change(tx, CLIENTS, id, body)
+    return change_record(tx, CLIENTS, id, body)
 
 
 @by_admins(tag="Partners", returns=Partner, creates=True, audited="partner.create")
 def create_partner(tx: Transaction, body: PartnerFields) -> Record:
     """Create a partner."""
-    return _create(tx, PARTNERS, body)
+    return create_record(tx, PARTNERS, body)
 
 
 @by_admins(tag="Partners", returns=Partner, precondition=PARTNERS.one, audited="partner.change")
 def change_partner(tx: Transaction, id: int, body: PartnerChanges) -> Record:
     """Change a partner."""
-    return _change(tx, PARTNERS, id, body)
+    return change_record(tx, PARTNERS, id, body)
 
 
 @by_admins(tag="Warehouses", returns=Warehouse, creates=True, audited="warehouse.create")
 def create_warehouse(tx: Transaction, body: WarehouseFields) -> Record:
     """Create a warehouse."""
-    return _create(tx, WAREHOUSES, body)
+    return create_record(tx, WAREHOUSES, body)
 
 
 @by_admins(tag="Warehouses", returns=Warehouse, precondition=WAREHOUSES.one, audited="warehouse.change")
 def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record:
     """Change a warehouse."""
-    return _change(tx, WAREHOUSES, id, body)
+    return change_record(tx, WAREHOUSES, id, body)
 
 
-def _create(tx: Transaction, kind: DirectoryKind, body: Input) -> Record:
+def create_record(tx: Transaction, kind: DirectoryKind, body: Input) -> Record:
     columns = column_values(body.model_dump())
     _check_code(tx, kind, str(columns["code"]), None)
     return kind.one(tx, insert_row(tx, kind.table, columns))
 
 
-def _change(tx: Transaction, kind: DirectoryKind, record_id: int, body: Input) -> Record:
+def change_record(tx: Transaction, kind: DirectoryKind, record_id: int, body: Input) -> Record:
     """When nothing differs, nothing is written."""
     current = or_not_found(store.columns(tx, kind, record_id), kind.noun)
     columns = {**current, **column_values(body.given())}

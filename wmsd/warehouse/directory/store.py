@@ -1,4 +1,6 @@
-"""The SQL of clients, partners and warehouses. They differ only in their columns, so they share the code."""
+"""The SQL of clients, partners and warehouses, and of other records that people keep by their codes. They differ
+only in their columns, so they share the code.
+"""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -30,7 +30,7 @@ def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: i
 
     Follow `next_cursor` until it is null. People make and change them at the pages.
     """
-    return store.types_after(tx, query, position)
+    return directory.after(tx, store.TYPES, query, position)
 
 
 @reading(returns=PackagingBalance)
@@ -60,7 +60,7 @@ def check_movement(
     `text_errors` are the errors already found in the text of the values.
     """
     unknown: FieldErrors = {}
-    if store.type_id_of_code(tx, str(values.get("packaging_type_code"))) is None:
+    if directory.id_of_code(tx, store.TYPES, str(values.get("packaging_type_code"))) is None:
         unknown["packaging_type_code"] = ["is not a packaging type of this company"]
     if directory.id_of_code(tx, directory.PARTNERS, str(values.get("partner_code"))) is None:
         unknown["partner_code"] = ["is not a partner of this company"]
@@ -78,7 +78,7 @@ def record_by_hand(tx: Transaction, fields: PackagingMovementFields) -> int:
 
     Raises Problem (422 on `quantity`) when the balance would exceed its bounds.
     """
-    type_id = store.type_id_of_code(tx, fields.packaging_type_code)
+    type_id = directory.id_of_code(tx, store.TYPES, fields.packaging_type_code)
     partner_id = directory.id_of_code(tx, directory.PARTNERS, fields.partner_code)
     assert type_id is not None, fields.packaging_type_code
     assert partner_id is not None, fields.partner_code

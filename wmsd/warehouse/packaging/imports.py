@@ -8,6 +8,8 @@ from wmsd.base.problems import FieldErrors, Problem
 from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import insert_row, update_row
+from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.packaging import store
 from wmsd.warehouse.packaging.actions import check_movement, record_by_hand
 from wmsd.warehouse.packaging.schema import PackagingMovementFields, PackagingTypeFields
@@ -23,16 +25,16 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
         except ValidationError as error:
             outcome.refuse(row.line, errors | field_errors(error))
             continue
-        current = store.type_of_code(tx, fields.code)
+        current = directory.by_code(tx, store.TYPES, fields.code)
         if errors:
             outcome.refuse(row.line, errors)
         elif current is None:
-            store.insert_type(tx, fields.code, fields.name)
+            insert_row(tx, store.TYPES.table, fields.model_dump())
             outcome.created += 1
         elif current["name"] == fields.name:
             outcome.unchanged += 1
         else:
-            store.change_type(tx, current["id"], fields.code, fields.name)
+            update_row(tx, store.TYPES.table, current["id"], fields.model_dump())
             outcome.updated += 1
 
 

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import CursorQuery, PageQuery
-from wmsd.contract.results import CursorPage, Page, Record
+from wmsd.contract.results import CursorPage, Page
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import creation_columns
 from wmsd.db.sql.code_series import next_code
 from wmsd.db.sql.lists import Listing, conditions
 from wmsd.db.sql.records import record_sql
-from wmsd.db.sql.statements import insert_row, insert_sql, update_row
+from wmsd.db.sql.statements import insert_sql
+from wmsd.warehouse.directory.store import DirectoryKind
 from wmsd.warehouse.packaging.schema import (
     PackagingBalance,
     PackagingBalanceFilters,
@@ -21,12 +21,15 @@ from wmsd.warehouse.packaging.schema import (
     PackagingMovementRecorded,
     PackagingMovementTold,
     PackagingType,
+    PackagingTypeFields,
     PackagingTypeQuery,
 )
 
 SERIES: Final = "PM"
 """Of the codes of movements."""
-TYPE: Final = record_sql(PackagingType)
+TYPES: Final = DirectoryKind(
+    "packaging type", "packaging_types", PackagingTypeFields, PackagingType, PackagingTypeQuery
+)
 OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
 NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
 """Subqueries for each shown record: a join would slow down filters and totals too."""
@@ -34,9 +37,6 @@ BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
 MOVEMENT_TOLD: Final = record_sql(PackagingMovementTold, NAMED)
 OF_CODE: Final = "packaging_type_id = (SELECT id FROM packaging_types WHERE code = :packaging_type_code)"
-TYPES: Final = Listing(
-    source="packaging_types", order="id", filters=conditions(PackagingTypeQuery), count="packaging_types"
-)
 BALANCES: Final = Listing(
     source="packaging_balances",
     order="id",
@@ -49,10 +49,6 @@ MOVEMENTS: Final = Listing(
     filters=conditions(PackagingMovementFilters, packaging_type_code=OF_CODE, since="occurred_at >= :since"),
     count="packaging_movements",
 )
-
-
-def types_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
-    return TYPES.after(tx, TYPE, query, position, query.filters())
 
 
 def balances_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
@@ -75,12 +71,7 @@ def movements_page(tx: Transaction, query: PageQuery) -> Page:
     return MOVEMENTS.page(tx, MOVEMENT, query, query.filters())
 
 
-ALL_TYPES: Final = f"SELECT {TYPE} FROM packaging_types ORDER BY id"
 ALL_MOVEMENTS: Final = f"SELECT {MOVEMENT} FROM packaging_movements ORDER BY id"
-
-
-def every_type(tx: Transaction) -> Iterator[str]:
-    return (row[0] for row in tx.execute(ALL_TYPES))
 
 
 def every_movement(tx: Transaction) -> Iterator[str]:
@@ -88,15 +79,6 @@ def every_movement(tx: Transaction) -> Iterator[str]:
     return (row[0] for row in tx.execute(ALL_MOVEMENTS))
 
 
-ONE_TYPE: Final = f"SELECT {TYPE} FROM packaging_types WHERE id = ?"
-
-
-def type_record(tx: Transaction, id: int) -> Record:
-    """Raises Problem (404) when there is none."""
-    return Record(id, or_not_found(tx.value(ONE_TYPE, (id,)), "packaging type"))
-
-
-TYPE_OF_CODE: Final = "SELECT id, name FROM packaging_types WHERE code = ?"
 TYPES_NAMED: Final = """
     SELECT id, code FROM packaging_types WHERE id IN (SELECT value FROM json_each(:ids))
     UNION
@@ -104,26 +86,9 @@ TYPES_NAMED: Final = """
 """
 
 
-def type_of_code(tx: Transaction, code: str) -> dict[str, Any] | None:
-    """The packaging type's id and name."""
-    return tx.record(TYPE_OF_CODE, (code,))
-
-
-def type_id_of_code(tx: Transaction, code: str) -> int | None:
-    return tx.find_number(TYPE_OF_CODE, (code,))
-
-
 def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> dict[int, str]:
     """The codes, by id, of the packaging types that have one of the ids or one of the codes."""
     return dict(tx.rows(TYPES_NAMED, {"ids": dumps(list(ids)), "codes": dumps(list(codes))}))
-
-
-def insert_type(tx: Transaction, code: str, name: str) -> int:
-    return insert_row(tx, "packaging_types", {"code": code, "name": name})
-
-
-def change_type(tx: Transaction, type_id: int, code: str, name: str) -> None:
-    update_row(tx, "packaging_types", type_id, {"code": code, "name": name})
 
 
 BALANCE_OF: Final = "SELECT quantity FROM packaging_balances WHERE packaging_type_id = ? AND partner_id = ?"

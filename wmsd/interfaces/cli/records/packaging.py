@@ -79,7 +79,7 @@ def list_packaging_types(command_line: CommandLine, code: str, as_json: bool) ->
     """List a company's packaging types. `wmsd import packaging-types` makes and renames them."""
 
     def read(tx: Transaction) -> list[Row]:
-        records = map(json.loads, store.every_type(tx))
+        records = map(json.loads, directory.every(tx, store.TYPES))
         return [{"code": record["code"], "name": record["name"]} for record in records]
 
     empty = f"No packaging type yet: wmsd import packaging-types FILE.csv --company {code}"
@@ -166,13 +166,9 @@ def _list(
     def read(tx: Transaction) -> tuple[list[Row], int]:
         query = {name: value for name, value in given.items() if value is not None}
         if partner_code is not None:
-            query["partner_id"] = _known(
-                tx, "partner", "partners", partner_code, directory.id_of_code(tx, directory.PARTNERS, partner_code)
-            )
+            query["partner_id"] = _known(tx, directory.PARTNERS, partner_code)
         if type_code is not None:
-            query["packaging_type_id"] = _known(
-                tx, "packaging type", "packaging_types", type_code, store.type_id_of_code(tx, type_code)
-            )
+            query["packaging_type_id"] = _known(tx, store.TYPES, type_code)
         found = page_of(tx, validate_model(model, query))
         records = with_codes(tx, DIRECTORY, json.loads(f"[{found.records}]"))
         return [{name: record[field] for name, field in columns.items()} for record in records], found.total
@@ -181,7 +177,8 @@ def _list(
     say_page(rows, total, given["page"], as_json, empty)
 
 
-def _known(tx: Transaction, noun: str, table: str, code: str, record_id: int | None) -> int:
+def _known(tx: Transaction, kind: directory.DirectoryKind, code: str) -> int:
+    record_id = directory.id_of_code(tx, kind, code)
     if record_id is None:
-        raise no_such(tx, noun, table, code)
+        raise no_such(tx, kind.noun, kind.table, code)
     return record_id
