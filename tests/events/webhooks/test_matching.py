@@ -149,14 +149,14 @@ async def test_every_plan_reads_its_index_in_order(tmp_path: Path, has_statistic
         if has_statistics:
             tx.execute("ANALYZE")
         plans: list[str] = []
-        tx_row = tx.row
+        tx_rows = tx.rows
 
-        def explain(sql: str, parameters: object) -> object:
+        def explain(sql: str, parameters: Any = ()) -> Any:
             if "webhook_deliveries" in sql and "json_group_array" in sql:
-                plans.extend(row[3] for row in tx.rows(f"EXPLAIN QUERY PLAN {sql}", parameters))  # type: ignore[arg-type]
-            return tx_row(sql, parameters)  # type: ignore[arg-type]
+                plans.extend(row[3] for row in tx_rows(f"EXPLAIN QUERY PLAN {sql}", parameters))
+            return tx_rows(sql, parameters)
 
-        tx.row = explain  # type: ignore[method-assign,assignment]
+        tx.rows = explain  # type: ignore[method-assign]
         for wanted in (
             Wanted(1),
             Wanted(1, statuses=("exhausted",)),
