@@ -67,7 +67,9 @@ def read_client_secret(file: Path) -> str:
 
 def read_mail_password(file: Path) -> str:
     """The password of the mail relay (alerts.mail_password_file): the first line, spaces included."""
-    read = _read_bytes(file, PASSWORD_TOO_LONG)
+    read = _read_bytes(file)
+    if len(read) > MOST_READ:
+        raise ValueError(PASSWORD_TOO_LONG.format(file=file, most=MOST_READ))
     try:
         line = read.decode().partition("\n")[0].rstrip("\r")
     except UnicodeDecodeError:
@@ -79,18 +81,17 @@ def read_mail_password(file: Path) -> str:
 
 def _read_word(file: Path, least: int) -> str:
     """The one word of the file, of at least so many characters of ASCII."""
-    read = _read_bytes(file, TOO_LONG)
+    read = _read_bytes(file)
+    if len(read) > MOST_READ:
+        raise ValueError(TOO_LONG.format(file=file, most=MOST_READ))
     word = read.decode("ascii", "replace").strip()
     if len(word) < least or not word.isascii() or not word.isprintable() or " " in word:
         raise ValueError(NOT_ONE_WORD.format(file=file, least=least))
     return word
 
 
-def _read_bytes(file: Path, too_long: str) -> bytes:
-    """The content. `too_long` is the sentence for more than a secret has, of which one byte is read."""
+def _read_bytes(file: Path) -> bytes:
+    """The content, as far as one byte over the most that a secret has."""
     check_regular(file)
     with file.open("rb") as opened:
-        read = opened.read(MOST_READ + 1)
-    if len(read) > MOST_READ:
-        raise ValueError(too_long.format(file=file, most=MOST_READ))
-    return read
+        return opened.read(MOST_READ + 1)

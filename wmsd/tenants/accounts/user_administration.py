@@ -170,12 +170,16 @@ def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     signs_in = last_admin.can_sign_in(tx, user)
     needs_link = not signs_in and not ways_in.of_user(tx, id).link
     if not user.disabled:
-        stands = "may come in already" if signs_in else "is not shut out, but has no password yet"
-        return {"message": f"{user.email} {stands}. Nothing is changed.", "needs_link": needs_link}
+        message = f"{user.email} may come in already. Nothing is changed."
+        if not signs_in:
+            message = f"{user.email} is not shut out, but has no password yet. Nothing is changed."
+        return {"message": message, "needs_link": needs_link}
     store.update_user(tx, user.id, {"disabled_at": None})
     companies.write_audit(tx, "user.enable", user.email)
-    stands = "may come in again" if signs_in else "is not shut out any more, but has no password yet"
-    return {"message": f"{user.email} {stands}.", "needs_link": needs_link}
+    message = f"{user.email} may come in again."
+    if not signs_in:
+        message = f"{user.email} is not shut out any more, but has no password yet."
+    return {"message": message, "needs_link": needs_link}
 
 
 @for_company_admins(answer="object", returns=Message, writes=True)

@@ -181,10 +181,10 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, no
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
     """The fields of a subscription, as they are stored."""
-    found = store.columns(tx, webhook)
-    if found is None:
-        raise no_webhook(webhook, code)
-    return found
+    try:
+        return store.columns(tx, webhook)
+    except Problem:
+        raise no_webhook(webhook, code) from None
 
 
 def no_webhook(webhook: int, code: str) -> Problem:
