@@ -9,6 +9,7 @@ from typing import Final
 
 from wmsd.contract.bulk_imports import Alike, Row, chunks
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.staged_rows import make_tables
 
 MOST_TOLD: Final = 20
 LONGEST_CODE: Final = 64
@@ -58,8 +59,7 @@ code of those that are alike, not with each: there may be as many.
 
 def noted(tx: Transaction, schema: str, table: str, rows: Iterable[Row]) -> Iterator[Row]:
     """Passes the rows on, and notes their codes. `table` has the records that they are about."""
-    for statement in TABLES:
-        tx.execute(statement.format(schema=schema))
+    make_tables(tx, schema, TABLES)
     known = [code for (code,) in tx.rows(KNOWN_BEYOND_ASCII.format(table=table))]
     tx.executemany(ADD_KNOWN, [(code, _look(code)) for code in known])
     for chunk in chunks(rows):

@@ -36,6 +36,12 @@ class Pile:
         tx.execute(f"DELETE FROM {self.name}")
 
 
+def make_tables(tx: Transaction, schema: str, statements: Iterable[str]) -> None:
+    """Makes tables and indexes next to the company's. The statements have `{schema}` before their names."""
+    for statement in statements:
+        tx.execute(statement.format(schema=schema))
+
+
 ROWS: Final = Pile("staged_rows")
 
 

@@ -23,15 +23,17 @@ FIELDS: Final = ArticleFields.model_fields
 GIVEN: Final = tuple(name for name in store.COLUMNS if name != "client_id")
 STAGED: Final = ("line", *GIVEN, "client_code", "is_faulty")
 
-TABLE: Final = f"""
+TABLES: Final = (
+    f"""
     CREATE TABLE {{schema}}.staged_articles (
         line INTEGER PRIMARY KEY, {", ".join(STAGED[1:])}, article_id INTEGER, difference INTEGER,
         number INTEGER
     )
-"""
-INDEXES: Final = tuple(
-    f"CREATE INDEX {{schema}}.staged_articles_by_{name} ON staged_articles ({name}) WHERE {name} IS NOT NULL"
-    for name in ("code", "external_ref", "article_id")
+    """,
+    *(
+        f"CREATE INDEX {{schema}}.staged_articles_by_{name} ON staged_articles ({name}) WHERE {name} IS NOT NULL"
+        for name in ("code", "external_ref", "article_id")
+    ),
 )
 """article_id needs an index too: with the statistics of a small company SQLite decides to scan the articles and
 look for their rows. For the same reason each lookup for a row is a subquery of its own: it uses an index whatever
@@ -48,11 +50,6 @@ GIVEN_TWICE: Final = """
 def _defaults() -> dict[str, Any]:
     """What an article has in the file where nothing is given. Made when first used: it builds the model."""
     return column_values(ArticleFields.model_construct(code="", name="").model_dump())
-
-
-def create_tables(tx: Transaction, schema: str) -> None:
-    for sql in (TABLE, *INDEXES):
-        tx.execute(sql.format(schema=schema))
 
 
 def add(tx: Transaction, rows: Iterable[tuple[object, ...]]) -> None:

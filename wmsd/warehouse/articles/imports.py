@@ -10,6 +10,7 @@ from wmsd.base.problems import FieldErrors, Problem
 from wmsd.contract.bulk_imports import Import, Outcome, Progress, Row, chunks
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.staged_rows import make_tables
 from wmsd.db.sql.statements import column_values
 from wmsd.events.outbox.events import record_events
 from wmsd.warehouse.articles import article_staging, store
@@ -29,7 +30,7 @@ class ArticleImport(Import):
         self._clients: Mapping[str, int] = {}
 
     def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
-        article_staging.create_tables(tx, schema)
+        make_tables(tx, schema, article_staging.TABLES)
         count = 0
         for chunk in chunks(rows):
             article_staging.add(tx, [self._staged(row, outcome) for row in chunk])

@@ -41,11 +41,6 @@ says only that its goods are in the file. 0 stands for no lot and no serial, sin
 """
 
 
-def create_tables(tx: Transaction, schema: str) -> None:
-    for sql in TABLES:
-        tx.execute(sql.format(schema=schema))
-
-
 def empty(tx: Transaction) -> None:
     for table in ("staged_places", "staged_counts", "staged_serials_counted"):
         tx.execute(f"DELETE FROM {table}")

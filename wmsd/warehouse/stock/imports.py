@@ -13,7 +13,7 @@ from wmsd.contract.bulk_imports import Import, Outcome, Progress, Row, chunks
 from wmsd.contract.fields import Amount, Code, Input
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.staged_rows import put_down, put_down_before
+from wmsd.db.sql.staged_rows import make_tables, put_down, put_down_before
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.articles.store import Reference
 from wmsd.warehouse.directory import store as directory
@@ -53,8 +53,7 @@ class StockCountImport(Import):
         self._last_change: int | None = None
 
     def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
-        stock_staging.create_tables(tx, schema)
-        count_staging.create_tables(tx, schema)
+        make_tables(tx, schema, (*stock_staging.TABLES, *count_staging.TABLES))
         return put_down(tx, schema, rows)
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:

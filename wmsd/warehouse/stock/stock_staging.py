@@ -44,11 +44,6 @@ article, `data` that of `stock.updated`.
 """
 
 
-def create_tables(tx: Transaction, schema: str) -> None:
-    for sql in TABLES:
-        tx.execute(sql.format(schema=schema))
-
-
 def empty(tx: Transaction) -> None:
     for table in ("staged_stock", "staged_movements", "staged_serials"):
         tx.execute(f"DELETE FROM {table}")

@@ -8,6 +8,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.contract.bulk_imports import chunks
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.staged_rows import make_tables
 from wmsd.db.sql.undo_rows import Made
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.stock import stock_staging
@@ -57,7 +58,7 @@ class Counters:
 
 def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
     """Stages the counter movements (`stock_staging.py`) while others can write."""
-    stock_staging.create_tables(tx, schema)
+    make_tables(tx, schema, stock_staging.TABLES)
     rows, counters = {"after": made.after, "last": made.last}, Counters()
     for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.execute(STOCK, rows)), 1)):
         _stage(tx, rows, {stock_id: place for place, stock_id in chunk}, reason, counters)
