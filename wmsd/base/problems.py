@@ -3,7 +3,7 @@
 Specification section 7; decisions section 7.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
 Value = TypeVar("Value")
@@ -102,6 +102,14 @@ def _first_of(errors: FieldErrors) -> FieldErrors:
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def by_path(found: Iterable[tuple[str, str]]) -> FieldErrors:
+    """The errors of (path, sentence), with all sentences of a path together."""
+    errors: FieldErrors = {}
+    for path, sentence in found:
+        errors.setdefault(path, []).append(sentence)
+    return errors
 
 
 def invalid(errors: FieldErrors) -> Problem:

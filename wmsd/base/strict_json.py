@@ -12,7 +12,7 @@ from decimal import Decimal
 from itertools import islice
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.problems import FieldErrors, Problem, by_path
 
 MAX_NESTING = 32
 MAX_INTEGER_DIGITS = 18
@@ -53,8 +53,7 @@ def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, ob
             f"The request body is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         ) from None
     except RecursionError:
-        sentence = f"The request body is nested over {MAX_NESTING} levels."
-        raise Problem("VALIDATION_FAILED", sentence) from None
+        raise Problem("VALIDATION_FAILED", f"The request body is nested over {MAX_NESTING} levels.") from None
     if isinstance(document, TextError):
         raise _too_much(document.sentence)
     if not isinstance(document, dict):
@@ -64,12 +63,9 @@ def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, ob
 
 def text_errors_of(document: object) -> FieldErrors:
     """The errors in a parsed document, by field path; only the first ones when there are very many."""
-    errors: FieldErrors = {}
     if _is_sound(document, MAX_NESTING):
-        return errors
-    for path, sentence in islice(_text_errors(document, "", 1), MOST_TEXT_ERRORS):
-        errors.setdefault(path, []).append(sentence)
-    return errors
+        return {}
+    return by_path(islice(_text_errors(document, "", 1), MOST_TEXT_ERRORS))
 
 
 def fields_in(document: object) -> int:

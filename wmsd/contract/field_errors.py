@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import FieldErrors, Problem, message_of
+from wmsd.base.problems import Problem, by_path, message_of
 
 MESSAGES: Final[Mapping[str, str | None]] = {
     "EXTERNAL_REF_TAKEN": "There is a record with this external_ref already: details has its id.",
@@ -30,6 +30,11 @@ class FieldError:
     details: Mapping[str, object] | None = None
 
 
+def invalid_field(path: str, sentence: str) -> FieldError:
+    """The error of a field that has no code of its own."""
+    return FieldError("VALIDATION_FAILED", path, sentence)
+
+
 def external_ref_taken(noun: str, holder: int) -> FieldError:
     """The error of an external_ref that the record with the id `holder` has."""
     return FieldError("EXTERNAL_REF_TAKEN", "external_ref", f"is taken by another {noun}", {"id": holder})
@@ -43,8 +48,6 @@ def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
 
 def problem_of(found: Sequence[FieldError]) -> Problem:
     """The answer that tells these errors."""
-    errors: FieldErrors = {}
-    for each in found:
-        errors.setdefault(each.path, []).append(each.sentence)
+    errors = by_path((each.path, each.sentence) for each in found)
     first = next(each for code in MESSAGES for each in found if each.code == code)
     return Problem(first.code, MESSAGES[first.code] or message_of(errors), errors=errors, details=first.details)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from wmsd.base.problems import MOST_TOLD, FieldErrors, invalid
+from wmsd.base.problems import MOST_TOLD, FieldErrors, by_path, invalid
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -90,11 +90,8 @@ def _well_formed(value: Any, path: str, errors: Container[str]) -> Any:
 
 
 def field_errors(error: ValidationError) -> FieldErrors:
-    errors: FieldErrors = {}
-    for detail in error.errors(include_url=False, include_input=False):
-        path = ".".join(str(step) for step in detail["loc"])
-        errors.setdefault(path, []).append(_sentence(detail))
-    return errors
+    details = error.errors(include_url=False, include_input=False)
+    return by_path((".".join(map(str, detail["loc"])), _sentence(detail)) for detail in details)
 
 
 def _sentence(detail: ErrorDetails) -> str:

@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import Mark
+from wmsd.base.problems import by_path
 from wmsd.contract import csv_cells as cells
 from wmsd.contract.bulk_imports import CellError, Outcome, Row
 
@@ -222,31 +223,29 @@ def _named(columns: Columns, required: Iterable[str], cells_of_it: list[str]) ->
     if not any(header.names):
         raise WrongHeader({"": [f"the first line must name the columns: {', '.join(columns)}."]})
     if not header.is_right:
-        raise WrongHeader(_wrong_names(columns, header))
+        raise WrongHeader(by_path(_wrong_names(columns, header)))
     return header.names
 
 
-def _wrong_names(columns: Columns, header: Header) -> dict[str, list[str]]:
-    """What is wrong with the header, by column. The known columns are listed once."""
-    wrong: dict[str, list[str]] = {}
+def _wrong_names(columns: Columns, header: Header) -> Iterator[tuple[str, str]]:
+    """The columns that are wrong in the header, and why. The known columns are listed once."""
     for name, near in header.unknown.items():
         if near:
-            wrong.setdefault(name, []).append(f"there is no column {_named_as(name)}; did you mean {near}?")
+            yield name, f"there is no column {_named_as(name)}; did you mean {near}?"
     others = [name for name, near in header.unknown.items() if not near]
-    known, shown = ", ".join(columns), ", ".join(map(_named_as, others[:MOST_NAMED]))
-    sentences = wrong.setdefault(", ".join(others[:MOST_NAMED]), []) if others else []
+    named, known = others[:MOST_NAMED], ", ".join(columns)
+    together, shown = ", ".join(named), ", ".join(map(_named_as, named))
     if len(others) == 1:
-        sentences.append(f"there is no column {shown}; the columns are {known}.")
+        yield together, f"there is no column {shown}; the columns are {known}."
     elif len(others) > MOST_NAMED:
         more = len(others) - MOST_NAMED
-        sentences.append(f"there are no columns {shown}, and {more} more of the file; the columns are {known}.")
+        yield together, f"there are no columns {shown}, and {more} more of the file; the columns are {known}."
     elif others:
-        sentences.append(f"there are no columns {shown}; the columns are {known}.")
+        yield together, f"there are no columns {shown}; the columns are {known}."
     for name in header.twice[:MOST_NAMED]:
-        wrong.setdefault(name, []).append(f"the column {_named_as(name)} is there twice.")
+        yield name, f"the column {_named_as(name)} is there twice."
     for name in header.missing:
-        wrong.setdefault(name, []).append(f"the column {name!r} is missing.")
-    return wrong
+        yield name, f"the column {name!r} is missing."
 
 
 def _named_as(name: str) -> str:

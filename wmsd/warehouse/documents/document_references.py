@@ -6,7 +6,7 @@ It does so also where the form of the body is wrong, so that all errors are told
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from wmsd.contract.field_errors import FieldError, external_ref_taken
+from wmsd.contract.field_errors import FieldError, external_ref_taken, invalid_field
 from wmsd.contract.operation import References
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles import store as articles
@@ -54,7 +54,7 @@ def check_document(
             yield from check_record(tx, kind, record_id, f"{name}_id")
     code, external_ref = values["code"], values["external_ref"]
     if code is not None and table.id_of_code(tx, code) not in (None, document_id):
-        yield FieldError("VALIDATION_FAILED", "code", f"is taken by another {table.noun}")
+        yield invalid_field("code", f"is taken by another {table.noun}")
     holder = None if external_ref is None else table.id_of_external_ref(tx, external_ref)
     if holder is not None and holder != document_id:
         yield external_ref_taken(table.noun, holder)
@@ -78,7 +78,7 @@ def sent_status(body: HasStatus) -> Any:
 def not_initial(table: DocumentTable, status: str) -> list[FieldError]:
     if status == table.initial:
         return []
-    return [FieldError("VALIDATION_FAILED", "status", f"must be {table.initial}: every {table.noun} begins there")]
+    return [invalid_field("status", f"must be {table.initial}: every {table.noun} begins there")]
 
 
 class NamesArticle(Protocol):
@@ -116,7 +116,7 @@ class Articles:
         elif line.article_code is not None:
             named, article = f"{path}.article_code", self._by_code.get(line.article_code)
         else:
-            return None, FieldError("VALIDATION_FAILED", f"{path}.article_id", "is required, or article_code")
+            return None, invalid_field(f"{path}.article_id", "is required, or article_code")
         if article is None:
             return None, FieldError("INVALID_ARTICLE", named, NO_ARTICLE)
         if line.article_code not in (None, article.code):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.quantity import SCALE, to_text
-from wmsd.contract.field_errors import FieldError
+from wmsd.contract.field_errors import FieldError, invalid_field
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.table import DocumentTable
 from wmsd.warehouse.stock import lots
@@ -31,16 +31,14 @@ class NamesSerials(Protocol):
 def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterator[FieldError]:
     """Errors of the line itself, whatever is in stock."""
     if tracks_serials and line.quantity % SCALE:
-        yield FieldError(
-            "VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials"
-        )
+        yield invalid_field(f"{path}.quantity", "must be whole: the article is tracked by serials")
     if line.serials is None:
         return
     if len(line.serials) * SCALE != line.quantity:
         sentence = f"must be one for each unit: {to_text(line.quantity)} ordered, {len(line.serials)} named"
-        yield FieldError("VALIDATION_FAILED", f"{path}.serials", sentence)
+        yield invalid_field(f"{path}.serials", sentence)
     if len(set(line.serials)) < len(line.serials):
-        yield FieldError("VALIDATION_FAILED", f"{path}.serials", "names one twice")
+        yield invalid_field(f"{path}.serials", "names one twice")
 
 
 @dataclass(slots=True)
@@ -113,9 +111,9 @@ def _find_serials(tx: Transaction, line: _Line, named: Named) -> Counter[str]:
         if serial is None or not serial.is_free(line.stock_id, line.holder_kind, line.holder_id):
             named.errors.append(FieldError("INSUFFICIENT_STOCK", path, "is not there, or not available"))
         elif lot_number not in (None, serial.lot_number):
-            named.errors.append(FieldError("VALIDATION_FAILED", path, f"is not of lot {lot_number}"))
+            named.errors.append(invalid_field(path, f"is not of lot {lot_number}"))
         elif serial.id in named.serials:
-            named.errors.append(FieldError("VALIDATION_FAILED", path, "is named by another line too"))
+            named.errors.append(invalid_field(path, "is named by another line too"))
         else:
             named.serials.add(serial.id)
             if serial.lot_number is not None:

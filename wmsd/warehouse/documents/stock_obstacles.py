@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from wmsd.base.quantity import MAXIMUM, to_text
-from wmsd.contract.field_errors import FieldError
+from wmsd.contract.field_errors import FieldError, invalid_field
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles.tracking_rules import Obstacle
 from wmsd.warehouse.documents.checks import sql_names
@@ -51,4 +51,4 @@ def overfull(tx: Transaction, incoming: Sequence[Incoming]) -> Iterator[FieldErr
     for path, stock_id, quantity in incoming:
         sums[stock_id] += quantity
         if balances[stock_id] + sums[stock_id] > MAXIMUM:
-            yield FieldError("VALIDATION_FAILED", path, f"would take the stock balance over {to_text(MAXIMUM)}")
+            yield invalid_field(path, f"would take the stock balance over {to_text(MAXIMUM)}")

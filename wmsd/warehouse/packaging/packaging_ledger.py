@@ -5,7 +5,7 @@ from typing import Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.quantity import MAXIMUM, to_text
-from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.undo_rows import Made
 from wmsd.events.outbox.events import record_event
@@ -101,8 +101,9 @@ def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -
         if abs(after) <= MAXIMUM:
             balances[place] = after
         else:
-            sentence = f"would make the balance {to_text(after)}, past {to_text(MAXIMUM)} either way"
-            yield FieldError("VALIDATION_FAILED", path, sentence)
+            yield invalid_field(
+                path, f"would make the balance {to_text(after)}, past {to_text(MAXIMUM)} either way"
+            )
 
 
 def take_back_import(tx: Transaction, made: Made, reason: str) -> None:

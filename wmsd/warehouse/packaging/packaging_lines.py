@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from wmsd.contract.field_errors import FieldError
+from wmsd.contract.field_errors import FieldError, invalid_field
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.packaging import store
 from wmsd.warehouse.packaging.packaging_ledger import Movement, check_balances
@@ -55,18 +55,16 @@ class Types:
         """The id of the line's packaging type, or the error of its reference."""
         type_id, code = line.packaging_type_id, line.packaging_type_code
         if type_id is None and code is None:
-            return None, _error(f"{path}.packaging_type_id", "is required, or packaging_type_code")
+            return None, invalid_field(f"{path}.packaging_type_id", "is required, or packaging_type_code")
         if type_id is None:
             type_id = self._ids.get(code or "")
             unknown = f"{path}.packaging_type_code"
         else:
             unknown = f"{path}.packaging_type_id"
         if type_id not in self._codes:
-            return None, _error(unknown, "is not a packaging type of this company")
+            return None, invalid_field(unknown, "is not a packaging type of this company")
         if code not in (None, self._codes[type_id]):
-            return None, _error(f"{path}.packaging_type_code", f"is not the code of packaging type {type_id}")
+            return None, invalid_field(
+                f"{path}.packaging_type_code", f"is not the code of packaging type {type_id}"
+            )
         return type_id, None
-
-
-def _error(path: str, sentence: str) -> FieldError:
-    return FieldError("VALIDATION_FAILED", path, sentence)

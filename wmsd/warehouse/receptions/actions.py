@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
@@ -191,12 +191,10 @@ def move(
 def _not_at_once(status: Status) -> list[FieldError]:
     if status in AT_ONCE:
         return []
-    sentence = "must be CREAT, or FINALIZAT to post it at once"
-    return [FieldError("VALIDATION_FAILED", "status", sentence)]
+    return [invalid_field("status", "must be CREAT, or FINALIZAT to post it at once")]
 
 
 def _other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[FieldError]:
     if values["purchase_order_id"] == current["purchase_order_id"]:
         return []
-    sentence = "cannot be changed: create another reception for another order"
-    return [FieldError("VALIDATION_FAILED", "purchase_order_id", sentence)]
+    return [invalid_field("purchase_order_id", "cannot be changed: create another reception for another order")]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
-from wmsd.contract.field_errors import FieldError
+from wmsd.contract.field_errors import FieldError, invalid_field
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.document_references import objects_in, references_of
 from wmsd.warehouse.purchase_orders import store as orders
@@ -46,7 +46,7 @@ def find_arrivals(
         return []
     if order["status"] not in MAY_BE_RECEIVED and not of_closed_too:
         sentence = f"is {order['status']}: nothing more is received of {order['code']}"
-        errors.append(FieldError("VALIDATION_FAILED", "purchase_order_id", sentence))
+        errors.append(invalid_field("purchase_order_id", sentence))
     items = orders.receivable(tx, order_id)
     arrivals: list[tuple[int, Arrival]] = []
     for number, row in enumerate(rows):
@@ -57,7 +57,7 @@ def find_arrivals(
             continue
         quantity = base_quantity(row["quantity_um3pl"], item.um3pl_factor)
         if quantity is None or quantity > MAXIMUM:
-            errors.append(FieldError("VALIDATION_FAILED", f"{path}.quantity_um3pl", _unfit(item, quantity)))
+            errors.append(invalid_field(f"{path}.quantity_um3pl", _unfit(item, quantity)))
             continue
         serials: list[str] = json.loads(row["serial_data"]) if row["serial_data"] else []
         arrivals.append((number, Arrival(row["id"], item, quantity, row["lot_number"], serials)))
@@ -68,7 +68,7 @@ def find_arrivals(
 
 
 def _not_of_order(path: str, code: str) -> FieldError:
-    return FieldError("VALIDATION_FAILED", f"{path}.po_item_id", f"is not an item of purchase order {code}")
+    return invalid_field(f"{path}.po_item_id", f"is not an item of purchase order {code}")
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
@@ -105,7 +105,7 @@ def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]
     for number, arrival in arrivals:
         if arrival.ordered.tracks_lots and arrival.lot_number is None:
             path = f"selected_items.{number}.lot_number"
-            yield FieldError("VALIDATION_FAILED", path, "is required: the article is tracked by lots")
+            yield invalid_field(path, "is required: the article is tracked by lots")
 
 
 def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
@@ -115,21 +115,17 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
         path, item = f"selected_items.{number}.serial_data", arrival.ordered
         if not item.tracks_serials:
             if arrival.serials:
-                yield FieldError(
-                    "VALIDATION_FAILED", path, "is given for an article that is not tracked by serials"
-                )
+                yield invalid_field(path, "is given for an article that is not tracked by serials")
             continue
         if len(arrival.serials) * SCALE != arrival.quantity:
             given, wanted = len(arrival.serials), to_text(arrival.quantity)
-            yield FieldError(
-                "VALIDATION_FAILED", path, f"must be one for each unit: {wanted} arrived, {given} given"
-            )
+            yield invalid_field(path, f"must be one for each unit: {wanted} arrived, {given} given")
         there = lots.serials(tx, item.article_id, arrival.serials)
         for place, serial in enumerate(arrival.serials):
             if serial in there:
-                yield FieldError("VALIDATION_FAILED", f"{path}.{place}", "is in stock already")
+                yield invalid_field(f"{path}.{place}", "is in stock already")
             elif (item.article_id, serial) in seen:
-                yield FieldError("VALIDATION_FAILED", f"{path}.{place}", "is given twice")
+                yield invalid_field(f"{path}.{place}", "is given twice")
             seen.add((item.article_id, serial))
 
 
@@ -145,7 +141,7 @@ def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) ->
                 f"is more than the order has left: {to_text(sums[item.id])} given, "
                 f"{to_text(max(most - item.received, 0))} of {to_text(most)} may still be received"
             )
-            yield FieldError("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
+            yield invalid_field(f"selected_items.{number}.quantity_um3pl", sentence)
 
 
 def sums_of(arrivals: Iterable[Arrival]) -> Mapping[int, int]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from wmsd.base.quantity import SCALE
-from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.stock_obstacles import Incoming, overfull
 from wmsd.warehouse.returns.return_validation import Row
@@ -38,7 +38,7 @@ def _undecided(rows: Sequence[Row]) -> Iterator[FieldError]:
     for number, row in enumerate(rows):
         if row["disposition"] is None:
             sentence = f"is required to finish a return: {', '.join(DISPOSITIONS)}"
-            yield FieldError("VALIDATION_FAILED", f"lines.{number}.disposition", sentence)
+            yield invalid_field(f"lines.{number}.disposition", sentence)
 
 
 def _enters(row: Row) -> int:
@@ -54,7 +54,7 @@ def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[FieldError]
         there = lots.serials(tx, row["article_id"], names)
         for place, name in enumerate(names):
             if name in there:
-                yield FieldError("VALIDATION_FAILED", f"lines.{number}.serials.{place}", "is in stock already")
+                yield invalid_field(f"lines.{number}.serials.{place}", "is in stock already")
 
 
 def _movements(return_id: int, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[tuple[int, Movement]]:

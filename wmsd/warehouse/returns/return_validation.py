@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.base.quantity import SCALE, to_text
-from wmsd.contract.field_errors import FieldError
+from wmsd.contract.field_errors import FieldError, invalid_field
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.document_references import Articles, check_document, references_of
 from wmsd.warehouse.returns import store
@@ -46,7 +46,7 @@ def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: l
         if line.id not in left:
             is_known = any(row["id"] == line.id for row in before)
             sentence = "is given twice" if is_known else "is not a line of this return"
-            errors.append(FieldError("VALIDATION_FAILED", f"lines.{number}.id", sentence))
+            errors.append(invalid_field(f"lines.{number}.id", sentence))
         left.discard(line.id)
     wanted = {line.id: line.disposition for line in sent}
     return [{**row, "disposition": wanted.get(row["id"], row["disposition"])} for row in before]
@@ -65,17 +65,14 @@ def _whole(line: ReturnLineFields, kept: Mapping[str, Any] | None) -> ReturnLine
 
 def _line_errors(line: ReturnLineFields, path: str, tracks_serials: bool) -> Iterator[FieldError]:
     if line.quantity is None:
-        yield FieldError("VALIDATION_FAILED", f"{path}.quantity", "is required")
+        yield invalid_field(f"{path}.quantity", "is required")
     elif tracks_serials and line.quantity % SCALE:
-        yield FieldError(
-            "VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials"
-        )
+        yield invalid_field(f"{path}.quantity", "must be whole: the article is tracked by serials")
     elif line.serials and not tracks_serials:
-        sentence = "is given for an article that is not tracked by serials"
-        yield FieldError("VALIDATION_FAILED", f"{path}.serials", sentence)
+        yield invalid_field(f"{path}.serials", "is given for an article that is not tracked by serials")
     elif line.serials and len(line.serials) * SCALE != line.quantity:
         sentence = f"must be one for each unit: {to_text(line.quantity)} came back, {len(line.serials)} given"
-        yield FieldError("VALIDATION_FAILED", f"{path}.serials", sentence)
+        yield invalid_field(f"{path}.serials", sentence)
 
 
 def check_return(
@@ -94,8 +91,7 @@ def check_return(
     if order is None:
         return
     if order["status"] not in SHIPPED:
-        sentence = f"is {order['status']}: only what was loaded can come back"
-        yield FieldError("VALIDATION_FAILED", "sales_order_id", sentence)
+        yield invalid_field("sales_order_id", f"is {order['status']}: only what was loaded can come back")
         return
     yield from _other_partner(order, values, current)
     yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)
@@ -125,7 +121,7 @@ def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:
     for number, row in enumerate(rows):
         for place, serial in enumerate(json.loads(row["serials"] or "[]")):
             if (row["article_id"], serial) in seen:
-                yield FieldError("VALIDATION_FAILED", f"lines.{number}.serials.{place}", "is given twice")
+                yield invalid_field(f"lines.{number}.serials.{place}", "is given twice")
             seen.add((row["article_id"], serial))
 
 
@@ -147,7 +143,7 @@ def _more_than_shipped(
                 f"is more than can come back: {to_text(sums[article_id])} given, "
                 f"{to_text(shipped.get(article_id, 0))} shipped, {to_text(left)} of it not returned yet"
             )
-            yield FieldError("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+            yield invalid_field(f"lines.{number}.quantity", sentence)
 
 
 def _not_as_shipped(
@@ -165,18 +161,18 @@ def _not_as_shipped(
         of_lot = (article_id, lot)
         left = shipped.lots[of_lot] - returned.lots[of_lot]
         if lot is not None and of_lot not in shipped.lots:
-            yield FieldError("VALIDATION_FAILED", f"lines.{number}.lot_number", f"did not leave with {code}")
+            yield invalid_field(f"lines.{number}.lot_number", f"did not leave with {code}")
         elif lot is not None and sums[of_lot] > left:
             sentence = (
                 f"is more than can come back of lot {lot}: {to_text(sums[of_lot])} given, "
                 f"{to_text(shipped.lots[of_lot])} shipped, {to_text(left)} of it not returned yet"
             )
-            yield FieldError("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+            yield invalid_field(f"lines.{number}.quantity", sentence)
         for place, serial in enumerate(json.loads(row["serials"] or "[]")):
             path, unit = f"lines.{number}.serials.{place}", (article_id, serial)
             if unit not in shipped.serials:
-                yield FieldError("VALIDATION_FAILED", path, f"did not leave with {code}")
+                yield invalid_field(path, f"did not leave with {code}")
             elif unit in returned.serials:
-                yield FieldError("VALIDATION_FAILED", path, f"is in another return of {code}")
+                yield invalid_field(path, f"is in another return of {code}")
             elif lot is not None and of_lot in shipped.lots and lot != shipped.serials[unit]:
-                yield FieldError("VALIDATION_FAILED", path, f"did not leave with {code} as part of lot {lot}")
+                yield invalid_field(path, f"did not leave with {code} as part of lot {lot}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from wmsd.base.problems import FieldErrors, invalid
+from wmsd.base.problems import FieldErrors, by_path, invalid
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles import store as articles
@@ -69,10 +69,7 @@ def change_parts(
     if not faults:
         faults = [*faults_of(before, after, article.tracks_serials), *_elsewhere(tx, article_id, made)]
     columns = {"quantity": column, "quarantined": column, "serial": "serials"}
-    errors: FieldErrors = {}
-    for fault in faults:
-        errors.setdefault(columns[fault.column], []).append(fault.sentence)
-    _check(errors)
+    _check(by_path((columns[fault.column], fault.sentence) for fault in faults))
     post_all(tx, [(stock_id, _movement(change, kind, reason)) for change in made])
     return made
 

@@ -4,17 +4,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.problems import Problem, by_path
 from wmsd.contract.context import TransportSite
-from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.transports import store
 from wmsd.warehouse.transports.rules import MAY_BE_PLANNED, ON_THE_TRUCK, Requested, Status, moves_from
 from wmsd.warehouse.transports.schema import TransportFields
 from wmsd.warehouse.transports.store import Order, Planned
 from wmsd.warehouse.transports.transport_packaging import (
-    content_as_json,
-    content_sent,
+    content_of,
     find_partners,
     find_types,
     post_packaging,
@@ -28,7 +27,7 @@ def is_same(current: Planned, body: TransportFields) -> bool:
     return (
         (current.vehicle, current.driver) == (body.vehicle, body.driver)
         and sorted(order.code for order in current.orders) == sorted(body.order_codes)
-        and content_as_json(current.packaging) == content_sent(body.packaging)
+        and content_of(current.packaging) == content_of(body.packaging)
     )
 
 
@@ -39,9 +38,7 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
     types = find_types(tx, [entry.packaging_type_code for entry in body.packaging], "packaging", field_errors)
     find_partners([entry.order_code for entry in body.packaging], orders, "packaging", field_errors)
     if body.packaging and not body.order_codes:
-        field_errors.append(
-            FieldError("VALIDATION_FAILED", "packaging", "goes with orders, and this transport has none")
-        )
+        field_errors.append(invalid_field("packaging", "goes with orders, and this transport has none"))
     refuse_field_errors(field_errors)
     if current is None:
         transport_id = store.insert(tx, site.warehouse_id, body.transport_ecc, body.vehicle, body.driver)
@@ -89,7 +86,7 @@ def _find_orders(
     for number, code in enumerate(codes):
         sentence = TWICE if code in before else _cannot_be_planned(site, here.get(code))
         if sentence is not None:
-            field_errors.append(FieldError("VALIDATION_FAILED", f"order_codes.{number}", sentence))
+            field_errors.append(invalid_field(f"order_codes.{number}", sentence))
         before.add(code)
     return {code: order for code, (order, _) in here.items()}
 
@@ -121,9 +118,7 @@ def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, curre
     left_codes = {order.code for order in left}
     back = [each for each in current.packaging if not kept or each.order_code in left_codes]
     stays = [each for each in current.packaging if each not in back]
-    errors: FieldErrors = {}
-    for path, sentence in _forbidden(body, current, left, content_as_json(stays)):
-        errors.setdefault(path, []).append(sentence)
+    errors = by_path(_forbidden(body, current, left, content_of(stays)))
     if errors:
         message = (
             f"The transport {body.transport_ecc} is {current.status}. Nothing of it can be changed any more, but "
@@ -156,7 +151,7 @@ def _forbidden(
     for order in left:
         if order.status in ON_THE_TRUCK:
             yield "order_codes", f"lacks {order.code}, which is {order.status}"
-    if content_sent(body.packaging) != stays:
+    if content_of(body.packaging) != stays:
         yield "packaging", "is not what went out with the orders that stay"
 
 

@@ -24,8 +24,7 @@ from wmsd.warehouse.transports.rules import (
 from wmsd.warehouse.transports.schema import TransportStatusMove
 from wmsd.warehouse.transports.store import Planned
 from wmsd.warehouse.transports.transport_packaging import (
-    content_as_json,
-    content_sent,
+    content_of,
     find_partners,
     find_types,
     post_packaging,
@@ -71,8 +70,8 @@ def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMo
     """A repeated call changes nothing. Raises Problem (409) when it names other returned packaging
     than the first.
     """
-    sent = content_sent(body.packaging_returned or [])
-    if sent and sent != content_as_json(store.packed(tx, current.id, "IN")):
+    sent = content_of(body.packaging_returned or [])
+    if sent and sent != content_of(store.packed(tx, current.id, "IN")):
         raise Problem(
             "INVALID_STATUS",
             "The transport was delivered before, and something else came back. Record the difference by hand.",

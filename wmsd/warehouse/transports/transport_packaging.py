@@ -1,9 +1,9 @@
 """The packaging of a transport: finds its types and partners, and posts it to the ledger."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.packaging import store as packaging
 from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, check_balances, record_movement
@@ -18,7 +18,7 @@ def find_types(tx: Transaction, codes: Sequence[str], path: str, errors: list[Fi
     """The ids of the packaging types that entries name, by code. Adds an error for each unknown type."""
     ids = {code: type_id for type_id, code in packaging.types_named(tx, (), set(codes)).items()}
     errors += [
-        _error(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
+        invalid_field(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
         for number, code in enumerate(codes)
         if code not in ids
     ]
@@ -40,12 +40,12 @@ def find_partners(
         if code is not None and code in orders:
             partner_id = orders[code].partner_id
         elif code is not None:
-            errors.append(_error(f"{path}.{number}.order_code", "is not an order of this transport"))
+            errors.append(invalid_field(f"{path}.{number}.order_code", "is not an order of this transport"))
         elif len(partners) == 1:
             (partner_id,) = partners
         elif partners:
             sentence = "is required: the orders of this transport are of several partners"
-            errors.append(_error(f"{path}.{number}.order_code", sentence))
+            errors.append(invalid_field(f"{path}.{number}.order_code", sentence))
         found.append(partner_id)
     return found
 
@@ -72,14 +72,6 @@ def post_packaging(
         record_movement(tx, movement, Document(ENTITY, transport_id))
 
 
-def content_sent(entries: Sequence[PackagingEntry]) -> list[tuple[str, int, str]]:
+def content_of(entries: Iterable[PackagingEntry | Packed]) -> list[tuple[str, int, str]]:
     """What has to be equal for two lists of packaging to be the same, in whatever order."""
     return sorted((entry.packaging_type_code, entry.quantity, entry.order_code or "") for entry in entries)
-
-
-def content_as_json(kept: Sequence[Packed]) -> list[tuple[str, int, str]]:
-    return sorted((each.packaging_type_code, each.quantity, each.order_code or "") for each in kept)
-
-
-def _error(path: str, sentence: str) -> FieldError:
-    return FieldError("VALIDATION_FAILED", path, sentence)
