@@ -13,7 +13,7 @@ from dataclasses import field
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
@@ -34,7 +34,6 @@ from wmsd.tenants.sites import store as sites
 
 Result = TypeVar("Result")
 MOST_TOKENS = 10_000
-ACCESS_VERSION: Final = "SELECT version FROM access_version"
 KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
 """The caller with the platform token. It may use no company."""
 
@@ -90,7 +89,7 @@ class AccessCache:
         version = await self._platform.data_version()
         if version == self._version:
             return False
-        access_version = await self._platform.read(lambda tx: tx.value(ACCESS_VERSION))
+        access_version = await self._platform.read(lambda tx: tx.value("SELECT version FROM access_version"))
         if access_version != self._access_version:
             self.forget()
         self._version, self._access_version = version, access_version

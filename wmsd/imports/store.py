@@ -79,12 +79,9 @@ def last_to_take_back(tx: Transaction) -> dict[str, Any] | None:
     return None if made is None else row(tx, made.import_id)
 
 
-OF_UPLOAD: Final = "SELECT id FROM imports WHERE upload = ?"
-
-
 def of_upload(tx: Transaction, upload: str) -> Record | None:
     """The import that has taken in this upload."""
-    import_id = tx.value(OF_UPLOAD, (upload,))
+    import_id = tx.value("SELECT id FROM imports WHERE upload = ?", (upload,))
     return None if import_id is None else one(tx, import_id)
 
 

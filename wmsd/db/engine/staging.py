@@ -38,7 +38,6 @@ OF_STAGED: Final = (
 )
 """Set while the file has its name. No journal: after a failure it is never read again."""
 OF_COPY: Final = ("journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE")
-WRITE_BACK: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 MADE_HERE: Final = f"SELECT name FROM {HERE}.sqlite_schema WHERE type = 'table'"
 
 
@@ -240,7 +239,7 @@ class Staging:
         just now, the server cuts it.
         """
         with suppress(sqlite3.Error):
-            self._connection.execute(WRITE_BACK)
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _run(self, begin: str, action: Callable[[Transaction], Result]) -> Result:
         self._connection.execute(begin)

@@ -23,7 +23,6 @@ _Ends = dict[str, tuple[Callable[[Any], None], Any]]
 AtCommit = dict[str, Callable[["Transaction"], None]]
 
 LAST_CHANGE = "SELECT value FROM change_sequence"
-KEEP_LAST_CHANGE = "UPDATE change_sequence SET value = ?"
 
 
 class LineSql(Protocol):
@@ -168,7 +167,7 @@ class Transaction:
         return range(first, first + count)
 
     def _keep_last_change(self, _: int) -> None:
-        self.execute(KEEP_LAST_CHANGE, (self._last_change,))
+        self.execute("UPDATE change_sequence SET value = ?", (self._last_change,))
         self._last_change = None
 
     def at_end(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:

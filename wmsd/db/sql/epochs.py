@@ -48,7 +48,6 @@ class PlaceGone(Exception):
 
 COLUMNS: Final = "number, name, reason, began_at, kept_up_to"
 CURRENT: Final = f"SELECT {COLUMNS} FROM epochs ORDER BY number DESC LIMIT 1"
-NUMBER_OF: Final = "SELECT number FROM epochs WHERE name = ?"
 CUTS: Final = f"""
     SELECT {COLUMNS}, last, next FROM seams JOIN epochs ON number = epoch
     WHERE numbers = ? AND began_at IS NOT NULL ORDER BY number
@@ -71,7 +70,7 @@ def cut_after(tx: Transaction, numbers: str, epoch: str) -> Cut | None:
     None when nothing was cut.
     """
     found = cuts(tx, numbers)
-    number = tx.value(NUMBER_OF, (epoch,))
+    number = tx.value("SELECT number FROM epochs WHERE name = ?", (epoch,))
     if number is None:
         return found[-1] if found else None
     return next((each for each in found if each.epoch.number > number), None)

@@ -12,15 +12,12 @@ from wmsd.db.engine.transaction import Transaction
 MOST_BYTES: Final = 64 * 1024 * 1024
 """The most bytes of states before that are kept. When there are more, the unit of work cannot be taken back."""
 
-LAST_ID: Final = "SELECT seq FROM sqlite_sequence WHERE name = ?"
-
 
 def last_id(tx: Transaction, table: str) -> int:
     """The last id that the table has given, also to a row that is gone."""
-    return tx.number(LAST_ID, (table,))
+    return tx.number("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
 
 
-COLUMNS: Final = "SELECT name FROM pragma_table_info(?)"
 TRIGGER: Final = """
     CREATE TEMP TRIGGER keep_{table} AFTER UPDATE ON main.{table} WHEN old.id <= {last} BEGIN
         INSERT OR IGNORE INTO import_images (import_id, row_id, image)
@@ -28,8 +25,6 @@ TRIGGER: Final = """
     END
 """
 BYTES: Final = "SELECT coalesce(sum(length(image)), 0) FROM import_images WHERE import_id = ?"
-FORGET_ROWS: Final = "DELETE FROM import_rows WHERE import_id <> ?"
-FORGET_IMAGES: Final = "DELETE FROM import_images WHERE import_id <> ?"
 KEEP: Final = "INSERT INTO import_rows (import_id, table_name, after_id, last_id) VALUES (?, ?, ?, ?)"
 
 
@@ -50,14 +45,14 @@ class Keeping:
             return
         if tx.value(BYTES, own) <= MOST_BYTES:
             tx.execute(KEEP, (self._import_id, self._table, self._after, last_id(tx, self._table)))
-            tx.execute(FORGET_ROWS, own)
-            tx.execute(FORGET_IMAGES, own)
+            tx.execute("DELETE FROM import_rows WHERE import_id <> ?", own)
+            tx.execute("DELETE FROM import_images WHERE import_id <> ?", own)
         else:
             forget(tx)
 
 
 def _columns(tx: Transaction, table: str) -> list[str]:
-    return [name for (name,) in tx.rows(COLUMNS, (table,))]
+    return [name for (name,) in tx.rows("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
 class Made(NamedTuple):
@@ -121,7 +116,6 @@ RESTORE: Final = """
         FROM import_images
     ) AS kept WHERE {table}.id = kept.row_id
 """
-IMAGES: Final = "SELECT count(*) FROM import_images"
 
 
 def restore(tx: Transaction, of: Made, moment: str = ":now") -> int:
@@ -135,6 +129,6 @@ def restore(tx: Transaction, of: Made, moment: str = ":now") -> int:
     before = 0
     if "change_seq" in names:
         values.append("change_seq = :before + place")
-        before = tx.next_changes(max(tx.number(IMAGES), 1))[0] - 1
+        before = tx.next_changes(max(tx.number("SELECT count(*) FROM import_images"), 1))[0] - 1
     tx.execute(RESTORE.format(table=of.table, values=", ".join(values)), {"before": before, "now": tx.timestamp})
     return before

@@ -12,7 +12,6 @@ from wmsd.db.engine.transaction import Transaction
 
 ATTEMPTS: Final = 5
 
-IS_AWAITED: Final = "SELECT EXISTS (SELECT 1 FROM webhook_topics)"
 QUEUE: Final = """
     INSERT INTO webhook_deliveries
         (subscription_id, sequence, event_sequence, event, entity, entity_id, status, attempts_left, due_at,
@@ -51,6 +50,6 @@ def queue_at_commit(tx: Transaction, first: int) -> None:
 
 
 def _queue(tx: Transaction, first: int) -> None:
-    if tx.value(IS_AWAITED):
+    if tx.value("SELECT EXISTS (SELECT 1 FROM webhook_topics)"):
         now = timestamps.microseconds(tx.now) // 1000
         tx.execute(QUEUE, {"first": first, "attempts": ATTEMPTS, "due_at": now, "now": tx.timestamp})

@@ -42,7 +42,6 @@ RECORD_MANY = f"""
     INSERT INTO events (id, event, entity, entity_id, occurred_at, data)
     SELECT {ID_OF_MANY}, :event, :entity, entity_id, :occurred_at, data
 """
-LAST = "SELECT last_insert_rowid()"
 COUNT_FOR_BILLING = """
     INSERT INTO event_counts (month, event, count) VALUES (?, ?, ?)
     ON CONFLICT (month, event) DO UPDATE SET count = count + excluded.count
@@ -88,7 +87,7 @@ def _write(tx: Transaction, waiting: list[tuple[str, int, str]]) -> None:
     tx.executemany(
         RECORD, [(time, event, _entity(event), entity_id, now, data) for event, entity_id, data in waiting]
     )
-    _recorded(tx, Counter(event for event, _, _ in waiting), tx.value(LAST))
+    _recorded(tx, Counter(event for event, _, _ in waiting), tx.value("SELECT last_insert_rowid()"))
     waiting.clear()
 
 

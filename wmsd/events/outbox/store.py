@@ -56,18 +56,16 @@ FIRST_SINCE: Final = """
     FROM events INDEXED BY events_by_time WHERE occurred_at >= ?
 """
 """Of all those: a clock that was set back gives later events an earlier time."""
-LAST_SEQUENCE: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
-FIRST_KEPT: Final = "SELECT min(sequence) FROM events"
 
 
 def last_sequence(tx: Transaction) -> int:
     """That of the last event there ever was; 0 when there was none."""
-    return tx.value(LAST_SEQUENCE) or 0
+    return tx.value("SELECT seq FROM sqlite_sequence WHERE name = 'events'") or 0
 
 
 def is_gap_after(tx: Transaction, sequence: int) -> bool:
     """Whether events after this one are forgotten already."""
-    first: int = tx.value(FIRST_KEPT) or last_sequence(tx) + 1
+    first: int = tx.value("SELECT min(sequence) FROM events") or last_sequence(tx) + 1
     return sequence < first - 1 and not epochs.is_passed_over(tx, "events", sequence, first)
 
 

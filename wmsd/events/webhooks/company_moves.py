@@ -8,8 +8,6 @@ from wmsd.events.webhooks import missing_credentials
 
 SEALED: Final = "SELECT id, credentials, previous_secret FROM webhook_subscriptions"
 SEAL: Final = "UPDATE webhook_subscriptions SET credentials = ?, previous_secret = ? WHERE id = ?"
-SWITCH_OFF: Final = "UPDATE webhook_subscriptions SET active = 0 WHERE active"
-FORGET_TOPICS: Final = "DELETE FROM webhook_topics"
 SKIP: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = ?
     WHERE status IN ('pending', 'held')
@@ -42,8 +40,8 @@ def seal_credentials(tx: Transaction, credentials: Credentials) -> None:
 
 def switch_all_off(tx: Transaction) -> int:
     """Answers how many were on. What is queued waits."""
-    tx.execute(FORGET_TOPICS)
-    return tx.execute(SWITCH_OFF).rowcount
+    tx.execute("DELETE FROM webhook_topics")
+    return tx.execute("UPDATE webhook_subscriptions SET active = 0 WHERE active").rowcount
 
 
 def skip_queued(tx: Transaction) -> int:

@@ -72,11 +72,8 @@ def columns(tx: Transaction, subscription_id: int) -> dict[str, Any]:
     return or_not_found(tx.record(COLUMNS_OF_ONE, (subscription_id,)), "webhook")
 
 
-COUNT: Final = "SELECT count(*) FROM webhook_subscriptions"
-
-
 def count(tx: Transaction) -> int:
-    return tx.number(COUNT)
+    return tx.number("SELECT count(*) FROM webhook_subscriptions")
 
 
 FORGET_TOPICS: Final = "DELETE FROM webhook_topics WHERE subscription_id = ?"
@@ -159,11 +156,8 @@ def forget_previous_secret(tx: Transaction, subscription_id: int) -> None:
     tx.execute(FORGET_PREVIOUS, (subscription_id,))
 
 
-HAS_SUBSCRIPTIONS: Final = "SELECT EXISTS (SELECT 1 FROM webhook_subscriptions)"
-
-
 def has_subscriptions(tx: Transaction) -> bool:
-    return bool(tx.value(HAS_SUBSCRIPTIONS))
+    return bool(tx.value("SELECT EXISTS (SELECT 1 FROM webhook_subscriptions)"))
 
 
 def switch_off(tx: Transaction, subscription_id: int, because: str) -> None:

@@ -11,7 +11,6 @@ TABLES: Final = """
     WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'
     ORDER BY name
 """
-LAST_CHANGE: Final = "SELECT value FROM change_sequence"
 LAST_EVENT: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
 SUM: Final = "SELECT coalesce(sum(quantity / 1000000), 0), coalesce(sum(quantity % 1000000), 0) FROM {}"
 """In two parts, since a sum over a whole ledger may be larger than SQLite's numbers."""
@@ -41,7 +40,7 @@ def read_figures(tx: Transaction) -> Figures:
     has_changes = "change_sequence" in tables
     return Figures(
         schema_version=tx.value("PRAGMA user_version"),
-        last_change=tx.value(LAST_CHANGE) if has_changes else None,
+        last_change=tx.value("SELECT value FROM change_sequence") if has_changes else None,
         last_event=(tx.value(LAST_EVENT) or 0) if "events" in tables else None,
         rows={name: tx.value(f'SELECT count(*) FROM "{name}"') for name in tables},
         sums={name: _sum(tx, name) for name in SUMMED if name in tables},

@@ -18,7 +18,6 @@ from wmsd.maintenance.backups.platform_copy import KeyRows, copy_platform
 
 LONG_SECONDS: Final = 3600.0
 """The time to wait until the server has counted what is in a file, or copied platform.db."""
-KNOWS_OWNER: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'owner'"
 
 
 class State(NamedTuple):
@@ -114,5 +113,5 @@ def source_of(folder: DataFolder, loan: Loan | None) -> Source:
 
 
 def _check_owner(tx: Transaction, path: Path, owner: Owner) -> None:
-    if tx.value(KNOWS_OWNER):
+    if tx.value("SELECT count(*) FROM sqlite_schema WHERE name = 'owner'"):
         check_owner(tx, path, owner)

@@ -22,9 +22,6 @@ WITHOUT_OPEN_DOORS: Final = ("DELETE FROM sessions", "DELETE FROM invitations")
 """A session that has ended, or a link that was used, must not come to life again with a restored copy."""
 WITHOUT_KEYS: Final = ("DELETE FROM signing_keys", f"DELETE FROM secrets WHERE name IN ({NAMES})")
 
-ADD_SIGNING_KEY: Final = "INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)"
-ADD_SECRET: Final = "INSERT INTO secrets (name, value) VALUES (?, ?)"
-WITHOUT_PHRASES: Final = "DELETE FROM recovery_phrases"
 ADD_PHRASE: Final = """
     INSERT INTO recovery_phrases (recipient, created_at, checked_at, replaced_at) VALUES (?, ?, ?, ?)
 """
@@ -58,9 +55,9 @@ def put_keys(platform: Path, keys: KeyRows) -> None:
             connection.execute(statement)
         try:
             for row in keys["signing_keys"]:
-                connection.execute(ADD_SIGNING_KEY, row)
+                connection.execute("INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)", row)
             for row in keys["secrets"]:
-                connection.execute(ADD_SECRET, row)
+                connection.execute("INSERT INTO secrets (name, value) VALUES (?, ?)", row)
         except (KeyError, TypeError, sqlite3.Error) as error:
             raise StorageError(f"The keys in the backup cannot be used: {error}.") from None
 
@@ -71,5 +68,5 @@ def put_phrases(platform: Path, phrases: Sequence[KnownPhrase]) -> None:
     """
     migrate(platform, PLATFORM)  # an older copy has no table for them
     with sole_transaction(platform) as connection:
-        connection.execute(WITHOUT_PHRASES)
+        connection.execute("DELETE FROM recovery_phrases")
         connection.executemany(ADD_PHRASE, phrases)

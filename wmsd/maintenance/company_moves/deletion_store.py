@@ -13,13 +13,11 @@ from wmsd.tenants.companies import store
 from wmsd.tenants.companies.actions import no_such_company
 
 UNDER_WAY: Final = "SELECT company_id FROM company_deletions WHERE code = ? AND ended_at IS NULL"
-ENDED: Final = "SELECT company_id, code FROM company_deletions WHERE ended_at IS NOT NULL"
 BEGIN: Final = "INSERT INTO company_deletions (company_id, code, begun_at) VALUES (?, ?, ?)"
 GIVE_UP: Final = "DELETE FROM company_deletions WHERE company_id = ? AND ended_at IS NULL"
 END: Final = "UPDATE company_deletions SET ended_at = ?, archive = ? WHERE company_id = ?"
 OF_COMPANY: Final = ("company_modules", "user_companies", "request_counts", "sites", "high_water_marks")
 """The tables whose rows go with a company. Other rooms' tables too: that is what referring to a company means."""
-ROW: Final = "SELECT * FROM companies WHERE id = ?"
 USERS: Final = """
     SELECT users.email, users.name, users.role FROM users JOIN user_companies ON user_companies.user_id = users.id
     WHERE user_companies.company_id = ? ORDER BY users.email
@@ -89,7 +87,7 @@ def give_up(tx: Transaction, company: Company) -> bool:
 def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
     """What the platform knows of the company and no backup of its file has. Nothing of it is secret."""
     return {
-        "company": tx.record(ROW, (company.id,)),
+        "company": tx.record("SELECT * FROM companies WHERE id = ?", (company.id,)),
         "operator": None if company.operator is None else company.operator.code,
         "modules": sorted(company.modules),
         "users": tx.records(USERS, (company.id,)),
@@ -133,4 +131,4 @@ def who_had(tx: Transaction, code: str) -> list[str]:
 
 def ended(tx: Transaction) -> dict[int, str]:
     """The companies that are gone from the platform, with their codes; their files should be gone too."""
-    return dict(tx.rows(ENDED))
+    return dict(tx.rows("SELECT company_id, code FROM company_deletions WHERE ended_at IS NOT NULL"))

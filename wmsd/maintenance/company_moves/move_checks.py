@@ -27,7 +27,6 @@ SITES: Final = """
 """
 REQUESTS: Final = "SELECT coalesce(max(requests), 0) FROM request_counts WHERE company_id = :company"
 LAST_EVENT: Final = "SELECT id FROM events ORDER BY sequence DESC LIMIT 1"
-IS_KNOWN: Final = "SELECT count(*) FROM events WHERE id = ?"
 WEBHOOKS: Final = "SELECT id, name FROM webhook_subscriptions WHERE active ORDER BY id"
 COUNT: Final = "SELECT count(*) FROM {}"
 LISTED: Final = {
@@ -101,7 +100,7 @@ def _on_platform(tx: Transaction, company_id: int) -> tuple[list[User], int, lis
 
 def _in_file(tx: Transaction, event: str | None) -> tuple[str | None, bool, dict[str, int], dict[int, str]]:
     """The last event, whether the given one is known, counts and webhooks."""
-    knows_event = event is None or bool(tx.value(IS_KNOWN, (event,)))
+    knows_event = event is None or bool(tx.value("SELECT count(*) FROM events WHERE id = ?", (event,)))
     counts = {table: tx.value(COUNT.format(table)) for table in COUNTED}
     return tx.value(LAST_EVENT), knows_event, counts, dict(tx.rows(WEBHOOKS))
 

@@ -33,7 +33,6 @@ OLDEST_WAITING: Final = """
         WHERE subscription_id = webhook_subscriptions.id AND status = 'pending'
     )) FROM webhook_subscriptions
 """
-LOW: Final = "SELECT count(DISTINCT article_id) FROM stock INDEXED BY stock_low WHERE is_low = 1"
 CREDENTIALS: Final = f"SELECT count(*) FROM webhook_subscriptions WHERE url <> '{ADDRESS}'"
 
 
@@ -96,7 +95,7 @@ def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
         waiting=tx.value(WAITING),
         without_credentials=tx.value(WITHOUT_CREDENTIALS),
         oldest_waiting=tx.value(OLDEST_WAITING),
-        low=tx.value(LOW),
+        low=tx.value("SELECT count(DISTINCT article_id) FROM stock INDEXED BY stock_low WHERE is_low = 1"),
         events=sum(counts_of_events(tx, month).get(month, {}).values()),
         bytes=tx.bytes_used(),
         credentials=tx.value(CREDENTIALS),

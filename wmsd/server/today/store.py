@@ -6,7 +6,6 @@ from typing import Final
 from wmsd.db.engine.transaction import Transaction
 from wmsd.server.today.figures import CompanyFigures
 
-ALL: Final = "SELECT company_id, figures, read_at FROM company_figures"
 KEEP: Final = """
     INSERT INTO company_figures (company_id, figures, read_at) VALUES (?, ?, ?)
     ON CONFLICT (company_id) DO UPDATE SET figures = excluded.figures, read_at = excluded.read_at
@@ -16,7 +15,7 @@ KEEP: Final = """
 def stored_figures(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
     """The figures of each company, and when they were read. Those of another version are left out."""
     found = {}
-    for company_id, text, read_at in tx.rows(ALL):
+    for company_id, text, read_at in tx.rows("SELECT company_id, figures, read_at FROM company_figures"):
         try:
             found[company_id] = CompanyFigures.model_validate_json(text), read_at
         except ValueError:  # they are read anew

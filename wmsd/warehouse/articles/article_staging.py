@@ -147,7 +147,6 @@ UPDATE: Final = f"""
     UPDATE articles SET {{values}}, change_seq = :before + line, updated_at = {WRITTEN_AT}
     FROM staged_articles AS staged WHERE articles.id = article_id AND difference = {{difference}}
 """
-LAST_LINE: Final = "SELECT max(line) FROM staged_articles"
 SLICE: Final = 20_000
 """Lines per statement, which keeps its rows in memory: enough for FTS5, and few enough for 4 MB."""
 UPDATED_AFTER: Final = f"""
@@ -160,7 +159,7 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
     """Creates and changes the articles. Change sequences follow the lines. Answers the change sequence before the
     first.
     """
-    last: int = tx.value(LAST_LINE)
+    last: int = tx.value("SELECT max(line) FROM staged_articles")
     before = tx.next_changes(last)[0] - 1
     columns = _columns(sent)
     moment = {"before": before}

@@ -102,18 +102,12 @@ def one(tx: Transaction, id: int) -> Record:
     return Record(id, or_not_found(tx.value(ONE, (id,)), "article"))
 
 
-ID_OF_CODE: Final = "SELECT id FROM articles WHERE code = ?"
-
-
 def id_of_code(tx: Transaction, code: str) -> int | None:
-    return tx.find_number(ID_OF_CODE, (code,))
-
-
-ID_OF_EXTERNAL_REF: Final = "SELECT id FROM articles WHERE external_ref = ?"
+    return tx.find_number("SELECT id FROM articles WHERE code = ?", (code,))
 
 
 def id_of_external_ref(tx: Transaction, external_ref: str) -> int | None:
-    return tx.find_number(ID_OF_EXTERNAL_REF, (external_ref,))
+    return tx.find_number("SELECT id FROM articles WHERE external_ref = ?", (external_ref,))
 
 
 REFERENCES: Final = """

@@ -38,7 +38,6 @@ OF_DOCUMENT: Final = f"""
     SELECT {record_sql(DocumentChange)} FROM document_changes WHERE kind = ? AND document_id = ?
     ORDER BY id DESC LIMIT {MOST_KEPT + 1}
 """
-FORGET: Final = "DELETE FROM document_changes WHERE kind = ? AND document_id = ?"
 
 
 def note_created(tx: Transaction, table: DocumentTable, ids: Iterable[int]) -> None:
@@ -84,7 +83,7 @@ def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> dict
 def delete_document(tx: Transaction, table: DocumentTable, document_id: int) -> None:
     """Deletes a document and what is noted of it: its id may be given again. Nothing may refer to it."""
     table.delete(tx, document_id)
-    tx.execute(FORGET, (table.entity, document_id))
+    tx.execute("DELETE FROM document_changes WHERE kind = ? AND document_id = ?", (table.entity, document_id))
 
 
 def differences(

@@ -109,7 +109,6 @@ def balance(tx: Transaction, type_id: int, partner_id: int) -> int:
     return tx.value(BALANCE_OF, (type_id, partner_id)) or 0
 
 
-ID_OF_CODE: Final = "SELECT id FROM packaging_movements WHERE code = ?"
 CONTENT: Final = """
     SELECT packaging_types.code AS packaging_type_code, partners.code AS partner_code, direction, quantity,
         occurred_at, notes
@@ -143,7 +142,7 @@ def post(tx: Transaction, movement: Mapping[str, Any], change: int) -> int:
         tx.execute(INSERT_BALANCE, values)
     row = {
         **movement,
-        "code": movement["code"] or next_code(tx, SERIES, ID_OF_CODE),
+        "code": movement["code"] or next_code(tx, SERIES, "SELECT id FROM packaging_movements WHERE code = ?"),
         "occurred_at": movement["occurred_at"] or now,
     }
     return tx.insert(INSERT_MOVEMENT, {**row, "actor": tx.actor.name, "created_at": now, "updated_at": now})

@@ -69,7 +69,6 @@ def receive(tx: Transaction, quantities: Mapping[int, int]) -> None:
     tx.executemany(RECEIVE, [(quantity, item_id) for item_id, quantity in quantities.items()])
 
 
-OVER_RECEIPT: Final = "SELECT value FROM inbound_rules WHERE name = 'over_receipt_pct'"
 SET_OVER_RECEIPT: Final = """
     INSERT INTO inbound_rules (name, value) VALUES ('over_receipt_pct', ?)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value
@@ -82,7 +81,7 @@ OVER_RECEIPT_BUILT_IN: Final = 0
 
 def own_over_receipt_pct(tx: Transaction) -> int | None:
     """The tolerance that the company has set, in millionths of a percent."""
-    return tx.find_number(OVER_RECEIPT)
+    return tx.find_number("SELECT value FROM inbound_rules WHERE name = 'over_receipt_pct'")
 
 
 def over_receipt_pct(tx: Transaction) -> int:

@@ -95,7 +95,6 @@ def put_places(tx: Transaction, places: Iterable[PlaceOfRow]) -> None:
     tx.executemany(PUT_PLACE, places)
 
 
-WAREHOUSES: Final = "SELECT DISTINCT warehouse_id, warehouse_code FROM staged_places"
 PUT_MISSING: Final = """
     INSERT OR IGNORE INTO staged_places
         (article_id, warehouse_id, article_code, warehouse_code, tracks_serials, is_faulty, rows)
@@ -110,7 +109,7 @@ def put_missing(tx: Transaction) -> None:
     """Adds a count of nothing for each article that has stock in one of the counted warehouses and is not in the
     file.
     """
-    names: dict[int, str] = dict(tx.rows(WAREHOUSES))
+    names: dict[int, str] = dict(tx.rows("SELECT DISTINCT warehouse_id, warehouse_code FROM staged_places"))
     by_id = {str(warehouse_id): code for warehouse_id, code in names.items()}
     tx.execute(PUT_MISSING, {"names": dumps(by_id), "ids": dumps(list(names))})
 
@@ -209,9 +208,6 @@ def _few(places: Iterable[StagedPlace]) -> list[StagedPlace]:
     return [*takewhile(fits, places)]
 
 
-COUNT: Final = "SELECT count(*) FROM staged_counts"
-
-
 def count(tx: Transaction) -> int:
     """How many counts the file has."""
-    return tx.number(COUNT)
+    return tx.number("SELECT count(*) FROM staged_counts")

@@ -33,7 +33,7 @@ class Stretch(NamedTuple):
 
 def explain(tx: Transaction, stock_id: int, at: str | None) -> Text | None:
     """The explanation at a moment, or now; None when there is no such stock record."""
-    stock = tx.record(STOCK, (stock_id,))
+    stock = tx.record("SELECT quantity, quarantined, created_at FROM stock WHERE id = ?", (stock_id,))
     if stock is None:
         return None
     last = _last(tx, stock_id) if at is None else _last_at(tx, stock_id, at)
@@ -60,7 +60,6 @@ def explain(tx: Transaction, stock_id: int, at: str | None) -> Text | None:
     return Text(tx.value(EXPLANATION, shown))
 
 
-STOCK: Final = "SELECT quantity, quarantined, created_at FROM stock WHERE id = ?"
 LAST: Final = f"SELECT id FROM {LEDGER} WHERE stock_id = :id ORDER BY id DESC LIMIT 1"
 LAST_AT: Final = f"SELECT id FROM {LEDGER} WHERE stock_id = :id AND occurred_at <= :at ORDER BY id DESC LIMIT 1"
 

@@ -83,12 +83,9 @@ def _are_few(tx: Transaction, given: list[str], filters: Mapping[str, object]) -
     return few
 
 
-IS_THERE: Final = "SELECT EXISTS (SELECT 1 FROM stock WHERE id = ?)"
-
-
 def is_there(tx: Transaction, stock_id: int) -> bool:
     """Whether there is a stock record with this id."""
-    return bool(tx.value(IS_THERE, (stock_id,)))
+    return bool(tx.value("SELECT EXISTS (SELECT 1 FROM stock WHERE id = ?)", (stock_id,)))
 
 
 BEFORE: Final = f"""

@@ -83,21 +83,19 @@ class Movement(NamedTuple):
     quarantined_before: int = 0
 
 
-FORGET_MOVEMENTS: Final = "DELETE FROM staged_movements WHERE place = ?"
 PUT_RECORD: Final = """
     INSERT OR REPLACE INTO staged_stock (place, article_id, warehouse_id, stock_id, quantity, quarantined, moves)
     VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-PUT_MOVEMENT: Final = "INSERT INTO staged_movements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 def put(tx: Transaction, records: Sequence[Record], movements: Sequence[Movement]) -> None:
     """Puts down places, with all of their movements, instead of what was put down of them before. Call `complete`
     after the last.
     """
-    tx.executemany(FORGET_MOVEMENTS, [(record.place,) for record in records])
+    tx.executemany("DELETE FROM staged_movements WHERE place = ?", [(record.place,) for record in records])
     tx.executemany(PUT_RECORD, records)
-    tx.executemany(PUT_MOVEMENT, movements)
+    tx.executemany("INSERT INTO staged_movements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", movements)
 
 
 NOTE_SERIALS: Final = """
@@ -105,7 +103,6 @@ NOTE_SERIALS: Final = """
     SELECT article_id, serial, stock_id, lot_number, quarantined, holder_id IS NOT NULL
     FROM json_each(?) AS counted CROSS JOIN stock_serials ON article_id = counted.value
 """
-FORGET_SERIALS: Final = "DELETE FROM staged_serials WHERE article_id IN (SELECT value FROM json_each(?))"
 SERIALS_CHANGED: Final = """
     SELECT now.article_id
     FROM json_each(?) AS counted
@@ -123,7 +120,7 @@ SERIALS_CHANGED: Final = """
 def note_serials(tx: Transaction, article_ids: set[int]) -> None:
     """Notes the serials of the articles as they are now, in all warehouses."""
     ids = dumps(list(article_ids))
-    tx.execute(FORGET_SERIALS, (ids,))
+    tx.execute("DELETE FROM staged_serials WHERE article_id IN (SELECT value FROM json_each(?))", (ids,))
     tx.execute(NOTE_SERIALS, (ids,))
 
 
@@ -154,12 +151,9 @@ def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
     return ((line, serial, code) for line, serial, code in tx.execute(SERIALS_ELSEWHERE))
 
 
-COUNT_MOVEMENTS: Final = "SELECT count(*), count(line) FROM staged_movements"
-
-
 def count_movements(tx: Transaction) -> tuple[int, int]:
     """The numbers of all movements, and of those of goods that a row names."""
-    (counted,) = tx.rows(COUNT_MOVEMENTS)
+    (counted,) = tx.rows("SELECT count(*), count(line) FROM staged_movements")
     return counted[0], counted[1]
 
 
@@ -233,7 +227,6 @@ MOVE: Final = f"""
     SELECT {STOCK_ID}, moved.quantity, :kind, moved.quarantined, lot_number, serial, reason, :actor, :now
     FROM staged_movements AS moved CROSS JOIN staged_stock USING (place) ORDER BY moved.place, part
 """
-HAS_SERIALS: Final = "SELECT 1 FROM staged_movements WHERE serial IS NOT NULL LIMIT 1"
 OF_LOTS: Final = f"""
     SELECT {STOCK_ID} AS stock_id, lot_number, serial, moved.quantity, moved.quarantined
     FROM staged_movements AS moved CROSS JOIN staged_stock USING (place)
@@ -241,12 +234,11 @@ OF_LOTS: Final = f"""
 """
 UPDATED: Final = f"SELECT {STOCK_ID} AS entity_id, data FROM staged_stock WHERE moves ORDER BY place"
 """The data of `stock.updated` for each record that moves."""
-LAST_PLACE: Final = "SELECT coalesce(max(place), 0) FROM staged_stock"
 
 
 def write(tx: Transaction, kind: MovementKind) -> int:
     """Writes balances and movements. Only the ledger calls it. Answers the last id before that of new records."""
-    last: int = tx.value(LAST_PLACE)
+    last: int = tx.value("SELECT coalesce(max(place), 0) FROM staged_stock")
     last_id = undo_rows.last_id(tx, "stock")
     if last:
         moment = {"before": tx.next_changes(last)[0] - 1, "now": tx.timestamp, "last_id": last_id}
@@ -259,7 +251,7 @@ def write(tx: Transaction, kind: MovementKind) -> int:
 
 
 def has_serials(tx: Transaction) -> bool:
-    return tx.value(HAS_SERIALS) is not None
+    return tx.value("SELECT 1 FROM staged_movements WHERE serial IS NOT NULL LIMIT 1") is not None
 
 
 def of_lots(tx: Transaction, last_id: int) -> Iterator[dict[str, Any]]:

@@ -158,12 +158,9 @@ def ids_in(tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> di
     return {article_id: stock_id for (article_id, _), stock_id in found.items()}
 
 
-BALANCE: Final = "SELECT quantity, reserved, quarantined FROM stock WHERE id = ?"
-
-
 def balance(tx: Transaction, stock_id: int) -> dict[str, Any]:
     """quantity, reserved and quarantined, in millionths."""
-    found = tx.record(BALANCE, (stock_id,))
+    found = tx.record("SELECT quantity, reserved, quarantined FROM stock WHERE id = ?", (stock_id,))
     assert found is not None, stock_id
     return found
 
@@ -204,11 +201,8 @@ def quantities(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
     return dict(tx.rows(QUANTITIES, (ids_json(stock_ids),)))
 
 
-ARTICLE_OF: Final = "SELECT article_id FROM stock WHERE id = ?"
-
-
 def article_of(tx: Transaction, stock_id: int) -> int:
-    return tx.number(ARTICLE_OF, (stock_id,))
+    return tx.number("SELECT article_id FROM stock WHERE id = ?", (stock_id,))
 
 
 AVAILABLE: Final = """
@@ -240,14 +234,11 @@ def available_at(tx: Transaction, places: Iterable[Place]) -> dict[Place, tuple[
     }
 
 
-ADD_TO_RESERVED: Final = "UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?"
-
-
 def change_reserved(tx: Transaction, changes: Mapping[int, int]) -> None:
     if changes:
         moments = each_changed(tx, len(changes))
         tx.executemany(
-            ADD_TO_RESERVED,
+            "UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?",
             [
                 (change, *moment, stock_id)
                 for (stock_id, change), moment in zip(changes.items(), moments, strict=True)
@@ -277,18 +268,13 @@ UPDATED: Final = f"""
 """A row for each stock record of `ids`, in their order: the data of `stock.updated`."""
 
 
-OWN_MIN_STOCK: Final = "SELECT value FROM stock_rules WHERE name = 'min_stock'"
-SET_MIN_STOCK: Final = "INSERT OR REPLACE INTO stock_rules (name, value) VALUES ('min_stock', ?)"
-FORGET_MIN_STOCK: Final = "DELETE FROM stock_rules WHERE name = 'min_stock'"
-
-
 def min_stock(tx: Transaction) -> int | None:
     """What is little stock of an article without a min_stock of its own; None: nothing is."""
-    return tx.find_number(OWN_MIN_STOCK)
+    return tx.find_number("SELECT value FROM stock_rules WHERE name = 'min_stock'")
 
 
 def set_min_stock(tx: Transaction, amount: int | None) -> None:
     if amount is None:
-        tx.execute(FORGET_MIN_STOCK)
+        tx.execute("DELETE FROM stock_rules WHERE name = 'min_stock'")
     else:
-        tx.execute(SET_MIN_STOCK, (amount,))
+        tx.execute("INSERT OR REPLACE INTO stock_rules (name, value) VALUES ('min_stock', ?)", (amount,))

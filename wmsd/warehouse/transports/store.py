@@ -215,21 +215,17 @@ def touch(tx: Transaction, transport_id: int) -> None:
     tx.execute(TOUCH, {"id": transport_id, **change_columns(tx)})
 
 
-CLEAR_ORDERS: Final = "DELETE FROM transport_orders WHERE transport_id = ?"
 PLACE: Final = "INSERT INTO transport_orders (transport_id, sales_order_id, position) VALUES (?, ?, ?)"
 LEAVE_OUT: Final = "DELETE FROM transport_orders WHERE transport_id = ? AND sales_order_id = ?"
-CLEAR_PACKAGING: Final = "DELETE FROM transport_packaging WHERE transport_id = ?"
 PACK: Final = insert_sql(
     "transport_packaging",
     ("transport_id", "direction", "packaging_type_id", "quantity", "sales_order_id", "partner_id"),
 )
-UNPACK: Final = "DELETE FROM transport_packaging WHERE id = ?"
-POSTED: Final = "UPDATE transport_packaging SET partner_id = ? WHERE id = ?"
 
 
 def place(tx: Transaction, transport_id: int, order_ids: Sequence[int]) -> None:
     """Replaces the orders of the transport."""
-    tx.execute(CLEAR_ORDERS, (transport_id,))
+    tx.execute("DELETE FROM transport_orders WHERE transport_id = ?", (transport_id,))
     tx.executemany(PLACE, [(transport_id, order_id, position) for position, order_id in enumerate(order_ids)])
 
 
@@ -238,7 +234,7 @@ def leave_out(tx: Transaction, transport_id: int, order_ids: Iterable[int]) -> N
 
 
 def clear_packaging(tx: Transaction, transport_id: int) -> None:
-    tx.execute(CLEAR_PACKAGING, (transport_id,))
+    tx.execute("DELETE FROM transport_packaging WHERE transport_id = ?", (transport_id,))
 
 
 def pack(
@@ -264,8 +260,8 @@ def pack(
 
 def note_posted(tx: Transaction, posted: Iterable[tuple[int, int]]) -> None:
     """Notes packaging as posted, given as (partner_id, id of the packaging)."""
-    tx.executemany(POSTED, posted)
+    tx.executemany("UPDATE transport_packaging SET partner_id = ? WHERE id = ?", posted)
 
 
 def unpack(tx: Transaction, packed_ids: Iterable[int]) -> None:
-    tx.executemany(UNPACK, [(packed_id,) for packed_id in packed_ids])
+    tx.executemany("DELETE FROM transport_packaging WHERE id = ?", [(packed_id,) for packed_id in packed_ids])

@@ -15,9 +15,7 @@ from wmsd.events.webhooks.receiver_rules import Answers
 from wmsd.events.webhooks.signing import has_valid_signature
 from wmsd.events.webhooks.test_receivers.schema import Received
 
-COUNT: Final = "SELECT count(*) FROM webhook_receivers"
 MAKE: Final = "INSERT INTO webhook_receivers (subscription_id, answers, ends_at) VALUES (?, ?, ?)"
-CHANGE: Final = "UPDATE webhook_receivers SET answers = ? WHERE subscription_id = ?"
 ONE: Final = """
     SELECT id, name, json(events) AS events, active, switched_off_because, answers, ends_at, credentials,
         iif(previous_secret_expires_at > :now, previous_secret_expires_at, NULL) AS previous_secret_expires_at,
@@ -72,7 +70,7 @@ OVER: Final = "SELECT subscription_id FROM webhook_receivers WHERE ends_at <= ?"
 
 
 def count(tx: Transaction) -> int:
-    return tx.number(COUNT)
+    return tx.number("SELECT count(*) FROM webhook_receivers")
 
 
 def insert_receiver(tx: Transaction, subscription_id: int, answers: Answers) -> None:
@@ -80,7 +78,7 @@ def insert_receiver(tx: Transaction, subscription_id: int, answers: Answers) -> 
 
 
 def change(tx: Transaction, subscription_id: int, answers: Answers) -> None:
-    tx.execute(CHANGE, (answers, subscription_id))
+    tx.execute("UPDATE webhook_receivers SET answers = ? WHERE subscription_id = ?", (answers, subscription_id))
 
 
 def one(tx: Transaction, subscription_id: int) -> dict[str, Any] | None:
