@@ -116,6 +116,12 @@ def invalid(errors: FieldErrors) -> Problem:
     return Problem("VALIDATION_FAILED", message_of(errors), errors=errors)
 
 
+def refuse_errors(errors: FieldErrors) -> None:
+    """Raises Problem (422) with the errors, if there are any."""
+    if errors:
+        raise invalid(errors)
+
+
 def message_of(errors: FieldErrors) -> str:
     """The message of VALIDATION_FAILED."""
     count = sum(len(sentences) for sentences in errors.values())

@@ -153,8 +153,7 @@ class _Reader:
             parse_float=self._fraction,
             parse_constant=self._constant,
         )
-        document: object = decoder.decode(text)
-        return document
+        return decoder.decode(text)
 
     def _text_error(self, sentence: str) -> TextError:
         self._text_errors_left -= 1

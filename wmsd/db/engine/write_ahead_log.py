@@ -79,8 +79,7 @@ class WriteAheadLog:
 
 
 def _data_version(connection: sqlite3.Connection) -> int:
-    version: int = connection.execute("PRAGMA data_version").fetchone()[0]
-    return version
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 def check_log(path: Path, copy: Path | None = None) -> None:
@@ -112,8 +111,7 @@ def _checked_name(path: Path, read: Path) -> int | None:
         return None
     if in_file[0] not in names:
         raise WrongLog(path)
-    name: int = in_file[0]
-    return name
+    return int(in_file[0])
 
 
 def _check_rows(path: Path, name: int) -> None:

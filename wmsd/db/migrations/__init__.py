@@ -296,8 +296,7 @@ def version_of(path: Path) -> int:
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _check(path: Path, kind: FileKind, busy_seconds: float) -> int:

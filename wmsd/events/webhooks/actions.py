@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from wmsd.base import timestamps
-from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.base.problems import FieldErrors, Problem, invalid, refuse_errors
 from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault
 from wmsd.contract.context import Company
@@ -117,8 +117,7 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
             f"headers.{name}" if name else "headers": sentences
             for name, sentences in header_errors(given["headers"]).items()
         }
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     if found is not None and found != kept:
         values |= {"credentials": tx.service(Vault).seal(dumps(found)), "has_short_secret": rules.is_short(found)}
     return values

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.base.machine.secret_files import BASE64_PREFIX
-from wmsd.base.problems import FieldErrors, invalid
+from wmsd.base.problems import FieldErrors, refuse_errors
 
 ADDRESS: Final = "wmsd:receiver"
 """Of every one of them. No URL that a caller may write is like it (`urls.py`)."""
@@ -57,5 +57,4 @@ def check_change(given: Mapping[str, Any]) -> None:
         errors["url"] = [OWN_ADDRESS]
     if given.get("auth_type", "hmac") != "hmac":
         errors["auth_type"] = ["must be hmac at a test receiver"]
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)

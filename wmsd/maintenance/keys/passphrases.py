@@ -58,8 +58,7 @@ def read_passphrase(path: Path) -> str:
 
 def encrypt_secrets(secrets: Any, passphrase: str) -> bytes:
     """As JSON."""
-    sealed: bytes = pyrage.passphrase.encrypt(json.dumps(secrets, indent=1).encode(), passphrase)
-    return sealed
+    return bytes(pyrage.passphrase.encrypt(json.dumps(secrets, indent=1).encode(), passphrase))
 
 
 def decrypt_secrets(sealed: bytes, passphrase: str) -> Any:

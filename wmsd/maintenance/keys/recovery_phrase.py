@@ -70,8 +70,7 @@ def phrase_in(text: str) -> Phrase | None:
 def sealed_to(secrets: Any, recipients: Iterable[str]) -> bytes:
     """The secrets as JSON, which the phrase of each recipient opens."""
     public = [pyrage.x25519.Recipient.from_str(each) for each in recipients]
-    sealed: bytes = pyrage.encrypt(json.dumps(secrets, indent=1).encode(), public)
-    return sealed
+    return bytes(pyrage.encrypt(json.dumps(secrets, indent=1).encode(), public))
 
 
 def opened_with(sealed: bytes, phrase: Phrase) -> Any:

@@ -249,8 +249,7 @@ class DocumentRows:
             kind = self._table.references[name]
             if isinstance(kind, DirectoryKind):
                 return known[name].get(int(record_id))
-            code: str = kind.columns(tx, int(record_id))["code"]
-            return code
+            return str(kind.columns(tx, int(record_id))["code"])
 
         def coded(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
             return {

@@ -77,8 +77,7 @@ class DocumentTable:
 
     @cached_property
     def initial(self) -> str:
-        status: str = self.body.model_fields["status"].default
-        return status
+        return str(self.body.model_fields["status"].default)
 
     @cached_property
     def tally(self) -> Tally:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 
-from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.base.problems import FieldErrors, Problem, invalid, refuse_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage
 from wmsd.contract.validation import validate_model
@@ -68,8 +68,7 @@ def check_movement(
         fields = validate_model(PackagingMovementFields, values, text_errors)
     except Problem as problem:
         raise invalid({**unknown, **problem.errors}) from None
-    if unknown:
-        raise invalid(unknown)
+    refuse_errors(unknown)
     return fields
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from wmsd.base.problems import FieldErrors, by_path, invalid
+from wmsd.base.problems import FieldErrors, by_path, refuse_errors
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles import store as articles
@@ -25,7 +25,7 @@ def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment
     named.
     """
     column = "by" if body.by is not None else "to"
-    _check(_adjustment_errors(body))
+    refuse_errors(_adjustment_errors(body))
     make = partial(_adjusted_serials if body.serials else _adjusted, body)
     return change_parts(tx, (article_id, warehouse_id), make, "adjustment", body.reason, column)
 
@@ -48,7 +48,7 @@ def release(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantin
 
 
 def _quarantine(tx: Transaction, place: tuple[int, int], body: Quarantining, enters: bool) -> list[Change]:
-    _check(_quarantining_errors(body))
+    refuse_errors(_quarantining_errors(body))
     kind: Kind = "quarantine" if enters else "release"
     make = partial(_quarantined_serials if body.serials else _quarantined, body, enters)
     return change_parts(tx, place, make, kind, body.reason, "everything" if body.everything else "quantity")
@@ -69,14 +69,9 @@ def change_parts(
     if not faults:
         faults = [*faults_of(before, after, article.tracks_serials), *_elsewhere(tx, article_id, made)]
     columns = {"quantity": column, "quarantined": column, "serial": "serials"}
-    _check(by_path((columns[fault.column], fault.sentence) for fault in faults))
+    refuse_errors(by_path((columns[fault.column], fault.sentence) for fault in faults))
     post_all(tx, [(stock_id, _movement(change, kind, reason)) for change in made])
     return made
-
-
-def _check(errors: FieldErrors) -> None:
-    if errors:
-        raise invalid(errors)
 
 
 def _movement(change: Change, kind: Kind, reason: str) -> Movement:

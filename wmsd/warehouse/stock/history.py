@@ -79,8 +79,7 @@ def movements(
 
 def _are_few(tx: Transaction, given: list[str], filters: Mapping[str, object]) -> bool:
     where = " AND ".join(CONDITIONS[name] for name in given)
-    few: bool = tx.value(f"SELECT count(*) < {FEW} FROM (SELECT 1 FROM stock WHERE {where} LIMIT {FEW})", filters)
-    return few
+    return tx.number(f"SELECT count(*) FROM (SELECT 1 FROM stock WHERE {where} LIMIT {FEW})", filters) < FEW
 
 
 def is_there(tx: Transaction, stock_id: int) -> bool:

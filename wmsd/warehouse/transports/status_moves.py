@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from wmsd.base import timestamps
-from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.base.problems import FieldErrors, Problem, refuse_errors
 from wmsd.contract.context import TransportSite
 from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
@@ -61,8 +61,7 @@ def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
         errors["occurred_at"] = ["is in the future"]
     if body.packaging_returned and body.status != OVER:
         errors["packaging_returned"] = [f"comes with {OVER}: send it with that status"]
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     return timestamps.to_text(moment)
 
 
