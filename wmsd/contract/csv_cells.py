@@ -39,9 +39,7 @@ def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
     sentence.
     """
     plain, marks = _plain(field)
-    if Decimals in marks:
-        return partial(decimal_marks.read, mark=mark)
-    return _reader_of(plain, marks)
+    return partial(decimal_marks.read, mark=mark) if Decimals in marks else _reader_of(plain, marks)
 
 
 def typed_reader(field: FieldInfo) -> ReadCell:

@@ -1,6 +1,6 @@
 """What an import would do: what was understood of the file, what would change, and everything that is wrong."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import field, replace
 from itertools import islice
@@ -62,7 +62,7 @@ class Preview:
             "form": None if guess is None else form_in_words(guess.form),
             "evidence": None if guess is None else evidence_of(guess),
             "sample": None if guess is None or guess.sample is None else _sample(guess.sample),
-            "columns": [] if self.header is None else list(_columns(self.header)),
+            "columns": [] if self.header is None else _columns(self.header),
             "missing": [] if self.header is None else list(self.header.missing),
             "question": None if guess is None else guess.question,
             "unreadable": None if unreadable is None else str(unreadable),
@@ -97,9 +97,11 @@ def form_in_words(form: Form) -> dict[str, str]:
     }
 
 
-def _columns(header: Header) -> Iterator[dict[str, Any]]:
-    for name in header.names:
-        yield {"name": short_cell(name), "is_known": name not in header.unknown, "near": header.unknown.get(name)}
+def _columns(header: Header) -> list[dict[str, Any]]:
+    return [
+        {"name": short_cell(name), "is_known": name not in header.unknown, "near": header.unknown.get(name)}
+        for name in header.names
+    ]
 
 
 def preview(

@@ -117,8 +117,7 @@ def _obstacles(tx: Transaction, made: Made, found: dict[str, Any], used: Iterabl
 
 
 def _codes(tx: Transaction, made: Made, ids: Iterable[int]) -> Iterator[str]:
-    for each in ids:
-        yield tx.value(f"SELECT code FROM {made.table} WHERE id = ?", (each,))
+    return (tx.text(f"SELECT code FROM {made.table} WHERE id = ?", (each,)) for each in ids)
 
 
 def _take_back(tx: Transaction, made: Made, counters: undo_stock_import.Counters | None) -> list[str]:

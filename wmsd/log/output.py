@@ -48,9 +48,7 @@ OTHERWISE: Final = "Choose another file, or standard error with ''."
 
 def escape_controls(text: str) -> str:
     """The text on one line, without control characters."""
-    if text.isprintable():
-        return text
-    return UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+    return text if text.isprintable() else UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 @lru_cache(maxsize=4)

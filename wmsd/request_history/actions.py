@@ -106,7 +106,5 @@ def _page(
 
 def _find(history: RequestHistory, company_id: int, request_id: str) -> Entry | None:
     named = dumps({"id": request_id})[1:-1].encode()
-    for entry in history.newest_first(company_id, END, named):
-        if entry is not None and entry.shown["id"] == request_id:
-            return entry
-    return None
+    entries = history.newest_first(company_id, END, named)
+    return next((each for each in entries if each is not None and each.shown["id"] == request_id), None)

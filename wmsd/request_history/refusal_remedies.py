@@ -59,9 +59,8 @@ def _forbidden(question: Question) -> str:
 
 
 def _ability(question: Question, ability: str) -> str:
-    found = None
-    if question.token_id is not None:
-        found = token_store.token_and_user(question.tx, id=question.token_id)
+    token_id = question.token_id
+    found = None if token_id is None else token_store.token_and_user(question.tx, id=token_id)
     if found is None:
         return f"The token is gone. Use one that has {ability}.{_who(question)}"
     token, user = found
@@ -128,9 +127,7 @@ def _limited(question: Question) -> str:
 
 def _malformed(question: Question) -> str:
     """GraphQL has one status for a body that cannot be read and for a document that does not fit the schema."""
-    if question.refusal.noun == "GraphQL" and question.was_read:
-        return BAD_DOCUMENT
-    return BAD_BODY
+    return BAD_DOCUMENT if question.refusal.noun == "GraphQL" and question.was_read else BAD_BODY
 
 
 def _key(question: Question) -> str:

@@ -77,9 +77,7 @@ def first_bytes(path: Path, number: int) -> bytes | None:
 def is_in_use(path: Path) -> bool:
     """Whether any process has a connection to the file that has read it. Raises OSError."""
     with unopened_file(path) as is_unopened:
-        if not is_unopened:
-            return True
-        return is_locked(path)
+        return not is_unopened or is_locked(path)
 
 
 def is_locked(path: Path) -> bool:

@@ -102,12 +102,9 @@ def changed_since(tx: Transaction, of: Made, last_change: int, at: str, most: in
     return [each for (each,) in tx.rows(sql, {**of._asdict(), **values})]
 
 
-DELETE: Final = "DELETE FROM {table} WHERE id > ? AND id <= ?"
-
-
 def delete_made(tx: Transaction, of: Made) -> None:
     """Deletes the rows that were made. Raises sqlite3.IntegrityError when one is referred to."""
-    tx.execute(DELETE.format(table=of.table), (of.after, of.last))
+    tx.execute(f"DELETE FROM {of.table} WHERE id > ? AND id <= ?", (of.after, of.last))
 
 
 RESTORE: Final = """

@@ -90,10 +90,10 @@ def cut_of(tx: Transaction, event_id: str) -> Cut | None:
         moment = timestamps.from_microseconds(int(event_id[:TIME_DIGITS], 16) * 1000)
     except (ValueError, OverflowError):
         return None
-    for cut in epochs.cuts(tx, "events"):
-        if (cut.epoch.kept_up_to or "") <= moment <= (cut.epoch.began_at or ""):
-            return cut
-    return None
+    cuts = epochs.cuts(tx, "events")
+    return next(
+        (cut for cut in cuts if (cut.epoch.kept_up_to or "") <= moment <= (cut.epoch.began_at or "")), None
+    )
 
 
 def forget_old(tx: Transaction) -> int:

@@ -21,12 +21,11 @@ Credentials = list[list[str | int | None]]
 def unsealed_credentials(tx: Transaction) -> Credentials:
     """In clear. Without those that this installation has not sealed."""
     vault = tx.service(Vault)
-    found: Credentials = []
-    for subscription_id, credentials, previous in tx.rows(SEALED):
-        text = vault.unseal(credentials)
-        if text is not None:
-            found.append([subscription_id, text, None if previous is None else vault.unseal(previous)])
-    return found
+    return [
+        [subscription_id, text, None if previous is None else vault.unseal(previous)]
+        for subscription_id, credentials, previous in tx.rows(SEALED)
+        if (text := vault.unseal(credentials)) is not None
+    ]
 
 
 def seal_credentials(tx: Transaction, credentials: Credentials) -> None:

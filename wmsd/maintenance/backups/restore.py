@@ -163,13 +163,11 @@ class Restore:
 
     def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
         """By company, how many events came after the backup, as far as the file and `platform.db` tell."""
-        found: dict[str, int] = {}
-        for file in files:
-            if file.code:
-                later = self._numbers(file).newest_event - (file.figures.last_event or 0)
-                if later > 0:
-                    found[file.code] = later
-        return found
+        return {
+            file.code: later
+            for file in files
+            if file.code and (later := self._numbers(file).newest_event - (file.figures.last_event or 0)) > 0
+        }
 
     def _numbers(self, file: BackedUpFile) -> Numbers:
         """How far the company's file has come that is there now."""

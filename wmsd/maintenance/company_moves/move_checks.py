@@ -28,7 +28,6 @@ SITES: Final = """
 REQUESTS: Final = "SELECT coalesce(max(requests), 0) FROM request_counts WHERE company_id = :company"
 LAST_EVENT: Final = "SELECT id FROM events ORDER BY sequence DESC LIMIT 1"
 WEBHOOKS: Final = "SELECT id, name FROM webhook_subscriptions WHERE active ORDER BY id"
-COUNT: Final = "SELECT count(*) FROM {}"
 LISTED: Final = {
     "articles": "/api/articles",
     "sales_orders": "/api/sales-orders",
@@ -101,7 +100,7 @@ def _on_platform(tx: Transaction, company_id: int) -> tuple[list[User], int, lis
 def _in_file(tx: Transaction, event: str | None) -> tuple[str | None, bool, dict[str, int], dict[int, str]]:
     """The last event, whether the given one is known, counts and webhooks."""
     knows_event = event is None or bool(tx.value("SELECT count(*) FROM events WHERE id = ?", (event,)))
-    counts = {table: tx.value(COUNT.format(table)) for table in COUNTED}
+    counts = {table: tx.value(f"SELECT count(*) FROM {table}") for table in COUNTED}
     return tx.value(LAST_EVENT), knows_event, counts, dict(tx.rows(WEBHOOKS))
 
 

@@ -49,8 +49,7 @@ def recovery_findings(at: Situation) -> Found:
 
 def settings_findings(at: Situation) -> Found:
     """What is wrong in the settings. It has been left out, and the others are examined."""
-    for sentence in at.mistakes:
-        yield INVALID_SETTING.of(sentence=sentence)
+    return (INVALID_SETTING.of(sentence=sentence) for sentence in at.mistakes)
 
 
 def certificate_findings_at(at: Situation) -> Found:

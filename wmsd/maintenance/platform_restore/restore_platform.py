@@ -74,9 +74,8 @@ class PlatformRestore(Restore):
             self._unpack(file, folder)
             migrations.migrate(platform, migrations.PLATFORM)  # a copy: the archive keeps what it has
             keys = self._keys(platform)
-            shut_out = ShutOut({}, [], [])
-            if self._data.platform_file.exists():
-                shut_out = keep_shut_out(platform, self._data.platform_file)
+            there = self._data.platform_file
+            shut_out = keep_shut_out(platform, there) if there.exists() else ShutOut({}, [], [])
             made_at = timestamps.from_text(self.manifest.began_at)
             settling = Settling(self._data, backups, self.manifest.installation, made_at, lost, who)
             settled = settling.settle(platform)

@@ -58,11 +58,9 @@ def _sum(folder: Path) -> dict[str, int]:
 
 def schemas(platform: Path, companies: Path) -> dict[str, Any]:
     """How many migrations each file has had, by its header, and how many this program has."""
-    found = {platform.name: _schema(platform, PLATFORM)}
-    for path in sorted(companies.glob("*.db"))[:MOST_FILES]:
-        found[path.name] = _schema(path, COMPANY)
+    of_companies = {path.name: _schema(path, COMPANY) for path in sorted(companies.glob("*.db"))[:MOST_FILES]}
     program = {kind.name: len(kind.scripts()) for kind in (PLATFORM, COMPANY)}
-    return {"of_this_program": program, "of_files": found}
+    return {"of_this_program": program, "of_files": {platform.name: _schema(platform, PLATFORM), **of_companies}}
 
 
 def _schema(path: Path, kind: FileKind) -> dict[str, Any]:

@@ -42,9 +42,7 @@ class MailState(NamedTuple):
     @property
     def sentence(self) -> str | None:
         """What is to be done; None where nothing is."""
-        if self.state in ("off", "confirmed"):
-            return None
-        return UNCONFIRMED.format(to=", ".join(self.to))
+        return None if self.state in ("off", "confirmed") else UNCONFIRMED.format(to=", ".join(self.to))
 
 
 def new_code() -> str:

@@ -168,8 +168,10 @@ def movements_of_count(tx: Transaction) -> Iterator[tuple[str, str, str | None, 
     """What a count in a file changes: the codes of article and warehouse, lot, serial, what was there before, and
     by how much it changes.
     """
-    for *named, quantity, quarantined, more, more_quarantined in tx.execute(TOLD):
-        yield (*named, Amounts(quantity, quarantined), Amounts(more, more_quarantined))
+    return (
+        (*named, Amounts(quantity, quarantined), Amounts(more, more_quarantined))
+        for *named, quantity, quarantined, more, more_quarantined in tx.execute(TOLD)
+    )
 
 
 NUMBER: Final = """

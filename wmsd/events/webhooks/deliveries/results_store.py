@@ -85,9 +85,8 @@ def _judged(tx: Transaction, results: Sequence[Result]) -> list[Judged]:
 
 def _judge(result: Result, status: str, attempts: int, attempts_left: int) -> Judged:
     left = max(attempts_left - 1, 0)
-    became = verdict_of_attempt(result.is_success, left)
-    if status == "skipped" and not result.is_success:
-        became = Verdict("skipped")  # it was skipped while under way
+    was_skipped = status == "skipped" and not result.is_success  # while under way
+    became = Verdict("skipped") if was_skipped else verdict_of_attempt(result.is_success, left)
     return Judged(result, became, attempts + 1, left)
 
 
