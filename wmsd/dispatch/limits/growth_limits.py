@@ -101,7 +101,7 @@ class Storage:
         """
         if growth == "frees":
             return
-        bound = self._bound(company, self._need_room(growth))
+        bound = self._bound(company, self.need_room(growth))
         if bound is not None and tx.bytes_used() >= bound.bytes * ROOM[growth].part:
             problem = _reached(bound)
             self._told.failed(_company(company), problem)
@@ -116,11 +116,7 @@ class Storage:
         bounds = [each for each in (self.quota_of(company), share) if each is not None]
         return min(bounds, key=lambda each: each.bytes, default=None)
 
-    def need_room(self) -> None:
-        """Raises Problem (503) when the disk is too full for additions."""
-        self._need_room("adds")
-
-    def _need_room(self, growth: Growth) -> Disk:
+    def need_room(self, growth: Growth = "adds") -> Disk:
         """Raises Problem (503) when the disk is too full for what grows so."""
         disk = self._disk_now()
         if disk.free < ROOM[growth].least_free(disk):

@@ -24,20 +24,13 @@ class DiskWatch:
 
     async def look(self) -> None:
         """A job calls it."""
-        try:
-            disk = await asyncio.to_thread(disk_of, self._folder.path)
-        except OSError as error:
-            self._told.failed(UNREADABLE, error)
-            return
-        self._told.over(UNREADABLE)
-        self.note(disk)
+        with self._told.trying(UNREADABLE, OSError):
+            self.note(await asyncio.to_thread(disk_of, self._folder.path))
 
     def note(self, disk: Disk) -> None:
         level = disk.level
         less = disk._replace(free=disk.free * 100 // (100 + MARGIN_PERCENT))
-        if level < self.level and less.level >= self.level:
-            return
-        if level == self.level:
+        if level == self.level or (level < self.level and less.level >= self.level):
             return
         self.level = level
         free, percent = disk.free // MEBIBYTE, disk.percent
