@@ -31,7 +31,7 @@ LEFT_OUT: Final = {
 MESSAGE_AT: Final = {
     "Problem": 1, "validation_error": 0, "refuse": 0, "forbidden": 0,
     "unavailable": 0, "unauthorized": 0, "conflict": 0,
-    "FieldError": 2, "ValueError": 0,
+    "FieldError": 2, "invalid_field": 1, "ValueError": 0,
 }  # fmt: skip
 """Which argument of a call is a sentence."""
 MAPPINGS: Final = frozenset({"invalid", "refuse"})
