@@ -72,12 +72,16 @@ def test_the_last_release_is_found_by_its_version(repository: Path) -> None:
     for version in ("0.9.0", "1.0.0"):
         commit(repository, {"CHANGELOG.md": changes, "wmsd/__init__.py": f'__version__ = "{version}"\n'})
     cut = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repository, text=True, capture_output=True, check=True)
-    commit(repository, {"CHANGELOG.md": f"## Unreleased\n\n{changes}"})
+    next_one = {"CHANGELOG.md": f"## Unreleased\n\n{changes}", "wmsd/__init__.py": '__version__ = "1.1.0-dev"\n'}
+    commit(repository, next_one)
     assert cut.stdout.startswith(last_release())
+    (repository / "CHANGELOG.md").write_text(f"## 1.1.0 \N{EN DASH} 2026-11-28\n\n{changes}")
+    (repository / "wmsd/__init__.py").write_text('__version__ = "1.1.0"\n')
+    assert cut.stdout.startswith(last_release())  # that of a release which is being cut is the one before it
 
 
 def test_a_repository_without_a_release(repository: Path) -> None:
-    commit(repository, {"CHANGELOG.md": "# Changes\n\n## Unreleased\n"})
+    commit(repository, {"CHANGELOG.md": "# Changes\n\n## Unreleased\n", "wmsd/__init__.py": ""})
     with pytest.raises(Failed, match="There is no release in this repository yet"):
         last_release()
 

@@ -17,6 +17,7 @@ MAIN: Final = "from wmsd.interfaces.cli.main import main; main()"
 LOCK: Final = "requirements.txt"
 RELEASE: Final = "release"
 """Stands for the last release."""
+PACKAGE: Final = "wmsd/__init__.py"
 VERSION: Final = re.compile(r"^## (\d+\.\d+\.\d+) ", re.MULTILINE)
 
 
@@ -82,14 +83,19 @@ def checked_out(revision: str, beside: Path) -> Iterator[Checkout]:
 
 
 def last_release() -> str:
-    """The revision that the newest version of CHANGELOG.md was cut at. Raises Failed."""
-    found = VERSION.search((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
-    if found is None:
+    """The revision at which the newest version of CHANGELOG.md was cut that is not this tree's own: a release is
+    measured against the one before it. Raises Failed.
+    """
+    named = VERSION.findall((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    own = f'__version__ = "{named[0]}"' if named else ""
+    if named and own in (ROOT / PACKAGE).read_text(encoding="utf-8"):
+        named = named[1:]
+    if not named:
         raise Failed("There is no release in this repository yet.")
-    version = f'-S__version__ = "{found[1]}"'
-    commits = _git(ROOT, "log", "--reverse", "--format=%h", version, "--", "wmsd/__init__.py").split()
+    version = f'-S__version__ = "{named[0]}"'
+    commits = _git(ROOT, "log", "--reverse", "--format=%h", version, "--", PACKAGE).split()
     if not commits:
-        raise Failed(f"No revision of this repository is version {found[1]}, which CHANGELOG.md names.")
+        raise Failed(f"No revision of this repository is version {named[0]}, which CHANGELOG.md names.")
     return commits[0]
 
 
