@@ -1,3 +1,3 @@
 """wmsd: the warehouse service that a small site can own."""
 
-__version__ = "1.1.0"
+__version__ = "1.2.0-dev"
