@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import not_found
+from wmsd.base.problems import or_not_found
 from wmsd.base.quantity import to_text
 from wmsd.contract.context import Caller, Company
 from wmsd.contract.fields import Input, Model
@@ -104,10 +104,9 @@ async def get_company_policies(service: CompanyFilesService, caller: Caller, id:
 
 async def _company(service: CompanyFilesService, caller: Caller, company_id: int) -> Company:
     """Raises Problem (404), also for one that the caller may not use."""
-    for company in await service.platform.read(companies.companies):
-        if company.id == company_id and caller.may_use(company_id):
-            return company
-    raise not_found("company")
+    known = await service.platform.read(companies.companies)
+    usable = (each for each in known if each.id == company_id and caller.may_use(company_id))
+    return or_not_found(next(usable, None), "company")
 
 
 @for_company_admins(

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from wmsd import docs
 from wmsd.base.client_addresses import Network
 from wmsd.base.lazy_value import LazyValue
-from wmsd.base.problems import STATUS_OF_CODE, not_found
+from wmsd.base.problems import STATUS_OF_CODE, not_found, or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.access import MODULES
 from wmsd.dispatch.limits.work_admission import WorkAdmission
@@ -47,6 +47,7 @@ FURTHER: Final = (
     ("graphql", "GraphQL"),
 )
 """The pages beside those of the groups: their names in addresses and their titles."""
+Named = TypeVar("Named", Described, Group)
 MOST_NAMED: Final = 12
 """A code that more operations answer is everywhere, so they are not named."""
 
@@ -93,18 +94,14 @@ class Pages:
 
     async def _group(self, request: web.Request) -> web.Response:
         reference = await self._reference.get()
-        group = _group_of(reference, request)
+        group = _named(reference.groups, request.match_info["group"])
         return await self._pages.answer(request, ("group", group.name), lambda: _of_group(reference, group))
 
     async def _operation(self, request: web.Request) -> web.Response:
         reference = await self._reference.get()
-        group = _group_of(reference, request)
-        for each in group.operations:
-            if each.name == request.match_info["operation"]:
-                return await self._pages.answer(
-                    request, (each.name, ""), partial(_of_operation, reference, group, each)
-                )
-        raise not_found("page")
+        group = _named(reference.groups, request.match_info["group"])
+        each = _named(group.operations, request.match_info["operation"])
+        return await self._pages.answer(request, (each.name, ""), partial(_of_operation, reference, group, each))
 
     async def _graphql(self, request: web.Request) -> web.Response:
         """The page of a type, or of all."""
@@ -114,11 +111,9 @@ class Pages:
         return await self._pages.answer(request, ("graphql", name), partial(_of_graphql, reference, name))
 
 
-def _group_of(reference: Reference, request: web.Request) -> Group:
-    for group in reference.groups:
-        if group.name == request.match_info["group"]:
-            return group
-    raise not_found("page")
+def _named(known: Iterable[Named], name: str) -> Named:
+    """Raises Problem (404)."""
+    return or_not_found(next((each for each in known if each.name == name), None), "page")
 
 
 def _shown(template: str, reference: Reference, current: str, **values: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.lazy_value import LazyValue
-from wmsd.base.problems import not_found
+from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import printable
 from wmsd.dispatch import masking
 from wmsd.dispatch.idempotency import HEADER as KEY
@@ -148,11 +148,9 @@ class Trying:
     async def described(self, request: web.Request) -> tuple[Described, Place]:
         """What the address names. Raises Problem (404)."""
         reference = await self._reference.get()
-        found = reference.by_name.get(request.match_info["operation"])
-        for place in () if found is None else found.places:
-            if place.version == request.match_info["version"] and found is not None:
-                return found, place
-        raise not_found("operation")
+        found = or_not_found(reference.by_name.get(request.match_info["operation"]), "operation")
+        of_version = (place for place in found.places if place.version == request.match_info["version"])
+        return found, or_not_found(next(of_version, None), "operation")
 
     def first_typed(self, subject: Subject, given: Mapping[str, str]) -> Typed:
         """What the form begins with: what the address names, and the example of a body."""

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found, or_not_found
 from wmsd.contract.access import ABILITIES, EVERYTHING, Whitelist
 from wmsd.contract.context import Caller, FromAddress, FromBrowser
 from wmsd.contract.operation import operation
@@ -282,8 +282,7 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
 
 def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
     """Revokes a token; answers whether it was still valid. Raises Problem (404) when there is none."""
-    if token_store.token_and_user(tx, id=token_id) is None:
-        raise not_found(f"token as {token_id}")
+    or_not_found(token_store.token_and_user(tx, id=token_id), f"token as {token_id}")
     revoked = token_store.revoke_token(tx, token_id)
     companies.write_audit(tx, "token.revoke", str(token_id))
     return revoked

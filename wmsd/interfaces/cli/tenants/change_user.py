@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from wmsd.base.plurals import count_of
-from wmsd.base.problems import Problem, invalid, not_found
+from wmsd.base.problems import Problem, invalid, or_not_found
 from wmsd.contract.access import EVERYTHING, ROLES, abilities_in_force
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
@@ -87,10 +87,7 @@ def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
 
 def user_of(tx: Transaction, email: str) -> User:
     """Also one who is disabled. Raises Problem (404)."""
-    user = store.user_by_email(tx, email)
-    if user is None:
-        raise not_found(f"user as {email}")
-    return user
+    return or_not_found(store.user_by_email(tx, email), f"user as {email}")
 
 
 def active(tx: Transaction, email: str) -> User:

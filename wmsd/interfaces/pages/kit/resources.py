@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import BaseModel
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import not_found
+from wmsd.base.problems import or_not_found
 from wmsd.contract.operation import Operation
 from wmsd.dispatch.record_audit import kind_of
 from wmsd.events.outbox import actions as outbox
@@ -149,10 +149,8 @@ class Resource:
 
     def act(self, name: str, makes_one: bool) -> Act:
         """Raises Problem (404)."""
-        for act in self.acts:
-            if act.name == name and act.makes_one == makes_one:
-                return act
-        raise not_found("page")
+        named = (act for act in self.acts if act.name == name and act.makes_one == makes_one)
+        return or_not_found(next(named, None), "page")
 
     def told(self, outcome: str) -> str:
         """What to say of the act that led to one of its pages."""

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, ClassVar, Final, Unpack
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import Problem, forbidden, not_found
+from wmsd.base.problems import Problem, forbidden, or_not_found
 from wmsd.contract.access import ABILITIES
 from wmsd.contract.context import Company
 from wmsd.contract.operation import Operation
@@ -73,10 +73,7 @@ class Workplace(ABC):
 
     def resource(self, name: str) -> Resource:
         """Raises Problem (404)."""
-        for resource in self.ALL:
-            if resource.name == name:
-                return resource
-        raise not_found("page")
+        return or_not_found(next((each for each in self.ALL if each.name == name), None), "page")
 
     def acts(self, resource: Resource, record: Mapping[str, object] | None = None) -> list[Act]:
         """What the person may do here with the record; without one, to make one."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from wmsd.base.problems import Problem
+from wmsd.base.problems import Problem, or_not_found
 from wmsd.contract.access import has_role
 from wmsd.contract.field_schemas import properties_of
 from wmsd.imports.actions import begin_upload
@@ -80,11 +80,10 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 async def show_record(at: Workplace, request: web.Request) -> web.Response:
     resource = at.resource(request.match_info["resource"])
-    if resource.one is None:
-        raise Problem("NOT_FOUND", "There is no such page.")
-    record = await at.need(resource.one, path={"id": request.match_info["id"]})
+    one = or_not_found(resource.one, "page")
+    record = await at.need(one, path={"id": request.match_info["id"]})
     fields = list(resource.fields.values())
-    route = ROUTE_OF.get(resource.one.name)
+    route = ROUTE_OF.get(one.name)
     return page_of(
         at,
         "record",
@@ -98,7 +97,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
         ),
         tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
         under=await _records_under(at, resource, record),
-        tried_at=TRIED_AT.get(resource.one.name),
+        tried_at=TRIED_AT.get(one.name),
         audit_at=audit_of(at, resource, record),
         rules=await rules_of(at, resource, record["id"]),
         changes=await changes_of(at, resource, record["id"]),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from wmsd.base.problems import not_found
+from wmsd.base.problems import or_not_found
 from wmsd.contract.operation import Operation
 from wmsd.imports.exports import as_export, as_lines, can_be_exported
 from wmsd.imports.file_kinds import KINDS
@@ -28,9 +28,8 @@ class ListFile(NamedTuple):
 
 def for_import(resource: Resource) -> ListFile:
     """Raises Problem (404) where there is no such import."""
-    if resource.name not in EXPORTS:
-        raise not_found("page")
-    return ListFile(f"{resource.name}-for-import", EXPORTS[resource.name], list(KINDS[resource.name].columns))
+    walking = or_not_found(EXPORTS.get(resource.name), "page")
+    return ListFile(f"{resource.name}-for-import", walking, list(KINDS[resource.name].columns))
 
 
 def for_spreadsheets(resource: Resource) -> ListFile:
