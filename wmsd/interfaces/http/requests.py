@@ -11,7 +11,7 @@ from multidict import CIMultiDictProxy, MultiMapping
 from yarl import URL
 
 from wmsd.base.client_addresses import Network, counted_as, is_address, is_in, without_port
-from wmsd.base.problems import FieldErrors, Problem, invalid, unavailable
+from wmsd.base.problems import FieldErrors, Problem, refuse_errors, unavailable
 from wmsd.base.strict_json import parse_json, printable
 from wmsd.contract.fields import Input
 from wmsd.dispatch.call import MOST_KEPT, Call, Loaded
@@ -83,8 +83,7 @@ def read_query(url: URL) -> dict[str, str]:
         elif name in values:
             errors[name] = ["is given twice"]
         values[name] = value
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     return values
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found, or_not_found
+from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found, or_not_found, refuse_errors
 from wmsd.contract.access import ABILITIES, EVERYTHING, Whitelist
 from wmsd.contract.context import Caller, FromAddress, FromBrowser
 from wmsd.contract.operation import operation
@@ -193,8 +193,7 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Co
         errors["company_codes"] = ["must not be given: a platform admin may use every company"]
     if new.role != "member" and new.abilities:
         errors["abilities"] = ["must not be given: an admin has all of them"]
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     email = new.email.lower()  # as it is stored, so that the audit of a user finds its beginning
     companies.write_audit(tx, f"user.create {new.role}", email)
     return store.insert_user(

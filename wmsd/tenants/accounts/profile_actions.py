@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from wmsd.base import timestamps
-from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, not_found, refuse_errors
 from wmsd.contract.access import ABILITIES, Whitelist, needed_ability
 from wmsd.contract.context import Actor, Caller, Company, FromAddress
 from wmsd.contract.operation import operation
@@ -141,8 +141,9 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
     signing in. It opens also what the password of before did not open yet.
     """
     user, _ = await service.platform.read(lambda tx: invitations.invited(tx, body.code))
-    if errors := await asyncio.to_thread(chosen_password_errors, body.password, body.again, user.email, user.name):
-        raise invalid(errors)
+    refuse_errors(
+        await asyncio.to_thread(chosen_password_errors, body.password, body.again, user.email, user.name)
+    )
     password_hash = await service.passwords.hash(body.password)
 
     def choose(tx: Transaction) -> None:
@@ -191,8 +192,7 @@ async def change_password(
     errors |= await asyncio.to_thread(chosen_password_errors, body.password, body.again, user.email, user.name)
     if is_right and body.password == body.current:
         errors["password"] = ["is the one that you have: choose another"]
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     password_hash = await service.passwords.hash(body.password)
 
     def change(tx: Transaction) -> dict[str, object]:

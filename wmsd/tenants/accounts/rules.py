@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import FieldErrors, forbidden, invalid
+from wmsd.base.problems import FieldErrors, forbidden, refuse_errors
 from wmsd.contract.access import ABILITIES, EVERYTHING, READ_ABILITIES, SUFFICES, Role, expand
 from wmsd.contract.context import Actor, Caller
 from wmsd.tenants.accounts.reach import Reach, Voucher, both_companies
@@ -132,8 +132,7 @@ def _unknown(name: str, whitelist: Container[str]) -> str:
 
 def grant(user: User, requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> list[str]:
     """The abilities of a new token, each once. Raises Problem: 422 for unknown ones, 403 beyond the user's."""
-    if errors := check_abilities(requested, whitelist):
-        raise invalid(errors)
+    refuse_errors(check_abilities(requested, whitelist))
     beyond = sorted(expand(requested) - user.may_do)
     if beyond:
         raise forbidden(f"This user may not give {', '.join(beyond)}.")

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import FieldErrors, invalid, not_found
+from wmsd.base.problems import FieldErrors, invalid, not_found, refuse_errors
 from wmsd.contract.access import Whitelist
 from wmsd.contract.context import Caller
 from wmsd.contract.results import Record
@@ -75,8 +75,7 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     errors |= errors_of_codes(
         codes, known, sentence=lambda code: f"{code} is not a company that {user.email} may use"
     )
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     abilities = grant(user, body.abilities, tx.service(Whitelist).abilities)
     chosen: list[int] | None = [usable[code] for code in dict.fromkeys(codes)] or None
     if caller.company_ids is not None:

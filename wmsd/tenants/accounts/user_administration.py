@@ -3,7 +3,7 @@
 import json
 from typing import Final, TypeVar
 
-from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found, refuse_errors
 from wmsd.contract.access import MODULES, ROLES, Role, Whitelist
 from wmsd.contract.context import Caller
 from wmsd.contract.results import Record
@@ -70,8 +70,7 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
         user_id = create_user(tx, body, NO_PASSWORD, tx.service(Whitelist).abilities)
     except Problem as problem:
         raise invalid({**problem.errors, **errors}) from None
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     return invitations.offer(tx, caller, user_id, body.email.lower())
 
 
@@ -111,8 +110,7 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     )
     for path, sentences in unknown.items():
         errors.setdefault(path, sentences)
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     abilities = abilities_of_new_user(settings.role, settings.abilities)
     held = ways_in.of_user(tx, id)
     store.update_user(tx, id, {"name": settings.name})
@@ -200,8 +198,7 @@ def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail)
     """
     user, email = _managed(tx, caller, id), body.email.lower()
     if email != user.email:
-        if errors := taken_email(tx, email):
-            raise invalid(errors)
+        refuse_errors(taken_email(tx, email))
         store.update_user(tx, id, {"email": email})
         invitations.end(tx, id)
         companies.write_audit(tx, "user.change", user.email, {"email": {"before": user.email, "after": email}})

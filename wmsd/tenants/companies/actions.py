@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found, refuse_errors
 from wmsd.contract.access import MODULES
 from wmsd.contract.context import Company, Operator
 from wmsd.db.engine.transaction import Transaction
@@ -40,8 +40,7 @@ def create_company(
     if new.operator_code is not None and operator is None:
         errors["operator_code"] = not_an_operator(tx, new.operator_code)
     errors |= check_modules(new.modules)
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     columns = {"code": new.code, "name": new.name, "sandbox": new.sandbox, "operator_id": operator and operator.id}
     company_id = insert_row(tx, "companies", columns)
     for module in new.modules:
@@ -78,8 +77,7 @@ def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors
 
 def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -> bool:
     """Enables or disables a module; answers whether that changed anything."""
-    if errors := check_modules([module]):
-        raise invalid(errors)
+    refuse_errors(check_modules([module]))
     company = company_of_code(tx, company_code)
     changed = store.set_module(tx, company.id, module, enabled)
     if changed:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import invalid, not_found
+from wmsd.base.problems import not_found, refuse_errors
 from wmsd.base.strict_json import dumps
 from wmsd.contract.access import MODULES
 from wmsd.contract.context import Caller
@@ -124,8 +124,7 @@ def change_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
         if body.operator_code is not None and operator is None:
             errors["operator_code"] = actions.not_an_operator(tx, body.operator_code)
         columns["operator_id"] = None if operator is None else operator.id
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     update_row(tx, "companies", id, columns)
     for module in MODULES if "modules" in given else ():
         store.set_module(tx, id, module, module in body.modules)
@@ -140,8 +139,7 @@ def rename_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
     """Give a company another code. Its id stays, so programs notice nothing."""
     before = json.loads(_company_record(tx, caller, id).json)["code"]
     if body.code != before:
-        if errors := actions.code_errors(tx, body.code, id):
-            raise invalid(errors)
+        refuse_errors(actions.code_errors(tx, body.code, id))
         update_row(tx, "companies", id, {"code": body.code})
         store.write_audit(
             tx, "company.rename", before, store.field_differences({"code": before}, {"code": body.code})

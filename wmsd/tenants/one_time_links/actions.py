@@ -10,7 +10,7 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import Problem, invalid
+from wmsd.base.problems import Problem, refuse_errors
 from wmsd.contract.context import Actor, FromBrowser
 from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
@@ -93,8 +93,9 @@ def _check_first_admin(tx: Transaction, code: str) -> None:
 async def make_first_admin(service: SignInService, body: FirstAdmin, call: FromBrowser) -> dict[str, object]:
     """Become the first admin, and sign in."""
     await service.platform.read(lambda tx: _check_first_admin(tx, body.code))
-    if errors := await asyncio.to_thread(chosen_password_errors, body.password, body.again, body.email, body.name):
-        raise invalid(errors)
+    refuse_errors(
+        await asyncio.to_thread(chosen_password_errors, body.password, body.again, body.email, body.name)
+    )
     password_hash = await service.passwords.hash(body.password)
     new = NewUser(email=body.email, name=body.name, role="platform-admin")
 

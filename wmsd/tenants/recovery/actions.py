@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from wmsd.base.problems import FieldErrors, invalid
+from wmsd.base.problems import FieldErrors, invalid, refuse_errors
 from wmsd.contract.context import Caller
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import kernel_tokens, second_factor_actions, user_administration
@@ -108,8 +108,7 @@ def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], other
             errors[f"entries.{place}"] = [UNKNOWN]
         elif known[id]["kind"] not in kinds:
             errors[f"entries.{place}"] = [otherwise]
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     return [known[id] for id in dict.fromkeys(ids) if known[id]["done_at"] is None]
 
 

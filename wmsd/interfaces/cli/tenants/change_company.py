@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.base.problems import FieldErrors, Problem, refuse_errors
 from wmsd.contract import csv_cells
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
@@ -64,8 +64,7 @@ def _policies(given: Mapping[str, str]) -> dict[str, int | None]:
             errors |= problem.errors
         except ValueError as error:
             errors[name] = [str(error)]
-    if errors:
-        raise invalid(errors)
+    refuse_errors(errors)
     return values
 
 

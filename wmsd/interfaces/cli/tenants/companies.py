@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wmsd.base.problems import invalid
+from wmsd.base.problems import refuse_errors
 from wmsd.contract.access import MODULES
 from wmsd.contract.context import Company
 from wmsd.contract.validation import validate_model
@@ -70,8 +70,7 @@ def create_company(
         NewCompany,
         {"code": code, "name": name, "operator_code": operator_code, "sandbox": sandbox, "modules": chosen},
     )
-    if errors := actions.check_modules(chosen):
-        raise invalid(errors)
+    refuse_errors(actions.check_modules(chosen))
     if init:
         command_line.make_folder()
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from wmsd.base.problems import Problem, invalid
+from wmsd.base.problems import Problem, invalid, refuse_errors
 from wmsd.contract.access import ROLES
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
@@ -101,7 +101,7 @@ def _invited(command_line: CommandLine, new: NewUser) -> dict[str, Any]:
 
 def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict[str, Any]:
     password = _password(password_stdin, "--password-stdin, or --link for a link at which the user chooses one")
-    _check_password(password, new.email, new.name)
+    refuse_errors(password_errors(password, new.email, new.name))
 
     async def work(installation: Installation) -> int:
         password_hash = await installation.passwords.hash(password)
@@ -205,7 +205,7 @@ def set_password(command_line: CommandLine, email: str, keep_tokens: bool, passw
 
     async def work(installation: Installation) -> str:
         user = await installation.platform.read(lambda tx: active(tx, email))
-        _check_password(password, user.email, user.name)
+        refuse_errors(password_errors(password, user.email, user.name))
         password_hash = await installation.passwords.hash(password)
 
         def set_password(tx: Transaction) -> str:
@@ -232,11 +232,6 @@ def _password(from_stdin: bool, ways: str = "--password-stdin") -> str:
         note(IN_WORDS)
         password = click.prompt("Password", hide_input=True, confirmation_prompt="The password again", err=True)
     return str(password)
-
-
-def _check_password(password: str, email: str, name: str) -> None:
-    if errors := password_errors(password, email, name):
-        raise invalid(errors)
 
 
 WORKS_ONCE: Final = f"It works once, for {invitations.LIFETIME.days} days."
