@@ -1,10 +1,8 @@
 """What platform.db says of the installation, for a command that stands beside its server, or alone."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from wmsd.data_folder import clock_verdict
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Session, Verb, ask_server
 from wmsd.db.engine.failures import StorageError
@@ -12,7 +10,6 @@ from wmsd.db.engine.held_states import read_state
 from wmsd.db.engine.sqlite import QUICK_CHECK, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.companies import store as companies
-from wmsd.tenants.recovery import store as recovery
 
 if TYPE_CHECKING:  # the command needs nothing of it
     from wmsd.db.engine.database import Database
@@ -37,33 +34,6 @@ def installation_of(folder: DataFolder) -> str | None:
     except StorageError:
         return None
     return read_platform(folder, companies.installation) if found is None else str(found)
-
-
-def companies_of(folder: DataFolder) -> dict[int, str]:
-    """The codes by id. Empty where the file cannot be read, or a server has it."""
-    return read_platform(folder, companies.codes) or {}
-
-
-def clock_of(folder: DataFolder, now: datetime) -> clock_verdict.WrongClock | None:
-    """What shows that the clock is wrong. None also where the file cannot be read, or a server has it."""
-    return read_platform(folder, lambda tx: clock_verdict.stored(tx, now))
-
-
-def open_recovery_of(folder: DataFolder) -> int:
-    """How many entries of the list of the day after are open. 0 where the file cannot be read, or a server has
-    it.
-    """
-    return read_platform(folder, recovery.open_count) or 0
-
-
-def suspended_of(folder: DataFolder) -> dict[str, str]:
-    """Since when companies are suspended, by code. Empty as `companies_of` is."""
-    return read_platform(folder, companies.suspended) or {}
-
-
-def frozen_of(folder: DataFolder) -> dict[str, str]:
-    """Since when companies are frozen, by code. Empty as `companies_of` is."""
-    return read_platform(folder, companies.frozen) or {}
 
 
 def damage_of(folder: DataFolder) -> str | None:

@@ -13,16 +13,9 @@ from wmsd import __version__
 from wmsd.base.byte_sizes import size_text
 from wmsd.base.machine.disk import Level, disk_of
 from wmsd.base.plurals import count_of, first_few
-from wmsd.data_folder.clock_verdict import REMEDY as CLOCK_REMEDY
+from wmsd.data_folder import clock_verdict
 from wmsd.data_folder.folder import DataFolder, Serving
-from wmsd.data_folder.platform_facts import (
-    clock_of,
-    companies_of,
-    damage_of,
-    frozen_of,
-    open_recovery_of,
-    suspended_of,
-)
+from wmsd.data_folder.platform_facts import damage_of, read_platform
 from wmsd.data_folder.platform_loss import restoring_platform
 from wmsd.interfaces.cli.kit.command_hints import complete_commands
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, say, with_installation
@@ -41,7 +34,9 @@ from wmsd.server.alerts.alerts_file import as_of, read_alerts
 from wmsd.server.alerts.mail_confirmation import state_of
 from wmsd.server.figures.ask import figures_of
 from wmsd.server.figures.schema import ServerFigures
+from wmsd.tenants.companies import store as companies
 from wmsd.tenants.recovery import findings as recovery_findings
+from wmsd.tenants.recovery import store as recovery
 
 EVERY_SECONDS: Final = 2.0
 FULL: Final = {
@@ -97,9 +92,9 @@ def _status(command_line: CommandLine) -> Status:
     backups = backup_verdict(command_line.settings.backup, record, local_now())
     disk, alerts = disk_of(folder.path), len(read_alerts(folder.path).open)
     files = [folder.platform_file, *folder.companies.glob("*.db")]
-    known = companies_of(folder) if server is None else {}
-    frozen = frozen_of(folder) if server is None else {}
-    suspended = suspended_of(folder) if server is None else {}
+    known = (read_platform(folder, companies.codes) or {}) if server is None else {}
+    frozen = (read_platform(folder, companies.frozen) or {}) if server is None else {}
+    suspended = (read_platform(folder, companies.suspended) or {}) if server is None else {}
     shown: dict[str, Any] = {
         "version": __version__,
         "server": _server(server, silent is not None),
@@ -149,8 +144,8 @@ def _of_damage(command_line: CommandLine) -> Iterator[str]:
 
 def _of_clock(folder: DataFolder) -> Iterator[str]:
     """What every integrator will meet when the server starts. A server that runs tells it itself."""
-    if (found := clock_of(folder, datetime.now(UTC))) is not None:
-        yield f"{found.sentence} {CLOCK_REMEDY}"
+    if found := read_platform(folder, lambda tx: clock_verdict.stored(tx, datetime.now(UTC))):
+        yield f"{found.sentence} {clock_verdict.REMEDY}"
 
 
 def _of_keys(command_line: CommandLine, record: BackupRecord, shown: dict[str, Any]) -> Iterator[str]:
@@ -225,7 +220,7 @@ def _told_of_alerts(command_line: CommandLine) -> str:
 
 
 def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[str, Any]) -> Iterator[str]:
-    number = open_recovery_of(folder) if figures is None else figures.recovery_open or 0
+    number = read_platform(folder, recovery.open_count) if figures is None else figures.recovery_open
     if number:
         shown["day after"] = f"{number} open: see wmsd recovery list"
         yield f"{recovery_findings.open_sentence(number)} {recovery_findings.REMEDY}"
