@@ -98,6 +98,7 @@ NEVER_SAID: Final = frozenset({
     'barcodes : "{}"', "{}:shared {}",  # expressions of a search, and the key of a limit
     "{} in {}", "does not exist",  # a part of a sentence, and a note in the log
     "The demo is open to you.",  # an answer that no page shows
+    "There is no such {}. Did you mean {}?",  # longer where it is said: `not_found` is told the record and its code
 })  # fmt: skip
 _LENGTHS: Final = tuple(
     f"must have at {bound} {{}} {unit}"
@@ -255,7 +256,10 @@ def _said(node: ast.AST, place: Place) -> Iterator[str]:
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=keywords):
             if name in ("not_found", "or_not_found") and args:
-                yield from (f"There is no such {text}." for text in texts(args[-1], place) or [PLACE])
+                what = texts(args[0] if name == "not_found" else args[1], place) or [PLACE]
+                yield from (f"There is no such {text}." for text in what)
+                if name == "not_found" and len(args) > 1:
+                    yield from (f"There is no such {text}. Did you mean {PLACE}?" for text in what)
             at = MESSAGE_AT.get(name)
             if at is not None and len(args) > at:
                 yield from texts(args[at], place)
@@ -307,7 +311,7 @@ def _is_left_out(path: str) -> bool:
 
 def _sentences() -> Iterator[tuple[str, str]]:
     for module in modules().values():
-        if _is_left_out(module.path):
+        if _is_left_out(module.path) and module.path not in WHOLE:
             continue
         if module.path in TABLES:
             table = module.names[TABLES[module.path]]

@@ -69,9 +69,12 @@ class Problem(Exception):
         return body
 
 
-def not_found(what: str) -> Problem:
-    """The same answer for a record of another company and for one that never existed."""
-    return Problem("NOT_FOUND", f"There is no such {what}.")
+def not_found(what: str, meant: str | None = None) -> Problem:
+    """The same answer for a record of another company and for one that never existed. `meant`: the code that was
+    meant, where one is like it.
+    """
+    told = f"There is no such {what}."
+    return Problem("NOT_FOUND", told if meant is None else f"{told} Did you mean {meant}?")
 
 
 def or_not_found(value: Value | None, what: str) -> Value:

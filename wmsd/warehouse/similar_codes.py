@@ -23,10 +23,7 @@ def similar_code(tx: Transaction, table: str, typed: str) -> str | None:
 
 def no_such(tx: Transaction, noun: str, table: str, typed: str) -> Problem:
     """It names the code, and the one that was meant."""
-    meant = similar_code(tx, table, typed)
-    if meant is None:
-        return not_found(f"{noun} as {typed}")
-    return Problem("NOT_FOUND", f"There is no such {noun} as {typed}. Did you mean {meant}?")
+    return not_found(f"{noun} as {typed}", similar_code(tx, table, typed))
 
 
 def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str | None]:

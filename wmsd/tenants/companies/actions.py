@@ -150,10 +150,7 @@ def company_of_code(tx: Transaction, code: str) -> Company:
 
 def no_such_company(code: str, known: Sequence[Company]) -> Problem:
     """It names the code that was meant, if one is like it."""
-    meant = similar_code(code, known)
-    if meant is None:
-        return not_found(f"company as {code}")
-    return Problem("NOT_FOUND", f"There is no such company as {code}. Did you mean {meant}?")
+    return not_found(f"company as {code}", similar_code(code, known))
 
 
 def check_modules(modules: list[str]) -> FieldErrors:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from wmsd.base.decimal_marks import read_typed
-from wmsd.base.problems import Problem
+from wmsd.base.problems import not_found
 from wmsd.base.quantity import to_text
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
@@ -300,8 +300,7 @@ def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
     filters = [{"document_id": document_id, "kinds": kinds} for document_id, kinds in found if document_id]
     if not filters:
         meant = next(filter(None, (similar_code(tx, kind.table.name, code) for kind in POSTING)), None)
-        did_you_mean = "" if meant is None else f" Did you mean {meant}?"
-        raise Problem("NOT_FOUND", f"There is no such document as {code}.{did_you_mean}")
+        raise not_found(f"document as {code}", meant)
     return filters
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from wmsd.base.problems import Problem
+from wmsd.base.problems import not_found
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
@@ -57,9 +57,7 @@ def change_operator(command_line: CommandLine, /, code: str, **given: str | bool
         operators = store.operators(tx)
         known = {each.code: each.id for each in operators}
         if code not in known:
-            meant = similar_code(code, operators)
-            did_you_mean = "" if meant is None else f" Did you mean {meant}?"
-            raise Problem("NOT_FOUND", f"There is no such operator as {code}.{did_you_mean}")
+            raise not_found(f"operator as {code}", similar_code(code, operators))
         company_administration.change_operator_record.action(tx, known[code], changes)
 
     command_line.write(change)
