@@ -98,7 +98,7 @@ NEVER_SAID: Final = frozenset({
     'barcodes : "{}"', "{}:shared {}",  # expressions of a search, and the key of a limit
     "{} in {}", "does not exist",  # a part of a sentence, and a note in the log
     "The demo is open to you.",  # an answer that no page shows
-    "There is no such {}. Did you mean {}?",  # longer where it is said: `not_found` is told the record and its code
+    "There is no such {}. Did you mean {}?",  # `not_found` says it of a record and its code
 })  # fmt: skip
 _LENGTHS: Final = tuple(
     f"must have at {bound} {{}} {unit}"

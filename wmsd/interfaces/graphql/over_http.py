@@ -28,7 +28,9 @@ def add_to(app: web.Application, installation: Installation) -> None:
     handler = partial(_handle, installation, server.trusted_proxies(installation))
     for route in ROUTES:
         server.add_route(app, route.method, route.path, handler)
-    server.refuse_other_methods(app, PATH, [route.method for route in ROUTES], _in_form_for)
+    server.refuse_other_methods(
+        app, PATH, [route.method for route in ROUTES], lambda request, reply: in_form(_accept_of(request), reply)
+    )
     schema = Prepared(_schema_text, "text/plain; charset=utf-8")
     server.add_open(app, "GET", SCHEMA, partial(server.answer_prepared, schema))
     server.refuse_other_methods(app, SCHEMA, ["GET"])
@@ -45,10 +47,6 @@ async def _handle(installation: Installation, trusted: Sequence[Network], reques
 def in_form(accept: str | None, reply: Reply) -> Reply:
     """The answer of the operation as GraphQL clients read it."""
     return reply if "Content-Type" in reply.headers else _as_graphql(accept, reply)
-
-
-def _in_form_for(request: web.Request, reply: Reply) -> Reply:
-    return in_form(_accept_of(request), reply)
 
 
 def _accept_of(request: web.Request) -> str | None:
@@ -72,7 +70,7 @@ def _as_graphql(accept: str | None, refused: Reply) -> Reply:
 async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
     """The parameters of a request by GET or POST. Raises Problem (400, 406, 413 or 415)."""
     if media_type(call.accept) is None:
-        raise Problem("VALIDATION_FAILED", f"Accept {RESPONSE} or {JSON}.", status=406)
+        raise requests.malformed(406, f"Accept {RESPONSE} or {JSON}.")
     return await parameters_of(lambda: _document(request, call, bodies))
 
 
@@ -108,23 +106,19 @@ def _object(name: str, text: str) -> Loaded:
     try:
         return Loaded(*parse_json(text.encode()))
     except Problem:
-        raise _malformed(f"`{name}` must be an object, as JSON.") from None
+        raise requests.malformed(400, f"`{name}` must be an object, as JSON.") from None
 
 
 def _parameters(loaded: Loaded) -> Loaded:
     document = loaded.document
     query, variables, name = (document.get(key) for key in ("query", "variables", "operationName"))
     if not isinstance(query, str):
-        raise _malformed("Send the document as a string in `query`.")
+        raise requests.malformed(400, "Send the document as a string in `query`.")
     if not isinstance(variables, dict | None):
-        raise _malformed("`variables` must be an object.")
+        raise requests.malformed(400, "`variables` must be an object.")
     if not isinstance(name, str | None):
-        raise _malformed("`operationName` must be a string.")
+        raise requests.malformed(400, "`operationName` must be a string.")
     if not isinstance(document.get("extensions"), dict | None):
-        raise _malformed("`extensions` must be an object.")
+        raise requests.malformed(400, "`extensions` must be an object.")
     read: dict[str, object] = {"query": query, "variables": variables or {}, "operation_name": name or None}
     return loaded._replace(document=read)
-
-
-def _malformed(message: str) -> Problem:
-    return Problem("VALIDATION_FAILED", message, status=400)

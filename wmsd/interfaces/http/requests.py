@@ -101,11 +101,11 @@ def _is_unicode(url: URL, name: str, value: str) -> bool:
 async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
     """The JSON object of a body, and its errors. Raises Problem: 415, 413, 408, 400, or 503."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise _refused(415, "Compressed request bodies are not accepted; send it as it is.")
+        raise malformed(415, "Compressed request bodies are not accepted; send it as it is.")
     if request.content_type != "application/json":
-        raise _refused(415, "Send the body as JSON, with Content-Type: application/json.")
+        raise malformed(415, "Send the body as JSON, with Content-Type: application/json.")
     if (request.charset or "utf-8").lower().replace("-", "") != "utf8":
-        raise _refused(415, "Send the body in UTF-8.")
+        raise malformed(415, "Send the body in UTF-8.")
     return await read_json(
         await body(request, call.operation.max_body, partial(_hold, call, bodies)), call, bodies
     )
@@ -172,8 +172,9 @@ async def _next_chunk(request: web.Request, until: float) -> bytes:
 
 
 def _too_large(max_body: int) -> Problem:
-    return _refused(413, f"The request body is over {max_body // 1024} KiB.")
+    return malformed(413, f"The request body is over {max_body // 1024} KiB.")
 
 
-def _refused(status: int, message: str) -> Problem:
+def malformed(status: int, message: str) -> Problem:
+    """A request that cannot be read, or not as it was sent."""
     return Problem("VALIDATION_FAILED", message, status=status)

@@ -46,13 +46,13 @@ async def receive_upload(browser: Browser, target: Path, most: int, too_large: s
     browsers.check_origin(browser)
     request = browser.request
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Problem("VALIDATION_FAILED", "Compressed forms are not accepted; send it as it is.", status=415)
+        raise requests.malformed(415, "Compressed forms are not accepted; send it as it is.")
     if request.content_type == "application/x-www-form-urlencoded":
         await browsers.form(browser)  # a form of another session is refused first
     if request.content_type != "multipart/form-data":
-        raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
+        raise requests.malformed(415, "Send the form of this page as a browser does.")
     if (request.content_length or 0) > most + BLOCK:
-        raise _too_large(too_large)
+        raise requests.malformed(413, too_large)
     is_whole = False
     try:
         sent = await _Receiving(request, browser, target, most, too_large).run()
@@ -60,15 +60,11 @@ async def receive_upload(browser: Browser, target: Path, most: int, too_large: s
     except (Problem, OSError):
         raise
     except Exception:  # whatever a reader of parts makes of what is none
-        raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None
+        raise requests.malformed(400, "The form cannot be read; send it again.") from None
     finally:
         if not is_whole:
             await asyncio.to_thread(target.unlink, missing_ok=True)
     return sent
-
-
-def _too_large(sentence: str) -> Problem:
-    return Problem("VALIDATION_FAILED", sentence, status=413)
 
 
 class _Receiving:
@@ -119,7 +115,7 @@ class _Receiving:
             while chunk := await self._wait(part.read_chunk(BLOCK)):
                 self._sent.bytes += len(chunk)
                 if self._sent.bytes > self._most:
-                    raise _too_large(self._sentence)
+                    raise requests.malformed(413, self._sentence)
                 waiting.append(chunk)
                 held += len(chunk)
                 if held >= WRITTEN_AT_ONCE:
