@@ -23,8 +23,7 @@ def active_warehouse(tx: Transaction, code: str) -> int:
         raise no_such(tx, WAREHOUSES.noun, WAREHOUSES.table, code)
     if not found["active"]:
         raise invalid({"warehouse": [f"{code} is not active"]})
-    warehouse_id: int = found["id"]
-    return warehouse_id
+    return int(found["id"])
 
 
 @for_platform_admins(answer="object", returns=MadeBearer, codes=("SERVICE_UNAVAILABLE",))

@@ -162,14 +162,11 @@ def _failure(route: Route, status: int, codes: Iterable[str]) -> Schema:
 
 
 def _content(codes: Iterable[str]) -> dict[str, Schema]:
+    examples = {code: {"value": {**EXAMPLES[code], "code": code}} for code in codes}
     return {
-        "application/json": {"schema": reference("Problem"), "examples": _examples(codes)},
+        "application/json": {"schema": reference("Problem"), "examples": examples},
         MEDIA_TYPE: {"schema": reference("Rfc9457Problem")},
     }
-
-
-def _examples(codes: Iterable[str]) -> dict[str, Schema]:
-    return {code: {"value": {**EXAMPLES[code], "code": code}} for code in codes}
 
 
 def before_any_operation() -> Schema:

@@ -95,7 +95,9 @@ class Pages:
     async def _group(self, request: web.Request) -> web.Response:
         reference = await self._reference.get()
         group = _named(reference.groups, request.match_info["group"])
-        return await self._pages.answer(request, ("group", group.name), lambda: _of_group(reference, group))
+        return await self._pages.answer(
+            request, ("group", group.name), lambda: _shown("group", reference, group.name, group=group)
+        )
 
     async def _operation(self, request: web.Request) -> web.Response:
         reference = await self._reference.get()
@@ -130,10 +132,6 @@ def _contents(reference: Reference, every: Iterable[Section], query: str) -> str
     asked = contents_search.search_words(query)
     sections = [section for each in every if (section := each.found(asked)).entries]
     return _shown("contents", reference, "contents", sections=sections, query=query, asked=asked)
-
-
-def _of_group(reference: Reference, group: Group) -> str:
-    return _shown("group", reference, group.name, group=group)
 
 
 def _of_operation(reference: Reference, group: Group, described: Described) -> str:

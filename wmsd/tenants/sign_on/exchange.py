@@ -40,12 +40,12 @@ async def claims_of(published: Published, begun: SignOn, code: str) -> Mapping[s
     tokens = await _tokens(provider, metadata, client, begun, code)
     token = tokens.get("id_token")
     head = head_of(token)
-    claims = verify_id_token(str(token), head, await published.keys(head.kid), provider, begun.nonce, now)
+    keys = await published.keys(head.kid)
+    claims: Mapping[str, Any] = verify_id_token(str(token), head, keys, provider, begun.nonce, now)
     lacks = any(claim_value(claims, name) is None for name in names_read(provider))
     if lacks and metadata.userinfo_endpoint is not None and isinstance(tokens.get("access_token"), str):
         return {**await _more(metadata.userinfo_endpoint, client, tokens["access_token"], claims["sub"]), **claims}
-    found: Mapping[str, Any] = claims
-    return found
+    return claims
 
 
 async def _tokens(

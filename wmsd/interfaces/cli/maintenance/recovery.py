@@ -55,8 +55,7 @@ def list_entries(command_line: CommandLine, with_done: bool, as_json: bool) -> N
 
     async def work(installation: Installation) -> dict[str, Any]:
         await LostCredentials(installation).look()
-        found: dict[str, Any] = await act(installation, actions.list_recovery)
-        return found
+        return dict(await act(installation, actions.list_recovery))
 
     found = command_line.run(work)
     if as_json:

@@ -326,6 +326,5 @@ def _movement_row(tx: Transaction, movement: dict[str, Any], as_json: bool) -> d
 def _document(tx: Transaction, movement: dict[str, Any]) -> str | None:
     for kind in POSTING:
         if movement["kind"] in kind.movements and movement["document_id"] is not None:
-            code: str = kind.table.columns(tx, movement["document_id"])["code"]
-            return code
+            return str(kind.table.columns(tx, movement["document_id"])["code"])
     return None

@@ -1,7 +1,7 @@
 """What `wmsd company delete` does."""
 
 import shlex
-from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -113,9 +113,7 @@ def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.
     if loan is not None:
         loan.borrow(command_line.folder.platform_file)
 
-    def on_platform(work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        return command_line.run_with(None, work)
-
+    on_platform = partial(command_line.run_with, None)
     gone, is_all = on_platform(lambda at: deleting.left_over(at, code))
     for company_id in gone:
         deleting.remove_files(command_line.folder, company_id)

@@ -13,7 +13,7 @@ from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
-from wmsd.interfaces.cli.kit.operations import SITE_ADMIN, act
+from wmsd.interfaces.cli.kit.operations import SITE_ADMIN
 from wmsd.interfaces.cli.kit.shown_address import address_of_links, is_of_this_machine
 from wmsd.interfaces.cli.tenants.change_user import (
     ABILITIES_HELP,
@@ -82,7 +82,10 @@ def create_user(
             "abilities": list(abilities),
         },
     )
-    made = _invited(command_line, new) if with_link else _made(command_line, new, password_stdin)
+    if with_link:
+        made = command_line.write(lambda tx: users.invite_user.action(tx, SITE_ADMIN, new))
+    else:
+        made = _made(command_line, new, password_stdin)
     if role != "platform-admin" and not codes:
         note(
             f"{new.email} has no company yet: it can sign in and see nothing. Give it one: "
@@ -93,10 +96,6 @@ def create_user(
         click.echo(link["link"])
     else:
         say({"id": made["id"], "email": new.email.lower(), "role": role, **link}, as_json)
-
-
-def _invited(command_line: CommandLine, new: NewUser) -> dict[str, Any]:
-    return dict(command_line.run(lambda installation: act(installation, users.invite_user, body=new)))
 
 
 def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict[str, Any]:

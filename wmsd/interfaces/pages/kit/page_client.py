@@ -213,9 +213,7 @@ class PageClient:
         found = await self.ask(browser, profile_actions.get_profile, **sent)
         if not found.is_good:
             return None
-        person = _person(browser, found.body)
-        _speak(person.language)
-        return person
+        return _signed_in(browser, found.body)
 
     async def person(self, request: web.Request) -> Person:
         """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back. Raises
@@ -225,8 +223,7 @@ class PageClient:
         if browser.secret is not None:
             found = await self.ask(browser, profile_actions.get_profile)
             if found.status != 401:
-                person = request[PERSON] = _person(browser, found.needed())
-                _speak(person.language)
+                person = request[PERSON] = _signed_in(browser, found.needed())
                 if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
                     raise web.HTTPSeeOther(SECOND_FACTOR)
                 return person
@@ -237,7 +234,10 @@ class PageClient:
         raise web.HTTPSeeOther(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
 
 
-def _person(browser: Browser, profile: Mapping[str, Any]) -> Person:
+def _signed_in(browser: Browser, profile: Mapping[str, Any]) -> Person:
+    """The person, in whose language the page is made from here on."""
+    if profile["language"] in language.OFFERED:
+        language.current.set(profile["language"])
     is_admin = has_role(profile["role"], "platform-admin")
     return Person(browser, **profile, complete=browser.request.app[COMPLETE] if is_admin else NOTHING_ADDED)
 
@@ -245,8 +245,3 @@ def _person(browser: Browser, profile: Mapping[str, Any]) -> Person:
 def to_sign_in(next_path: str) -> str:
     """The address of the page for signing in, from which one goes on to that path."""
     return f"{SIGN_IN}?next={quote(next_path, safe='')}" if next_path else SIGN_IN
-
-
-def _speak(chosen: str | None) -> None:
-    if chosen in language.OFFERED:
-        language.current.set(chosen)

@@ -84,8 +84,7 @@ async def _is_open(door: PageClient, request: web.Request, operation: Operation,
 
 
 async def show_steps(installation: Installation, door: PageClient, request: web.Request) -> web.Response:
-    person = await door.person(request)
-    return await _steps(installation, door, person)
+    return await _steps(installation, door, await door.person(request))
 
 
 async def name(installation: Installation, door: PageClient, request: web.Request) -> web.Response:
