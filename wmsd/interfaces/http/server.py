@@ -186,8 +186,7 @@ async def _handle(
     call.path = {name: printable(value) for name, value in parts_of(request).items()}
     call.query = query
     call.load_body = partial(requests.json_body, request, call, installation.dispatcher.bodies)
-    reply = await installation.dispatcher.dispatch(call)
-    return response(reply)
+    return response(await installation.dispatcher.dispatch(call))
 
 
 def call_of(request: web.Request, trusted: Sequence[Network], operation: Operation) -> Call:

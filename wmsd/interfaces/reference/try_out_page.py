@@ -200,8 +200,7 @@ class Trying:
 
     async def _companies_of(self, person: Person) -> Sequence[Mapping[str, Any]]:
         answer = await self._door.ask(person.browser, list_companies, is_counted=True)
-        found: Sequence[Mapping[str, Any]] = answer.needed()["data"]
-        return found
+        return list(answer.needed()["data"])
 
     async def _page(
         self,

@@ -69,8 +69,3 @@ REMEDY: Final = (
 
 def finding_of(entry: Mapping[str, Any]) -> Finding:
     return WORDS[entry["kind"]].of(**{name: entry[name] for name in ("id", "name", "subject", "host")})
-
-
-def open_sentence(number: int) -> str:
-    """In English."""
-    return OPEN.format(number=number)

@@ -130,12 +130,11 @@ def record_packaging(command_line: CommandLine, /, code: str, quantity: str, as_
     It cannot be changed afterwards. To correct it, record a movement in the other direction.
     """
 
-    def write(tx: Transaction) -> Row:
+    def write(tx: Transaction) -> str:
         movement = check_movement(tx, *_with_number(fields, quantity))
-        recorded: Row = json.loads(store.recorded_data(tx, record_by_hand(tx, movement)))
-        return recorded
+        return store.recorded_data(tx, record_by_hand(tx, movement))
 
-    recorded = write_company(command_line, code, write)
+    recorded = json.loads(write_company(command_line, code, write))
     named = {"type": fields["packaging_type_code"], "partner": fields["partner_code"]}
     say({"code": recorded["code"], **named, "balance": recorded["balance"]}, as_json)
 

@@ -223,7 +223,7 @@ def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[
     number = read_platform(folder, recovery.open_count) if figures is None else figures.recovery_open
     if number:
         shown["day after"] = f"{number} open: see wmsd recovery list"
-        yield f"{recovery_findings.open_sentence(number)} {recovery_findings.REMEDY}"
+        yield f"{recovery_findings.OPEN.format(number=number)} {recovery_findings.REMEDY}"
 
 
 def _remembered(folder: DataFolder, count: int, is_served: bool) -> dict[str, str]:

@@ -11,6 +11,7 @@ from wmsd.base.plurals import count_of
 from wmsd.base.problems import Problem, forbidden
 from wmsd.contract.context import Company
 from wmsd.contract.fields import MAX_ID
+from wmsd.contract.results import Record
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
@@ -96,7 +97,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
     server may run or not. Without success the command exits with 1, and says why.
     """
 
-    async def work(installation: Installation) -> Row:
+    async def work(installation: Installation) -> Record:
         from wmsd.events.webhooks.sending.test_event import send_test
         from wmsd.server.webhook_sender import new_client  # imported only when something is sent
 
@@ -111,10 +112,9 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
             await client.close()
         if sent is None:
             raise no_webhook(webhook, code)
-        delivery: Row = json.loads(sent.json)
-        return delivery
+        return sent
 
-    delivery = command_line.run(work)
+    delivery = json.loads(command_line.run(work).json)
     attempt = delivery["attempts"][-1]
     shown = {
         "delivery": delivery["id"],

@@ -25,9 +25,7 @@ NO_FORM_FOR: Final = frozenset({"after"})
 
 
 def filters_of(resource: Resource) -> Sequence[FormField]:
-    query = resource.listing.query
-    assert query is not None
-    return _filters(query, resource.model)
+    return _filters(resource.query, resource.model)
 
 
 @cache
@@ -61,9 +59,7 @@ async def read(
     that a person typed becomes the id that the operation asks for.
     """
     errors: dict[str, list[str]] = {}
-    query = resource.listing.query
-    assert query is not None
-    sent = {name: given[name] for name in query.model_fields if given.get(name)}
+    sent = {name: given[name] for name in resource.query.model_fields if given.get(name)}
     for each in filters_of(resource):
         value = given.get(each.name, "").strip()
         if each.asks == "moment" and value:

@@ -144,6 +144,11 @@ class PageClient:
     def browser(self, request: web.Request) -> Browser:
         return browsers.read(request, self._trusted)
 
+    async def sent_form(self, request: web.Request) -> tuple[Browser, dict[str, str]]:
+        """The browser of somebody who need not be signed in, and the form that it sends. Raises Problem."""
+        browser = self.browser(request)
+        return browser, await browsers.form(browser, with_token=False)
+
     async def ask(
         self, browser: Browser, operation: Operation, company_id: str | None = None, **sent: Unpack[Sent]
     ) -> Answer:

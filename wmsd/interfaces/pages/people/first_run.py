@@ -61,8 +61,7 @@ async def show_demo(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def open_demo(door: PageClient, request: web.Request) -> web.Response:
-    browser = door.browser(request)
-    sent = await browsers.form(browser, with_token=False)
+    browser, sent = await door.sent_form(request)
     answer = await door.ask(browser, links.open_demo, document={"code": sent.get("code", "")})
     if answer.status in (404, 422):
         return _spent(is_demo=True)

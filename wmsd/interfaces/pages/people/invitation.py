@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import Browser
 from wmsd.interfaces.pages.kit.page_client import SIGN_IN, PageClient
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
@@ -24,8 +23,7 @@ async def show(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def choose(door: PageClient, request: web.Request) -> web.Response:
-    browser = door.browser(request)
-    sent = await browsers.form(browser, with_token=False)
+    browser, sent = await door.sent_form(request)
     document = {name: sent.get(name, "") for name in ("code", "password", "again")}
     answer = await door.ask(browser, profile_actions.choose_password, document=document)
     if answer.is_good:

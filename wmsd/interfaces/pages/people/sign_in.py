@@ -36,8 +36,7 @@ async def show(door: PageClient, request: web.Request) -> web.Response:
 
 async def sign_in(door: PageClient, request: web.Request) -> web.Response:
     """Begins a new session, and ends the one that the browser had before."""
-    browser = door.browser(request)
-    sent = await browsers.form(browser, with_token=False)
+    browser, sent = await door.sent_form(request)
     next_path = sent.get("next", "")
     document = {"email": sent.get("email", "").strip(), "password": sent.get("password", "")}
     answer = await door.ask(browser, accounts.begin_session, document=document)
@@ -51,8 +50,7 @@ async def sign_in(door: PageClient, request: web.Request) -> web.Response:
 
 async def second_step(door: PageClient, request: web.Request) -> web.Response:
     """The code, after the password."""
-    browser = door.browser(request)
-    sent = await browsers.form(browser, with_token=False)
+    browser, sent = await door.sent_form(request)
     pending, next_path = sent.get("pending", ""), sent.get("next", "")
     document = {"pending": pending, "code": sent.get("code", "")}
     answer = await door.ask(browser, second_factor_actions.finish_session, document=document)

@@ -180,9 +180,7 @@ def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> boo
 
 def _orders(resource: Resource) -> list[str]:
     """The fields that a list can be ordered by."""
-    query = resource.listing.query
-    assert query is not None
-    sort = properties_of(query).get("sort", {})
+    sort = properties_of(resource.query).get("sort", {})
     return [order for order in sort.get("enum", ()) if not order.startswith("-")]
 
 
