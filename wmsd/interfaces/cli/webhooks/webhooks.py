@@ -180,7 +180,7 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, no
 
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
-    """The fields of a subscription, as they are stored."""
+    """The fields of a subscription, as they are stored. Raises Problem (404)."""
     try:
         return store.columns(tx, webhook)
     except Problem:
