@@ -24,8 +24,14 @@ NO_FORM_FOR: Final = frozenset({"after"})
 """Filters for programs."""
 
 
+def query_of(resource: Resource) -> type[BaseModel]:
+    """What its list may be asked for."""
+    assert resource.listing.query is not None
+    return resource.listing.query
+
+
 def filters_of(resource: Resource) -> Sequence[FormField]:
-    return _filters(resource.query, resource.model)
+    return _filters(query_of(resource), resource.model)
 
 
 @cache
@@ -59,7 +65,7 @@ async def read(
     that a person typed becomes the id that the operation asks for.
     """
     errors: dict[str, list[str]] = {}
-    sent = {name: given[name] for name in resource.query.model_fields if given.get(name)}
+    sent = {name: given[name] for name in query_of(resource).model_fields if given.get(name)}
     for each in filters_of(resource):
         value = given.get(each.name, "").strip()
         if each.asks == "moment" and value:

@@ -131,12 +131,6 @@ class Resource:
         return self.listing.returns
 
     @property
-    def query(self) -> type[BaseModel]:
-        """What the list may be asked for."""
-        assert self.listing.query is not None
-        return self.listing.query
-
-    @property
     def fields(self) -> Mapping[str, Field]:
         return fields_of(self.model)
 

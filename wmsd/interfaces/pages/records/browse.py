@@ -180,7 +180,7 @@ def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> boo
 
 def _orders(resource: Resource) -> list[str]:
     """The fields that a list can be ordered by."""
-    sort = properties_of(resource.query).get("sort", {})
+    sort = properties_of(filters.query_of(resource)).get("sort", {})
     return [order for order in sort.get("enum", ()) if not order.startswith("-")]
 
 
