@@ -19,7 +19,6 @@ OFFER: Final = """
     INSERT OR REPLACE INTO invitations (user_id, hash, expires_at, scope, made_by) VALUES (?, ?, ?, ?, ?)
 """
 FIND: Final = "SELECT user_id, scope, made_by FROM invitations WHERE hash = ? AND expires_at > ?"
-VOUCHER: Final = "SELECT scope, made_by FROM invitations WHERE user_id = ?"
 END: Final = "DELETE FROM invitations WHERE user_id = ?"
 
 
@@ -44,7 +43,7 @@ def invited(tx: Transaction, code: str) -> tuple[User, Voucher]:
 
 def voucher_of_link(tx: Transaction, user_id: int) -> Voucher:
     """Of who has made the user's open link; where there is none, one for everything."""
-    row = tx.row(VOUCHER, (user_id,))
+    row = tx.row("SELECT scope, made_by FROM invitations WHERE user_id = ?", (user_id,))
     return Voucher() if row is None else Voucher(companies_from_text(row[0]), row[1])
 
 

@@ -93,7 +93,6 @@ def _make(tx: Transaction) -> MadeKernelToken:
 
 
 REVOKED_AT: Final = "SELECT revoked_at FROM kernel_tokens WHERE id = ?"
-REVOKE: Final = "UPDATE kernel_tokens SET revoked_at = ? WHERE id = ?"
 
 
 def revoke(tx: Transaction, token_id: int) -> bool:
@@ -101,7 +100,7 @@ def revoke(tx: Transaction, token_id: int) -> bool:
     [revoked_at] = or_not_found(tx.row(REVOKED_AT, (token_id,)), f"platform token as {token_id}")
     if revoked_at is not None:
         return False
-    tx.execute(REVOKE, (tx.timestamp, token_id))
+    tx.execute("UPDATE kernel_tokens SET revoked_at = ? WHERE id = ?", (tx.timestamp, token_id))
     write_audit(tx, "kernel-token.revoke", str(token_id))
     return True
 

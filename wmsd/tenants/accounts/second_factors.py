@@ -13,23 +13,18 @@ from wmsd.tenants.keys.bearers import secret_hash
 RECOVERY_CODES: Final = 10
 RECOVERY_LETTERS: Final = 16
 """Of base32: 80 bits, so that a plain hash is enough."""
-IS_ON: Final = "SELECT is_on FROM second_factors WHERE user_id = ?"
-FIND: Final = "SELECT secret, is_on, last_step FROM second_factors WHERE user_id = ?"
 BEGIN: Final = """
     INSERT INTO second_factors (user_id, secret) VALUES (:user_id, :secret)
     ON CONFLICT (user_id) DO UPDATE SET secret = :secret, last_step = 0 WHERE NOT is_on
 """
-SWITCH_ON: Final = "UPDATE second_factors SET is_on = 1 WHERE user_id = ?"
 NOTE_STEP: Final = "UPDATE second_factors SET last_step = :step WHERE user_id = :user_id AND last_step < :step"
-REMOVE: Final = "DELETE FROM second_factors WHERE user_id = ?"
 ADD_CODE: Final = "INSERT INTO recovery_codes (user_id, hash) VALUES (?, ?)"
 USE_CODE: Final = "DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?"
-COUNT_CODES: Final = "SELECT count(*) FROM recovery_codes WHERE user_id = ?"
 REMOVE_CODES: Final = "DELETE FROM recovery_codes WHERE user_id = ?"
 
 
 def is_on(tx: Transaction, user_id: int) -> bool:
-    return bool(tx.value(IS_ON, (user_id,)))
+    return bool(tx.value("SELECT is_on FROM second_factors WHERE user_id = ?", (user_id,)))
 
 
 def begin(tx: Transaction, user_id: int, vault: Vault) -> str:
@@ -41,7 +36,7 @@ def begin(tx: Transaction, user_id: int, vault: Vault) -> str:
 
 def switch_on(tx: Transaction, user_id: int) -> list[str]:
     """Returns the recovery codes, which are shown only this once."""
-    tx.execute(SWITCH_ON, (user_id,))
+    tx.execute("UPDATE second_factors SET is_on = 1 WHERE user_id = ?", (user_id,))
     return renew_codes(tx, user_id)
 
 
@@ -54,12 +49,12 @@ def renew_codes(tx: Transaction, user_id: int) -> list[str]:
 
 
 def codes_left(tx: Transaction, user_id: int) -> int:
-    return tx.number(COUNT_CODES, (user_id,))
+    return tx.number("SELECT count(*) FROM recovery_codes WHERE user_id = ?", (user_id,))
 
 
 def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover: bool = True) -> bool:
     """Whether the code is good, now and never again."""
-    found = tx.row(FIND, (user_id,))
+    found = tx.row("SELECT secret, is_on, last_step FROM second_factors WHERE user_id = ?", (user_id,))
     plain = code.replace(" ", "").replace("-", "").upper()
     if found is None:
         return False
@@ -75,7 +70,7 @@ def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover:
 def remove(tx: Transaction, user_id: int) -> bool:
     """Returns whether it was on."""
     was_on = is_on(tx, user_id)
-    tx.execute(REMOVE, (user_id,))
+    tx.execute("DELETE FROM second_factors WHERE user_id = ?", (user_id,))
     tx.execute(REMOVE_CODES, (user_id,))
     return was_on
 

@@ -36,9 +36,6 @@ INSERT: Final = """
 OTHERS: Final = "SELECT id, hash, made_at, seen_at FROM sessions WHERE user_id = ? AND id IS NOT ?"
 LEFT: Final = "SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))"
 END: Final = "DELETE FROM sessions WHERE id = ? AND user_id = ?"
-END_ALL: Final = "DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?"
-NOTE_SEEN: Final = "UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?"
-END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ?"
 LIVING: Final = """
     SELECT count(*) FROM sessions
     WHERE user_id = :user_id AND id IS NOT :but AND made_at > :made_after AND seen_at > :seen_after
@@ -176,7 +173,7 @@ def end(tx: Transaction, session_id: int, user_id: int) -> bool:
 def end_all(tx: Transaction, user_id: int, but: int | None = None) -> int:
     """Ends all sessions of a user, but for one. Returns how many that were not over."""
     ended = living(tx, user_id, but)
-    tx.execute(END_ALL, (user_id, but))
+    tx.execute("DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?", (user_id, but))
     return ended
 
 
@@ -189,7 +186,7 @@ def living(tx: Transaction, user_id: int, but: int | None = None) -> int:
 
 def end_old(tx: Transaction, lifetimes: Lifetimes) -> int:
     """Removes those that are over. Returns how many."""
-    return tx.execute(END_OLD, _oldest(tx, lifetimes)).rowcount
+    return tx.execute("DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ?", _oldest(tx, lifetimes)).rowcount
 
 
 def _oldest(tx: Transaction, lifetimes: Lifetimes) -> tuple[str, str]:
@@ -199,7 +196,7 @@ def _oldest(tx: Transaction, lifetimes: Lifetimes) -> tuple[str, str]:
 
 def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:
     """When, from which address, and the session's id."""
-    tx.executemany(NOTE_SEEN, seen)
+    tx.executemany("UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?", seen)
 
 
 def caller_of(found: Found, demands_second_factor: bool) -> Caller:

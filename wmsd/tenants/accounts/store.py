@@ -92,7 +92,6 @@ def insert_user(
     return user_id
 
 
-ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
 OTHER_ADMINS: Final = f"""
     SELECT {USER_COLUMNS} FROM users
     WHERE role = 'platform-admin' AND disabled_at IS NULL AND id <> ? ORDER BY id
@@ -103,7 +102,6 @@ DELETIONS: Final = (
 )
 """The rest goes with the user's row."""
 SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
-TAKE_COMPANIES: Final = "DELETE FROM user_companies WHERE user_id = ?"
 
 
 def update_user(tx: Transaction, user_id: int, columns: Mapping[str, object]) -> None:
@@ -114,7 +112,7 @@ def set_rights(
     tx: Transaction, user_id: int, role: str, abilities: Sequence[str], company_ids: Iterable[int]
 ) -> None:
     tx.execute(SET_RIGHTS, (role, dumps(list(abilities)), tx.timestamp, user_id))
-    tx.execute(TAKE_COMPANIES, (user_id,))
+    tx.execute("DELETE FROM user_companies WHERE user_id = ?", (user_id,))
     tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in sorted(company_ids)])
 
 
@@ -141,7 +139,7 @@ def delete_user(tx: Transaction, user_id: int) -> None:
 
 
 def has_admin(tx: Transaction) -> bool:
-    return bool(tx.value(ADMINS))
+    return bool(tx.value("SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"))
 
 
 MOST_ADDRESSES: Final = 10
@@ -149,13 +147,11 @@ HAS_SIGNED_IN_FROM: Final = """
     SELECT 1 FROM users JOIN sign_in_addresses ON sign_in_addresses.user_id = users.id
     WHERE users.email = ? AND users.disabled_at IS NULL AND sign_in_addresses.address = ?
 """
-NOTE_SIGN_IN: Final = "INSERT OR REPLACE INTO sign_in_addresses (user_id, address) VALUES (?, ?)"
 KEEP_RECENT_SIGN_INS: Final = """
     DELETE FROM sign_in_addresses WHERE user_id = :user_id AND position NOT IN (
         SELECT position FROM sign_in_addresses WHERE user_id = :user_id ORDER BY position DESC LIMIT :most
     )
 """
-FORGET_SIGN_INS: Final = "DELETE FROM sign_in_addresses WHERE user_id = ?"
 
 
 def has_signed_in_from(tx: Transaction, email: str, address: str) -> bool:
@@ -166,9 +162,9 @@ def has_signed_in_from(tx: Transaction, email: str, address: str) -> bool:
 
 
 def note_sign_in(tx: Transaction, user_id: int, address: str) -> None:
-    tx.execute(NOTE_SIGN_IN, (user_id, address))
+    tx.execute("INSERT OR REPLACE INTO sign_in_addresses (user_id, address) VALUES (?, ?)", (user_id, address))
     tx.execute(KEEP_RECENT_SIGN_INS, {"user_id": user_id, "most": MOST_ADDRESSES})
 
 
 def forget_sign_ins(tx: Transaction, user_id: int) -> None:
-    tx.execute(FORGET_SIGN_INS, (user_id,))
+    tx.execute("DELETE FROM sign_in_addresses WHERE user_id = ?", (user_id,))

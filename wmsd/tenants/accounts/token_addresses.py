@@ -17,7 +17,6 @@ USE: Final = "token.use"
 MOST_ADDRESSES: Final = 20
 NETWORK: Final = 64
 """The bits of an IPv6 address that stay when a machine changes its address every day."""
-TOLD: Final = "SELECT subject, address FROM audit WHERE action = ?"
 OF_ADMINS: Final = """
     SELECT tokens.id, tokens.name, tokens.last_used_from, users.email
     FROM tokens JOIN users ON users.id = tokens.user_id
@@ -54,7 +53,7 @@ class TokenAddresses:
     def _read(self, tx: Transaction) -> Known:
         if self._known is None:
             self._known = {}
-            for subject, address in tx.rows(TOLD, (USE,)):
+            for subject, address in tx.rows("SELECT subject, address FROM audit WHERE action = ?", (USE,)):
                 token_id = int(subject.partition(" ")[0])
                 self._known.setdefault(token_id, set()).add(network_of(address or ""))
         return self._known

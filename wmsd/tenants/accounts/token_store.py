@@ -18,14 +18,12 @@ REVOKE_SIGNED_IN: Final = """
     UPDATE tokens SET revoked_at = :now
     WHERE user_id = :user_id AND signed_in AND revoked_at IS NULL AND expires_at > :now
 """
-SWEEP: Final = "DELETE FROM tokens WHERE expires_at <= ?"
 LIST_TOKENS: Final = """
     SELECT tokens.id, users.email AS user, tokens.name, tokens.abilities, tokens.company_ids, tokens.created_at,
         tokens.expires_at, tokens.last_used_at, tokens.revoked_at, tokens.signed_in
     FROM tokens JOIN users ON users.id = tokens.user_id ORDER BY tokens.id
 """
 ACTIVE_TOKENS: Final = "SELECT count(*) FROM tokens WHERE user_id = ? AND revoked_at IS NULL AND expires_at > ?"
-NOTE_RENEWED: Final = "UPDATE tokens SET renewed = 1 WHERE user_id = ? AND name = ? AND NOT renewed"
 REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL"
 
 
@@ -68,7 +66,7 @@ def revoke_signed_in(tx: Transaction, user_id: int) -> int:
 
 
 def sweep_expired_tokens(tx: Transaction) -> int:
-    return tx.execute(SWEEP, (tx.timestamp,)).rowcount
+    return tx.execute("DELETE FROM tokens WHERE expires_at <= ?", (tx.timestamp,)).rowcount
 
 
 def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
@@ -86,7 +84,7 @@ def active_tokens_of(tx: Transaction, user_id: int) -> int:
 
 def note_renewed(tx: Transaction, user_id: int, name: str) -> None:
     """The end of the user's tokens of this name matters to nobody any more, because another one follows."""
-    tx.execute(NOTE_RENEWED, (user_id, name))
+    tx.execute("UPDATE tokens SET renewed = 1 WHERE user_id = ? AND name = ? AND NOT renewed", (user_id, name))
 
 
 def revoke_tokens_of(tx: Transaction, user_id: int) -> int:

@@ -32,10 +32,7 @@ BOUND_PASSWORD: Final = """
     SET password_reach = :reach, waiting_since = iif(:reach IS NULL, NULL, coalesce(waiting_since, :now))
     WHERE id = :id AND password_reach IS NOT :reach
 """
-SESSIONS: Final = "SELECT id, reach FROM sessions WHERE user_id = ?"
-BOUND_SESSION: Final = "UPDATE sessions SET reach = ? WHERE id = ? AND reach IS NOT ?"
 TOKENS: Final = "SELECT id, abilities, company_ids FROM tokens WHERE user_id = ? AND revoked_at IS NULL"
-NARROW_TOKEN: Final = "UPDATE tokens SET abilities = ?, company_ids = ? WHERE id = ?"
 
 
 def set_rights(
@@ -83,13 +80,13 @@ def _keep_tokens(tx: Transaction, before: User) -> None:
         abilities = dumps(both_abilities(json.loads(names), before.reach.abilities))
         companies = companies_to_text(both_companies(companies_from_text(ids), before.may_use))
         if (abilities, companies) != (names, ids):
-            tx.execute(NARROW_TOKEN, (abilities, companies, id))
+            tx.execute("UPDATE tokens SET abilities = ?, company_ids = ? WHERE id = ?", (abilities, companies, id))
 
 
 def _bound_sessions(tx: Transaction, after: User, to: Reach | None) -> None:
-    for id, text in tx.rows(SESSIONS, (after.id,)):
+    for id, text in tx.rows("SELECT id, reach FROM sessions WHERE user_id = ?", (after.id,)):
         bound = _bound(Reach.from_json(text), to, after)
-        tx.execute(BOUND_SESSION, (bound, id, bound))
+        tx.execute("UPDATE sessions SET reach = ? WHERE id = ? AND reach IS NOT ?", (bound, id, bound))
 
 
 def _bound_password(tx: Transaction, after: User, to: Reach | None) -> None:

@@ -34,33 +34,25 @@ def every_company(tx: Transaction) -> list[Company]:
     return [_company(row) for row in tx.records(EVERY)]
 
 
-COUNT: Final = "SELECT count(*) FROM companies"
-
-
 def count(tx: Transaction) -> int:
-    return tx.number(COUNT)
-
-
-INSTALLATION: Final = "SELECT id FROM installation"
+    return tx.number("SELECT count(*) FROM companies")
 
 
 def installation(tx: Transaction) -> str:
     """The id of this installation, which stands in each of its files."""
-    return str(tx.value(INSTALLATION))
+    return str(tx.value("SELECT id FROM installation"))
 
 
-INSTALLATION_NAME: Final = "SELECT name FROM installation"
-NAME_INSTALLATION: Final = "UPDATE installation SET name = ?"
 UNNAMED: Final = "wmsd"
 
 
 def installation_name(tx: Transaction) -> str:
     """What people call this installation; `wmsd` until somebody names it."""
-    return tx.value(INSTALLATION_NAME) or UNNAMED
+    return tx.value("SELECT name FROM installation") or UNNAMED
 
 
 def name_installation(tx: Transaction, name: str) -> None:
-    tx.execute(NAME_INSTALLATION, (name,))
+    tx.execute("UPDATE installation SET name = ?", (name,))
 
 
 CODES: Final = "SELECT id, code FROM companies ORDER BY id"
@@ -72,7 +64,6 @@ def codes(tx: Transaction) -> dict[int, str]:
 
 
 MARKS: Final = "SELECT company_id, last_change, last_event FROM high_water_marks"
-HAS_MARKS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'high_water_marks'"
 KEEP_MARK: Final = """
     INSERT INTO high_water_marks (company_id, last_change, last_event) VALUES (?, ?, ?)
     ON CONFLICT (company_id) DO UPDATE
@@ -82,7 +73,7 @@ KEEP_MARK: Final = """
 
 def marks(tx: Transaction) -> dict[int, HighWaterMark]:
     """How far each company's file has come, as far as it was noted. Empty in a file from before the table."""
-    if not tx.value(HAS_MARKS):
+    if not tx.value("SELECT count(*) FROM sqlite_schema WHERE name = 'high_water_marks'"):
         return {}
     return {company_id: HighWaterMark(change, event) for company_id, change, event in tx.rows(MARKS)}
 
@@ -131,12 +122,9 @@ def set_state(tx: Transaction, company_id: int, columns: Mapping[str, str | None
     tx.execute(update_sql("companies", columns), {**columns, "id": company_id})
 
 
-FROZEN: Final = "SELECT code, frozen_at FROM companies WHERE frozen_at IS NOT NULL ORDER BY frozen_at"
-
-
 def frozen(tx: Transaction) -> dict[str, str]:
     """Since when, by code."""
-    return dict(tx.rows(FROZEN))
+    return dict(tx.rows("SELECT code, frozen_at FROM companies WHERE frozen_at IS NOT NULL ORDER BY frozen_at"))
 
 
 SUSPENDED: Final = "SELECT code, suspended_at FROM companies WHERE suspended_at IS NOT NULL ORDER BY suspended_at"

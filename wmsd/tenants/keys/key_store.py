@@ -7,7 +7,6 @@ from wmsd.tenants.keys.master_key import SEALED, MasterKey
 
 KEYS: Final = "SELECT kid, secret FROM signing_keys ORDER BY position DESC LIMIT 2"
 ADD_KEY: Final = "INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)"
-SET_KEY: Final = "UPDATE signing_keys SET secret = ? WHERE kid = ?"
 KEEP_KEYS: Final = """
     DELETE FROM signing_keys
     WHERE position NOT IN (SELECT position FROM signing_keys ORDER BY position DESC LIMIT 2)
@@ -15,8 +14,6 @@ KEEP_KEYS: Final = """
 
 
 SECRET: Final = "SELECT value FROM secrets WHERE name = ?"
-SET_SECRET: Final = "INSERT OR REPLACE INTO secrets (name, value) VALUES (?, ?)"
-DROP_SECRET: Final = "DELETE FROM secrets WHERE name = ?"
 KEY_SECRETS: Final = ("cursor", "vault")
 """The keys that sign cursors, and that seal texts which must not be readable in a file."""
 
@@ -38,11 +35,11 @@ def secret(tx: Transaction, name: str) -> str | None:
 
 
 def set_secret(tx: Transaction, name: str, value: str) -> None:
-    tx.execute(SET_SECRET, (name, value))
+    tx.execute("INSERT OR REPLACE INTO secrets (name, value) VALUES (?, ?)", (name, value))
 
 
 def drop_secret(tx: Transaction, name: str) -> bool:
-    return tx.execute(DROP_SECRET, (name,)).rowcount > 0
+    return tx.execute("DELETE FROM secrets WHERE name = ?", (name,)).rowcount > 0
 
 
 def key_secrets(tx: Transaction) -> dict[str, str]:
@@ -63,6 +60,6 @@ def set_key_secret(tx: Transaction, name: str, value: str) -> None:
 def reseal(tx: Transaction, new: MasterKey) -> None:
     """Seals signing keys and key secrets with the newest secret of `new`."""
     for kid, key in signing_keys(tx):
-        tx.execute(SET_KEY, (new.seal(key), kid))
+        tx.execute("UPDATE signing_keys SET secret = ? WHERE kid = ?", (new.seal(key), kid))
     for name, value in key_secrets(tx).items():
         set_secret(tx, name, new.seal(value))

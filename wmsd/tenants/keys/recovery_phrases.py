@@ -38,11 +38,8 @@ ADD: Final = "INSERT INTO recovery_phrases (recipient, created_at) VALUES (?, ?)
 REPLACE_UNCHECKED: Final = """
     UPDATE recovery_phrases SET replaced_at = ? WHERE replaced_at IS NULL AND checked_at IS NULL
 """
-CHECK: Final = "UPDATE recovery_phrases SET checked_at = ? WHERE recipient = ?"
 REPLACE_OTHERS: Final = "UPDATE recovery_phrases SET replaced_at = ? WHERE replaced_at IS NULL AND recipient <> ?"
-DECLINED_AT: Final = "SELECT declined_at FROM recovery_phrase_declined"
 DECLINE: Final = "INSERT OR IGNORE INTO recovery_phrase_declined (one, declined_at) VALUES (1, ?)"
-FORGET_DECLINED: Final = "DELETE FROM recovery_phrase_declined"
 
 
 def every(tx: Transaction) -> list[KnownPhrase]:
@@ -64,7 +61,7 @@ def checked(phrases: list[KnownPhrase]) -> KnownPhrase | None:
 
 def declined_at(tx: Transaction) -> str | None:
     """When somebody decided to go on without a phrase."""
-    return tx.find_text(DECLINED_AT) if tx.value(HAS_TABLE) else None
+    return tx.find_text("SELECT declined_at FROM recovery_phrase_declined") if tx.value(HAS_TABLE) else None
 
 
 def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
@@ -89,9 +86,9 @@ def check(tx: Transaction, recipient: str) -> KnownPhrase:
     typed = next((each for each in every(tx) if each.recipient == recipient), None)
     if typed is None or typed.replaced_at is not None:
         raise Problem("VALIDATION_FAILED", _not_in_use(typed, phrase_fingerprint(recipient), in_use(tx)))
-    tx.execute(CHECK, (tx.timestamp, recipient))
+    tx.execute("UPDATE recovery_phrases SET checked_at = ? WHERE recipient = ?", (tx.timestamp, recipient))
     tx.execute(REPLACE_OTHERS, (tx.timestamp, recipient))
-    tx.execute(FORGET_DECLINED)
+    tx.execute("DELETE FROM recovery_phrase_declined")
     write_audit(tx, "recovery-phrase.check", typed.fingerprint)
     return typed._replace(checked_at=tx.timestamp)
 

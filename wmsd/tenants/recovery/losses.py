@@ -8,7 +8,6 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.recovery.store import is_unlisted
 
 WAS_USED: Final = "SELECT EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM companies)"
-BEGIN: Final = "INSERT INTO recoveries (began_at) VALUES (:now)"
 NEWEST: Final = """
     SELECT id, (SELECT min(access_unknown_after) FROM recoveries WHERE NOT is_listed)
     FROM recoveries WHERE NOT is_listed ORDER BY id DESC LIMIT 1
@@ -84,7 +83,7 @@ def list_losses(tx: Transaction, *, lost_signing_keys: bool, lost_vault: bool) -
     now = {"now": tx.timestamp}
     is_lost = lost_signing_keys or lost_vault
     if is_lost and not is_unlisted(tx) and tx.value(WAS_USED):
-        tx.execute(BEGIN, now)
+        tx.execute("INSERT INTO recoveries (began_at) VALUES (:now)", now)
     found = tx.row(NEWEST)
     if found is None:
         return

@@ -16,7 +16,6 @@ BEGIN: Final = "INSERT INTO recoveries (began_at, access_unknown_after) VALUES (
 RECOVERIES: Final = """
     SELECT began_at, access_unknown_after, keys_lost, last_token_id, is_listed, id FROM recoveries ORDER BY id
 """
-SAME_RECOVERY: Final = "SELECT id FROM recoveries WHERE began_at = ?"
 ADD_RECOVERY: Final = """
     INSERT INTO recoveries (began_at, access_unknown_after, keys_lost, last_token_id, is_listed)
     VALUES (?, ?, ?, ?, ?)
@@ -97,7 +96,7 @@ def _take_over(connection: sqlite3.Connection, recoveries: Iterable[Any], entrie
     """
     ids: dict[int, int] = {}
     for *fields, id in recoveries:
-        same = connection.execute(SAME_RECOVERY, (fields[0],)).fetchone()
+        same = connection.execute("SELECT id FROM recoveries WHERE began_at = ?", (fields[0],)).fetchone()
         ids[id] = same[0] if same else connection.execute(ADD_RECOVERY, fields).lastrowid or 0
     for recovery_id, *fields, done_at, done_as, done_by in entries:
         of = (ids[recovery_id], *fields[:2])

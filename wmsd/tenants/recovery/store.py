@@ -24,7 +24,6 @@ COLUMNS: Final = """
     host, last_used_at, found_at, done_at, done_as, done_by, access_unknown_after
 """
 SOURCE: Final = "recovery_entries JOIN recoveries ON recoveries.id = recovery_id"
-UNLISTED: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE NOT is_listed)"
 OPEN: Final = f"""
     SELECT {COLUMNS}, iif(kind = 'user', (
         SELECT count(*) FROM tokens
@@ -68,7 +67,7 @@ def recovery(tx: Transaction) -> Recovery:
 
 def is_unlisted(tx: Transaction) -> bool:
     """Whether there was a restore whose list has not been made yet."""
-    return bool(tx.value(UNLISTED))
+    return bool(tx.value("SELECT EXISTS (SELECT 1 FROM recoveries WHERE NOT is_listed)"))
 
 
 def open_count(tx: Transaction) -> int:

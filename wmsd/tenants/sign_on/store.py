@@ -7,7 +7,6 @@ from wmsd.db.engine.transaction import Transaction
 LINKED: Final = "SELECT user_id FROM sign_on_identities WHERE issuer = ? AND subject = ?"
 HAS_ACCOUNT: Final = "SELECT 1 FROM sign_on_identities WHERE issuer = ? AND user_id = ?"
 LINK: Final = "INSERT INTO sign_on_identities (issuer, subject, user_id, linked_at) VALUES (?, ?, ?, ?)"
-UNLINK: Final = "DELETE FROM sign_on_identities WHERE user_id = ?"
 
 
 def linked_user(tx: Transaction, issuer: str, subject: str) -> int | None:
@@ -26,7 +25,7 @@ def link(tx: Transaction, issuer: str, subject: str, user_id: int) -> None:
 
 def unlink(tx: Transaction, user_id: int) -> int:
     """Ends the links of a user; answers how many."""
-    return tx.execute(UNLINK, (user_id,)).rowcount
+    return tx.execute("DELETE FROM sign_on_identities WHERE user_id = ?", (user_id,)).rowcount
 
 
 def has_any_account(tx: Transaction, user_id: int) -> bool:
