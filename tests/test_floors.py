@@ -26,8 +26,10 @@ GOODS = {
 }
 A, B, C = 1, 2, 3
 CUSTOMER, SUPPLIER = 1, 2
+SEARCH = ("entries", "progress", "index", "index_data", "index_idx", "index_docsize")
 LEFT_OUT = {
-    "log": "one row that names the file's write-ahead log: a server writes it once for each log that it begins"
+    "log": "one row that names the file's write-ahead log: a server writes it once for each log that it begins",
+    **{f"search_{name}": "a job follows what was written, in its own time" for name in SEARCH},
 }
 """Tables that no floor writes, each with its reason."""
 IMPORTED = {

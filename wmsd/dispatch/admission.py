@@ -9,13 +9,13 @@ from wmsd.base.problems import Problem, forbidden
 from wmsd.contract.access import abilities_in_force
 from wmsd.contract.context import Caller, Company
 from wmsd.contract.operation import Operation
+from wmsd.contract.permissions import Permissions
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.dispatch.access_cache import AccessCache
 from wmsd.dispatch.call import Call
 from wmsd.dispatch.decoding import ID, operator_id
 from wmsd.dispatch.limits import company_limits
 from wmsd.dispatch.limits.rate_limits import Limiter
-from wmsd.dispatch.permissions import Permissions
 from wmsd.dispatch.request_counts import RequestCounts
 from wmsd.settings.all_settings import Settings
 

@@ -32,6 +32,7 @@ WORDS: Final[Mapping[str, Words]] = {
     "write_request_counts": Words("Counts of requests", "Writes down how many requests each company has made."),
     "write": Words("Marks of files", "Writes down how far each file has come, so that an older copy is noticed."),
     "keep_today": Words("Figures of Today", "Reads the figures of the page Today where something has changed."),
+    "index_changes": Words("Search index", "Puts what has changed into the search index of each company."),
     "close_unused": Words("Close files", "Closes the files of companies that nobody uses."),
     "try_failed_writes": Words("Try failed writes", "Tries whether a disk that failed works again."),
     "write_logs_back": Words("Write logs back", "Writes the logs of the databases back into their files."),

@@ -38,6 +38,7 @@ from wmsd.server.alerts.disk_watch import LOOK_SECONDS, DiskWatch
 from wmsd.server.job_log import WORDS, Job, JobLog
 from wmsd.server.missing_credentials import LostCredentials
 from wmsd.server.monotonic_scheduler import Every, MonotonicTime
+from wmsd.server.search_updates import SearchUpdates
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
 from wmsd.tenants.accounts import expiring_tokens, token_store
@@ -78,6 +79,7 @@ class Jobs:
         self.disk_watch = DiskWatch(installation.folder)
         self.room_watch = RoomWatch(installation, today)
         self.lost_credentials = LostCredentials(installation)
+        self.search = SearchUpdates(installation.files, installation.access, installation.clock)
         self.alerts = Alerts(
             installation.folder.path,
             installation.clock,
@@ -115,6 +117,7 @@ class Jobs:
             (60, "write_request_counts", self._installation.requests.write),
             (60, "write", marks.write),
             (1, "keep_today", self.keep_today),
+            (1, "index_changes", self.search.index_changes),
             (10, "close_unused", files.close_unused),
             (TRY_AGAIN_SECONDS, "try_failed_writes", self.try_failed_writes),
             (TRY_AGAIN_SECONDS, "write_logs_back", self.write_logs_back),

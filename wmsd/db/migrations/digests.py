@@ -5,6 +5,6 @@ says what to write here after a new migration.
 from typing import Final
 
 DIGESTS: Final = {
-    "company": "f4dca70da67c4671eb08b3669d6eae362de74337e76b4cd6628f3fe11f235508",
+    "company": "3951ef50a1ba1a1eaf5f1452709da2a664932defc367aeb202600c3a433cb5c9",
     "platform": "e266b694b35f346b5fd3e087427643b4cc4739e2f046a574f893cf277bfd0ab5",
 }

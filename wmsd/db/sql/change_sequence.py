@@ -5,8 +5,11 @@ millisecond. So whoever asks for what changed after the `as_of` of a list gets a
 however many records share a millisecond and whatever the clock does.
 """
 
+from collections.abc import Mapping
+
 from wmsd.base import timestamps
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.statements import insert_sql, update_sql
 
 
 def updated_at(change: int) -> str:
@@ -34,6 +37,18 @@ def change_columns(tx: Transaction) -> dict[str, object]:
 def creation_columns(tx: Transaction) -> dict[str, object]:
     """The columns of a record that is created now, by the clock. Only its place may be ahead of the clock."""
     return {**change_columns(tx), "created_at": tx.timestamp}
+
+
+def insert_in_order(tx: Transaction, table: str, columns: Mapping[str, object]) -> int:
+    """Inserts a row of records that have a place, and returns its id."""
+    row = {**columns, **creation_columns(tx)}
+    return tx.insert(insert_sql(table, row), row)
+
+
+def update_in_order(tx: Transaction, table: str, row_id: int, columns: Mapping[str, object]) -> None:
+    """Changes columns of a row, which gets a new place."""
+    row = {**columns, **change_columns(tx)}
+    tx.execute(update_sql(table, row), {**row, "id": row_id})
 
 
 def each_changed(tx: Transaction, count: int) -> list[tuple[int, str]]:

@@ -7,7 +7,8 @@ from wmsd.contract.fields import Input
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import column_values, insert_row, update_row
+from wmsd.db.sql.change_sequence import insert_in_order, update_in_order
+from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.directory import store
 from wmsd.warehouse.directory.schema import (
     Client,
@@ -64,7 +65,7 @@ def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record
 def create_record(tx: Transaction, kind: DirectoryKind, body: Input) -> Record:
     columns = column_values(body.model_dump())
     _check_code(tx, kind, str(columns["code"]), None)
-    return kind.one(tx, insert_row(tx, kind.table, columns))
+    return kind.one(tx, insert_in_order(tx, kind.table, columns))
 
 
 def change_record(tx: Transaction, kind: DirectoryKind, record_id: int, body: Input) -> Record:
@@ -73,7 +74,7 @@ def change_record(tx: Transaction, kind: DirectoryKind, record_id: int, body: In
     columns = {**current, **column_values(body.given())}
     if columns != current:
         _check_code(tx, kind, str(columns["code"]), record_id)
-        update_row(tx, kind.table, record_id, columns)
+        update_in_order(tx, kind.table, record_id, columns)
     return kind.one(tx, record_id)
 
 

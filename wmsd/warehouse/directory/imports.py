@@ -9,7 +9,8 @@ from wmsd.base.problems import FieldErrors
 from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import column_values, insert_row, update_row
+from wmsd.db.sql.change_sequence import insert_in_order, update_in_order
+from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.directory import store
 from wmsd.warehouse.directory.store import DirectoryKind
 
@@ -35,12 +36,12 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
         if errors:
             outcome.refuse(row.line, errors)
         elif current is None:
-            insert_row(tx, kind.table, columns)
+            insert_in_order(tx, kind.table, columns)
             outcome.created += 1
         elif columns == column_values(shown):
             outcome.unchanged += 1
         else:
-            update_row(tx, kind.table, current["id"], columns)
+            update_in_order(tx, kind.table, current["id"], columns)
             outcome.updated += 1
 
 

@@ -8,7 +8,7 @@ from wmsd.base.problems import FieldErrors, Problem
 from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.statements import insert_row, update_row
+from wmsd.db.sql.change_sequence import insert_in_order, update_in_order
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.packaging import store
 from wmsd.warehouse.packaging.actions import check_movement, record_by_hand
@@ -29,12 +29,12 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
         if errors:
             outcome.refuse(row.line, errors)
         elif current is None:
-            insert_row(tx, store.TYPES.table, fields.model_dump())
+            insert_in_order(tx, store.TYPES.table, fields.model_dump())
             outcome.created += 1
         elif current["name"] == fields.name:
             outcome.unchanged += 1
         else:
-            update_row(tx, store.TYPES.table, current["id"], fields.model_dump())
+            update_in_order(tx, store.TYPES.table, current["id"], fields.model_dump())
             outcome.updated += 1
 
 

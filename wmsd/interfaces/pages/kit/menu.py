@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from markupsafe import Markup, escape
 
 from wmsd.contract.access import Role
-from wmsd.dispatch.permissions import is_on
+from wmsd.contract.permissions import is_on
 from wmsd.interfaces.pages.kit.admin_menu import admin_pages_of
 from wmsd.interfaces.pages.kit.installation_resources import administered_by
 from wmsd.interfaces.pages.kit.page_client import Person

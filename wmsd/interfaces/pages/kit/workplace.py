@@ -10,7 +10,7 @@ from wmsd.base.problems import Problem, forbidden, or_not_found
 from wmsd.contract.access import ABILITIES
 from wmsd.contract.context import Company
 from wmsd.contract.operation import Operation
-from wmsd.dispatch.permissions import Permissions
+from wmsd.contract.permissions import Permissions
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
 from wmsd.interfaces.pages.kit.page_client import Answer, PageClient, Person, Sent

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wmsd.base.problems import Problem, not_found
-from wmsd.dispatch.permissions import is_on
+from wmsd.contract.permissions import is_on
 from wmsd.imports import actions as imports
 from wmsd.imports.file_kinds import KINDS, MODULE_OF, write_headings
 from wmsd.interfaces.http.aiohttp_web import web

@@ -1,0 +1,140 @@
+"""Finds records, lots and serials: those of the index, and those that it does not have yet."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.strict_json import dumps
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.search.schema import Hit
+from wmsd.warehouse.search.search_kinds import BY_NAME, PartKind, SearchKind
+from wmsd.warehouse.search.search_store import Key, changed_parts, changed_records, progress
+from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
+
+MOST_HITS: Final = 30
+MOST_PENDING: Final = 1000
+"""Changes of a kind, and movements, that are looked through before the index has them."""
+MATCH: Final = f"""
+    SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
+    WHERE search_index MATCH ? ORDER BY search_index.rowid DESC LIMIT {MOST_HITS + 1}
+"""
+OF_CODE: Final = """
+    SELECT id FROM {table} WHERE code GLOB :small OR code GLOB :large ORDER BY id DESC LIMIT {most}
+"""
+RECORDS_OF: Final = """
+    SELECT id, code, {says} AS says, {status} AS status, {texts}
+    FROM {table} WHERE id IN (SELECT value FROM json_each(?))
+"""
+ARTICLES_OF: Final = """
+    SELECT id, code || ' ' || name FROM articles WHERE id IN (SELECT value FROM json_each(?))
+"""
+
+Place = tuple[str, Key]
+"""The kind of a record and its key in the index."""
+Kinds = Sequence[SearchKind | PartKind]
+
+
+class Found(NamedTuple):
+    hits: list[Hit]
+    has_more: bool
+    is_behind: bool
+
+
+def find_records(tx: Transaction, kinds: Kinds, text: str) -> Found:
+    """The best matches of these kinds: exact ones, then beginnings, then parts; the newest first."""
+    wanted = Wanted(text)
+    pending, is_behind = _pending(tx, kinds, wanted)
+    places = dict.fromkeys(_places(tx, kinds, wanted, pending))
+    hits = list(_hits(tx, list(places)[:MOST_HITS], wanted))
+    return Found(hits, len(places) > MOST_HITS, is_behind)
+
+
+def _places(tx: Transaction, kinds: Kinds, wanted: Wanted, pending: Mapping[Place, int | None]) -> Iterator[Place]:
+    """What fits, the best first."""
+    any_kind = " OR ".join(kind_term(kind.mark) for kind in kinds)
+    for rank, query in enumerate(wanted.queries() if kinds else ()):
+        yield from (place for place, own in pending.items() if own == rank)
+        for place in tx.rows(MATCH, (f"({any_kind}) AND {query}",)):
+            if place not in pending:
+                yield place
+    if len(wanted.whole) == 1:
+        yield from _of_codes(tx, kinds, wanted.whole)
+
+
+def _of_codes(tx: Transaction, kinds: Kinds, beginning: str) -> Iterator[Place]:
+    """Records whose codes begin so, for what is too short for the index."""
+    for kind in kinds if beginning else ():
+        if isinstance(kind, SearchKind):
+            sql = OF_CODE.format(table=kind.table, most=MOST_HITS + 1)
+            parameters = {"small": f"{beginning}*", "large": f"{beginning.upper()}*"}
+            yield from ((kind.name, record_id) for (record_id,) in tx.rows(sql, parameters))
+
+
+def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Place, int | None], bool]:
+    """What is not indexed yet, the newest first, with its rank; and whether there is more than that."""
+    indexed, found, is_behind = progress(tx), dict[Place, int | None](), False
+    for kind in kinds:
+        if isinstance(kind, SearchKind):
+            records = list(changed_records(tx, kind, indexed.last_change, MOST_PENDING))
+            changed = [(record.key, record.fields) for record in records]
+        else:
+            until = indexed.last_movement + MOST_PENDING
+            changed = list(changed_parts(tx, kind, indexed.last_movement, until))
+        is_behind = is_behind or len(changed) >= MOST_PENDING
+        found |= {(kind.name, key): wanted.rank(fields) for key, fields in reversed(changed)}
+    return found, is_behind
+
+
+def _hits(tx: Transaction, places: Sequence[Place], wanted: Wanted) -> Iterator[Hit]:
+    """What is still there of them, in their order."""
+    by_kind: dict[str, list[Key]] = {}
+    for name, key in places:
+        by_kind.setdefault(name, []).append(key)
+    shown: dict[Place, Hit] = {}
+    for name, keys in by_kind.items():
+        kind = BY_NAME[name]
+        hits = _records(tx, kind, keys, wanted) if isinstance(kind, SearchKind) else _parts(tx, kind, keys)
+        shown |= {(name, key): hit for key, hit in hits}
+    return (shown[place] for place in places if place in shown)
+
+
+def _records(tx: Transaction, kind: SearchKind, keys: Iterable[Key], wanted: Wanted) -> Iterator[tuple[Key, Hit]]:
+    texts = ", ".join(kind.texts)
+    sql = RECORDS_OF.format(says=kind.says, status=kind.status, texts=texts, table=kind.table)
+    for record_id, code, says, status, *values in tx.rows(sql, (dumps(list(keys)),)):
+        field, text = _field(dict(zip(kind.texts, values, strict=True)), wanted)
+        yield (
+            record_id,
+            Hit(kind=kind.name, id=record_id, code=code, says=says, status=status, found_in=field, found=text),
+        )
+
+
+def _field(record: Mapping[str, Any], wanted: Wanted) -> tuple[str, str]:
+    """The field that fits best, and what stands in it; the code where only several fields together fit."""
+    ranked = [
+        (rank, name, str(value))
+        for name, value in record.items()
+        if (rank := wanted.rank(folded_fields([value]))) is not None
+    ]
+    return min(ranked, key=lambda each: each[0])[1:] if ranked else ("code", record["code"])
+
+
+def _parts(tx: Transaction, kind: PartKind, keys: Iterable[Key]) -> Iterator[tuple[Key, Hit]]:
+    split = [(key, *str(key).split(":", 1)) for key in keys]
+    articles: dict[int, str] = dict(
+        tx.rows(ARTICLES_OF, (dumps([int(article_id) for _, article_id, _ in split]),))
+    )
+    for key, article_id, text in split:
+        if int(article_id) in articles:
+            says = articles[int(article_id)]
+            yield (
+                key,
+                Hit(
+                    kind=kind.name,
+                    id=int(article_id),
+                    code=text,
+                    says=says,
+                    status=None,
+                    found_in=kind.column,
+                    found=text,
+                ),
+            )

@@ -1,0 +1,81 @@
+"""What can be found: each kind of record with the columns in which it is looked for."""
+
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.operation import Operation
+from wmsd.warehouse.articles import actions as articles
+from wmsd.warehouse.directory import actions as directory
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.packaging import actions as packaging
+from wmsd.warehouse.stock import actions as stock
+
+DOCUMENT_TEXTS: Final = ("code", "external_ref", "customer_reference", "tracking_number")
+PARTNER_OF_ORDER: Final = """(
+    SELECT partners.name FROM purchase_orders JOIN partners ON partners.id = partner_id
+    WHERE purchase_orders.id = purchase_order_id
+)"""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchKind:
+    """`name` is that of its list at the pages. Whoever may use `listing` may find such records."""
+
+    name: str
+    mark: str
+    """A letter of its own in the index."""
+    listing: Operation
+    table: str
+    texts: tuple[str, ...]
+    """The columns in which it is looked for."""
+    says: str
+    """The SQL of what stands beside its code, such as the partner's name."""
+    status: str = "NULL"
+
+
+def _of_documents() -> tuple[SearchKind, ...]:
+    kinds = []
+    for kind, mark in zip(DOCUMENTS, "SPRT", strict=True):
+        table = kind.table
+        has_partner = "partner_id" in table.fields
+        partner = f"(SELECT name FROM partners WHERE partners.id = {table.name}.partner_id)"
+        texts = tuple(name for name in DOCUMENT_TEXTS if name in table.fields)
+        says = partner if has_partner else PARTNER_OF_ORDER
+        kinds.append(SearchKind(kind.name, mark, kind.reading.by_page, table.name, texts, says, "status"))
+    return tuple(kinds)
+
+
+NAMED: Final = ("code", "name")
+RECORDS: Final = (
+    *_of_documents(),
+    SearchKind(
+        "articles",
+        "A",
+        articles.list_articles,
+        "articles",
+        (*NAMED, "external_ref", "barcode", "barcodes"),
+        "name",
+    ),
+    SearchKind("partners", "N", directory.list_partners, "partners", NAMED, "name"),
+    SearchKind("clients", "C", directory.list_clients, "clients", NAMED, "name"),
+    SearchKind("warehouses", "W", directory.list_warehouses, "warehouses", NAMED, "name"),
+    SearchKind("packaging-types", "K", packaging.walk_packaging_types, "packaging_types", NAMED, "name"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PartKind:
+    """Lots and serials: what stands in this column of the stock ledger, of an article."""
+
+    name: str
+    mark: str
+    listing: Operation
+    column: str
+
+
+PARTS: Final = (
+    PartKind("lots", "L", stock.list_stock, "lot_number"),
+    PartKind("serials", "U", stock.list_stock, "serial"),
+)
+KINDS: Final[tuple[SearchKind | PartKind, ...]] = (*RECORDS, *PARTS)
+BY_NAME: Final = {kind.name: kind for kind in KINDS}

@@ -1,0 +1,117 @@
+"""The search index of a company, and how it follows what changes (migration 0029)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from wmsd.base.strict_json import dumps
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.search.search_kinds import PARTS, RECORDS, PartKind, SearchKind
+from wmsd.warehouse.search.search_text import folded_fields, index_text
+
+PIECE: Final = 100
+"""Records of a kind, and movements, that are indexed in one transaction: others wait a few milliseconds for it."""
+
+Key = int | str
+
+PROGRESS: Final = "SELECT last_change, last_movement FROM search_progress"
+KEEP_PROGRESS: Final = "UPDATE search_progress SET last_change = ?, last_movement = ?"
+CHANGED: Final = """
+    SELECT change_seq, id, {texts} FROM {table} WHERE change_seq > ? ORDER BY change_seq LIMIT ?
+"""
+MOVED: Final = """
+    SELECT moved.id, stock.article_id, moved.lot_number, moved.serial
+    FROM stock_movements AS moved CROSS JOIN stock ON stock.id = moved.stock_id
+    WHERE moved.id > ? AND moved.id <= ? ORDER BY moved.id
+"""
+LAST_MOVEMENT: Final = "SELECT coalesce(max(id), 0) FROM stock_movements"
+KNOWN: Final = """
+    SELECT key, number, digest FROM search_entries WHERE kind = ? AND key IN (SELECT value FROM json_each(?))
+"""
+LAST_NUMBER: Final = "SELECT coalesce(max(number), 0) FROM search_entries"
+PUT_ENTRY: Final = """
+    INSERT INTO search_entries (number, kind, key, digest) VALUES (?, ?, ?, ?)
+    ON CONFLICT (number) DO UPDATE SET digest = excluded.digest
+"""
+PUT_TEXT: Final = "INSERT OR REPLACE INTO search_index (rowid, text) VALUES (?, ?)"
+
+
+class Progress(NamedTuple):
+    """How far the index has come: a place in the order of changes, and the id of a movement."""
+
+    last_change: int
+    last_movement: int
+
+
+class Changed(NamedTuple):
+    """A record as it is now, with its folded fields."""
+
+    change: int
+    key: Key
+    fields: list[str]
+
+
+def progress(tx: Transaction) -> Progress:
+    found = tx.row(PROGRESS)
+    assert found is not None
+    return Progress(*found)
+
+
+def index_changes(tx: Transaction) -> bool:
+    """Indexes some of what has changed since the last time, in order. Returns whether there is more."""
+    before = progress(tx)
+    until, by_kind = _changed_records(tx, before.last_change)
+    for kind, records in by_kind:
+        _put(tx, kind, {record.key: record.fields for record in records if record.change <= until})
+    last_movement = min(before.last_movement + PIECE, tx.value(LAST_MOVEMENT))
+    for part in PARTS:
+        _put(tx, part, dict(changed_parts(tx, part, before.last_movement, last_movement)))
+    now = Progress(until, last_movement)
+    if now != before:
+        tx.execute(KEEP_PROGRESS, now)
+    return now.last_change < tx.last_change() or last_movement < tx.value(LAST_MOVEMENT)
+
+
+def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[SearchKind, list[Changed]]]]:
+    """Changed records of each kind, and the place up to which they are all."""
+    until, found = tx.last_change(), []
+    for kind in RECORDS:
+        records = list(changed_records(tx, kind, after, PIECE))
+        found.append((kind, records))
+        if len(records) == PIECE:
+            until = min(until, records[-1].change)
+    return until, found
+
+
+def changed_records(tx: Transaction, kind: SearchKind, after: int, most: int) -> Iterator[Changed]:
+    """The first records of the kind that have changed after this place."""
+    sql = CHANGED.format(texts=", ".join(kind.texts), table=kind.table)
+    for change, record_id, *values in tx.rows(sql, (after, most)):
+        yield Changed(change, record_id, folded_fields(values))
+
+
+def changed_parts(tx: Transaction, part: PartKind, after: int, until: int) -> Iterator[tuple[Key, list[str]]]:
+    """The lots or serials of these movements."""
+    for _, article_id, lot_number, serial in tx.rows(MOVED, (after, until)):
+        text = lot_number if part.column == "lot_number" else serial
+        if text is not None:
+            yield f"{article_id}:{text}", folded_fields([text])
+
+
+def _put(tx: Transaction, kind: SearchKind | PartKind, texts: Mapping[Key, Iterable[str]]) -> None:
+    """Writes the texts of these records, where they differ from those that the index has."""
+    if not texts:
+        return
+    known = {key: (number, digest) for key, number, digest in tx.rows(KNOWN, (kind.name, dumps(list(texts))))}
+    next_number = tx.value(LAST_NUMBER) + 1
+    entries, rows = [], []
+    for key, fields in texts.items():
+        text = index_text(kind.mark, fields)
+        digest = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
+        number, old = known.get(key, (next_number, None))
+        if digest != old:
+            entries.append((number, kind.name, key, digest))
+            rows.append((number, text))
+        next_number += key not in known
+    tx.executemany(PUT_ENTRY, entries)
+    tx.executemany(PUT_TEXT, rows)

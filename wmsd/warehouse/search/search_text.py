@@ -1,0 +1,92 @@
+"""The text of a record in the search index, and the queries that find it.
+
+Case, accents and separators do not count: `fold` leaves letters and digits only, in one spelling. The text of a
+record is its kind's mark and its folded fields, each between line ends, so that one query finds a whole field,
+another the beginning of one, and a third any part. The index is a trigram index: a query has three characters or
+more, of which a line end is one.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+END: Final = "\n"
+SHORTEST_PART: Final = 3
+"""Characters of a part of a text that the index finds."""
+LONGEST: Final = 64
+"""Characters of what is looked for."""
+MOST_WORDS: Final = 6
+LETTERS: Final = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\u0131": "i", "ħ": "h"}
+)
+"""Letters that have no decomposition in Unicode."""
+SEPARATORS: Final = str.maketrans(dict.fromkeys(each for each in map(chr, range(128)) if not each.isalnum()))
+
+
+def fold(text: str) -> str:
+    """The letters and digits of a text, without case and accents."""
+    if text.isascii():
+        return text.lower().translate(SEPARATORS)
+    letters = unicodedata.normalize("NFKD", text).casefold()  # which leaves some letters composed
+    plain = unicodedata.normalize("NFKD", letters).translate(LETTERS)
+    return "".join(each for each in plain if each.isalnum())
+
+
+def folded_fields(values: Iterable[object]) -> list[str]:
+    """The folded texts of the columns of a record; a JSON list has several."""
+    texts = (each for value in values if value is not None for each in _texts_of(str(value)))
+    return [folded for each in texts if (folded := _without_zeros(fold(each)))]
+
+
+def _texts_of(value: str) -> list[str]:
+    return [str(each) for each in json.loads(value)] if value[:1] == "[" and value[-1:] == "]" else [value]
+
+
+def _without_zeros(folded: str) -> str:
+    """A UPC-A code is an EAN-13 and a GTIN-14 with zeros before it: scanners and lists differ in them."""
+    return folded.lstrip("0") or folded if folded.isdecimal() else folded
+
+
+def index_text(mark: str, fields: Iterable[str]) -> str:
+    """The text of a record whose kind has this mark, a letter."""
+    return f"{END}{END}{mark}{END}{END.join(fields)}{END}"
+
+
+def kind_term(mark: str) -> str:
+    """The term of the index that every text of a kind has."""
+    return _phrase(f"{END}{END}{mark}")
+
+
+class Wanted:
+    """What somebody looks for: parts of a text, those that say most first. A text is found that has all of one."""
+
+    def __init__(self, text: str) -> None:
+        self.whole: Final = _without_zeros(fold(text))
+        words = dict.fromkeys(folded for each in text.split() if len(folded := fold(each)) >= SHORTEST_PART)
+        self._parts: Final = [
+            parts
+            for parts in (
+                [f"{END}{self.whole}{END}"],
+                [f"{END}{self.whole}"],
+                [self.whole],
+                sorted(words, key=len, reverse=True)[:MOST_WORDS],
+            )
+            if self.whole and parts and all(len(each) >= SHORTEST_PART for each in parts)
+        ]
+
+    def queries(self) -> list[str]:
+        """Queries of the index, that of the best matches first."""
+        return [" AND ".join(map(_phrase, parts)) for parts in self._parts]
+
+    def rank(self, fields: Iterable[str]) -> int | None:
+        """The number of the first query that finds a record with these folded fields; None when none does."""
+        text = f"{END}{END.join(fields)}{END}"
+        return next(
+            (number for number, parts in enumerate(self._parts) if all(each in text for each in parts)), None
+        )
+
+
+def _phrase(text: str) -> str:
+    """A text has letters, digits and line ends only, so nothing needs to be escaped."""
+    return f'"{text}"'
