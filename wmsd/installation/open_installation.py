@@ -121,8 +121,9 @@ async def open_installation(
         files.create(company_id, code)
 
     session_uses = SessionUses()
+    whitelist = Whitelist(abilities)
     services: dict[type, object] = {
-        Whitelist: Whitelist(abilities),
+        Whitelist: whitelist,
         SignOnAccounts: SignOnAccounts(sign_on_store.has_any_account),
         Lifetimes: settings.sessions.lifetimes,
         SessionUses: session_uses,
@@ -137,7 +138,7 @@ async def open_installation(
         folder.companies,
         ordered,
         ids,
-        {Vault: vault, Guard: guard, Obstacles: OBSTACLES, Dependents: DEPENDENTS},
+        {Vault: vault, Guard: guard, Obstacles: OBSTACLES, Dependents: DEPENDENTS, Whitelist: whitelist},
         folder.release_reserve,
         installation=installation,
         codes=codes,

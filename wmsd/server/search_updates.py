@@ -1,5 +1,5 @@
-"""Has the search index of each company follow what changes. No request waits for that: what the index does not have
-yet is looked through by each search (`warehouse/search/hits.py`).
+"""Keeps the search index of each company up to date. No request waits for that: each search looks through what the
+index does not have yet (`warehouse/search/hits.py`).
 """
 
 from typing import Final

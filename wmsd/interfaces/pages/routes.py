@@ -42,7 +42,7 @@ from wmsd.interfaces.pages.webhooks import (
     redeliver,
     webhooks,
 )
-from wmsd.interfaces.pages.work import import_files, requests, today
+from wmsd.interfaces.pages.work import import_files, requests, search, today
 from wmsd.interfaces.pages.work.live import LIVE, Live
 
 ID: Final = "[0-9]{1,15}"
@@ -88,6 +88,7 @@ ADMIN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
 COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", STOCK, stock.show),
     ("GET", f"{STOCK}/movements", stock.show_movements),
+    ("GET", f"{A_COMPANY}/search", search.show),
     ("GET", REQUESTS, requests.show),
     ("GET", f"{REQUESTS}/{{request_id:[0-9A-Za-z-]{{1,64}}}}", requests.one),
     ("GET", WEBHOOKS, webhooks.show),

@@ -92,8 +92,8 @@ def _hits(tx: Transaction, places: Sequence[Place], wanted: Wanted) -> Iterator[
     shown: dict[Place, Hit] = {}
     for name, keys in by_kind.items():
         kind = BY_NAME[name]
-        hits = _records(tx, kind, keys, wanted) if isinstance(kind, SearchKind) else _parts(tx, kind, keys)
-        shown |= {(name, key): hit for key, hit in hits}
+        of = _records(tx, kind, keys, wanted) if isinstance(kind, SearchKind) else _parts(tx, kind, keys, wanted)
+        shown |= {(name, key): hit for key, hit in of}
     return (shown[place] for place in places if place in shown)
 
 
@@ -101,40 +101,51 @@ def _records(tx: Transaction, kind: SearchKind, keys: Iterable[Key], wanted: Wan
     texts = ", ".join(kind.texts)
     sql = RECORDS_OF.format(says=kind.says, status=kind.status, texts=texts, table=kind.table)
     for record_id, code, says, status, *values in tx.rows(sql, (dumps(list(keys)),)):
-        field, text = _field(dict(zip(kind.texts, values, strict=True)), wanted)
+        field, text, rank = _best_field(dict(zip(kind.texts, values, strict=True)), wanted)
         yield (
             record_id,
-            Hit(kind=kind.name, id=record_id, code=code, says=says, status=status, found_in=field, found=text),
+            Hit(
+                kind=kind.name,
+                id=record_id,
+                code=code,
+                says=says,
+                status=status,
+                found_in=field,
+                found=text,
+                is_exact=rank == 0,
+            ),
         )
 
 
-def _field(record: Mapping[str, Any], wanted: Wanted) -> tuple[str, str]:
-    """The field that fits best, and what stands in it; the code where only several fields together fit."""
+def _best_field(record: Mapping[str, Any], wanted: Wanted) -> tuple[str, str, int | None]:
+    """The field that fits best, its text and its rank; the code where only several fields together fit."""
     ranked = [
         (rank, name, str(value))
         for name, value in record.items()
         if (rank := wanted.rank(folded_fields([value]))) is not None
     ]
-    return min(ranked, key=lambda each: each[0])[1:] if ranked else ("code", record["code"])
+    if not ranked:
+        return "code", record["code"], None
+    rank, name, value = min(ranked, key=lambda each: each[0])
+    return name, value, rank
 
 
-def _parts(tx: Transaction, kind: PartKind, keys: Iterable[Key]) -> Iterator[tuple[Key, Hit]]:
+def _parts(tx: Transaction, kind: PartKind, keys: Iterable[Key], wanted: Wanted) -> Iterator[tuple[Key, Hit]]:
     split = [(key, *str(key).split(":", 1)) for key in keys]
-    articles: dict[int, str] = dict(
-        tx.rows(ARTICLES_OF, (dumps([int(article_id) for _, article_id, _ in split]),))
-    )
+    ids = dumps([int(article_id) for _, article_id, _ in split])
+    articles: dict[int, str] = dict(tx.rows(ARTICLES_OF, (ids,)))
     for key, article_id, text in split:
         if int(article_id) in articles:
-            says = articles[int(article_id)]
             yield (
                 key,
                 Hit(
                     kind=kind.name,
                     id=int(article_id),
                     code=text,
-                    says=says,
+                    says=articles[int(article_id)],
                     status=None,
                     found_in=kind.column,
                     found=text,
+                    is_exact=wanted.rank(folded_fields([text])) == 0,
                 ),
             )

@@ -33,6 +33,8 @@ class Hit(Model):
     """The field that has what was looked for."""
     found: str
     """What stands in that field."""
+    is_exact: bool
+    """Whether the whole field is what was looked for."""
 
 
 class SearchResults(Model):

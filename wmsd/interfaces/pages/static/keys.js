@@ -4,7 +4,7 @@
 (() => {
   const dialog = document.getElementById("keys");
   const [button, isOn] = [document.getElementById("show-keys"), document.getElementById("keys-on")];
-  const find = document.querySelector("form[role=search] input:not([type=hidden])");
+  const find = document.getElementById("find") ?? document.querySelector("form[role=search] input:not([type=hidden])");
   const places = new Map([...document.querySelectorAll(".rail [data-key]")].map((link) => [link.dataset.key, link]));
   let went = -Infinity; // when g was pressed
 

@@ -1,0 +1,70 @@
+"""The search box above every page of a company."""
+
+import pytest
+
+from tests.interfaces.pages.administering import signed_in_as
+from tests.interfaces.pages.records.test_browse import SCRIPT, rows, signed_in
+from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.request_history.keeping import id_of
+from tests.support.shop import Shop
+
+SEARCH = "/companies/1/search"
+
+
+@pytest.fixture
+async def visitor(shop: Shop) -> Visitor:
+    """A platform admin, signed in, at a shop with an order."""
+    await shop.order()
+    return await signed_in(shop.world)
+
+
+async def look_up(visitor: Visitor, text: str) -> Seen:
+    return await visitor.get(f"{SEARCH}?text={text}")
+
+
+async def test_the_box_is_above_every_page_of_a_company(visitor: Visitor) -> None:
+    for page in ("articles", "sales-orders/new", "requests", "stock"):
+        seen = await visitor.get(f"/companies/1/{page}")
+        assert 'action="/companies/1/search"' in seen.text or seen.status == 404, page
+    assert 'action="/companies/' not in (await visitor.get("/today")).text
+
+
+async def test_a_single_exact_match_opens(visitor: Visitor) -> None:
+    assert (await look_up(visitor, "so-000001")).goes_to == "/companies/1/sales-orders/1"
+    refused = await visitor.world.send("GET", "/api/articles/999")
+    assert (await look_up(visitor, id_of(refused))).goes_to == f"/companies/1/requests/{id_of(refused)}"
+
+
+async def test_several_matches_are_a_list_with_what_they_are_and_where_it_was_found(visitor: Visitor) -> None:
+    body = {"code": "Z-1", "name": "Zinc", "external_ref": "web/991"}
+    await visitor.world.call("POST", "/api/articles", body, status=201, events=["article.created"])
+    assert rows(await look_up(visitor, "b991")) == [["Z-1", "Articles", "Zinc", "", "External reference: web/991"]]
+    codes = [row[0] for row in rows(await look_up(visitor, "SO-"))]
+    assert codes[:1] == ["SO-000001"]
+
+
+async def test_nothing_found_says_what_to_try(visitor: Visitor) -> None:
+    seen = await look_up(visitor, "no such thing")
+    assert seen.status == 200
+    assert "No record matches." in seen.text
+    assert "Type a code, a name" in (await visitor.get(SEARCH)).text
+
+
+@pytest.mark.parametrize(
+    "text", [SCRIPT, '"' * 70, "a" * 500, "%00", "%22%20OR%20*", "NEAR(", "\u202e%F0%9F%92%A9"]
+)
+async def test_hostile_texts_find_nothing_and_break_nothing(visitor: Visitor, text: str) -> None:
+    seen = await look_up(visitor, text)
+    assert seen.status in (200, 422)
+    assert SCRIPT not in seen.text
+
+
+async def test_a_member_finds_only_what_it_may_list(shop: Shop) -> None:
+    await shop.order()
+    world = shop.world
+    await world.new_user("orders@example.com", "member", ["ACME"], ["sales-orders:read"])
+    await world.new_user("stock@example.com", "member", ["ACME"], ["stock:read"])
+    orders = await signed_in_as(world, "orders@example.com")
+    stock = await signed_in_as(world, "stock@example.com")
+    assert (await look_up(orders, "SO-000001")).goes_to == "/companies/1/sales-orders/1"
+    assert "No record matches." in (await look_up(stock, "SO-000001")).text

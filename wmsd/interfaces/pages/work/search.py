@@ -1,0 +1,68 @@
+"""The search of a company: one box above every page. A single exact match opens by itself."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.fields import name_of
+from wmsd.interfaces.pages.kit.rendering import go_to
+from wmsd.interfaces.pages.kit.resources import BY_NAME
+from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.request_history.actions import get_request
+from wmsd.request_history.schema import LONGEST_ID
+from wmsd.warehouse.search.actions import search_company
+from wmsd.warehouse.search.search_kinds import PARTS
+from wmsd.warehouse.search.search_text import LONGEST
+
+TEXT: Final = "text"
+LED_TO_BY_ARTICLE: Final = {kind.name: "articles" for kind in PARTS}
+"""Where lots and serials lead: to their article."""
+NOTHING: Final = {"data": [], "has_more": False, "is_behind": False}
+NAMES: Final = {**{name: each.title for name, each in BY_NAME.items()}, "lots": "Lots", "serials": "Serials"}
+
+
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    text = request.query.get(TEXT, "").strip()[:LONGEST]
+    if not text:
+        return page_of(at, "search", "search", text="", hits=[], found=NOTHING)
+    found = await at.need(search_company, query={TEXT: text})
+    hits = [*await _request(at, text), *map(_shown, found["data"])]
+    exact = [each for each in hits if each["is_exact"]]
+    if len(exact) == 1:
+        return go_to(f"{at.address}/{exact[0]['address']}")
+    return page_of(at, "search", "search", text=text, hits=hits, found=found)
+
+
+def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """A hit with its address below that of the company, and its words."""
+    is_plain = hit["found_in"] in ("code", "name") or hit["kind"] in LED_TO_BY_ARTICLE
+    return {
+        **hit,
+        "address": f"{LED_TO_BY_ARTICLE.get(hit['kind'], hit['kind'])}/{hit['id']}",
+        "what": _(NAMES[hit["kind"]]),
+        "where": "" if is_plain else name_of(hit["found_in"]),
+    }
+
+
+async def _request(at: Workplace, text: str) -> Sequence[dict[str, Any]]:
+    """The request of a program that has this id, if it is kept."""
+    if len(text) > LONGEST_ID or not text.replace("-", "").isalnum() or not at.may(get_request):
+        return []
+    found = await at.ask(get_request, path={"request_id": text}, is_counted=True)
+    if not found.is_good:
+        return []
+    request_id = found.body["id"]
+    return [
+        {
+            "address": f"requests/{quote(request_id, safe='')}",
+            "code": request_id,
+            "says": found.body["path"],
+            "status": None,
+            "what": _("Requests"),
+            "where": "",
+            "is_exact": request_id == text,
+        }
+    ]
