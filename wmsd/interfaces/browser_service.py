@@ -22,6 +22,7 @@ from wmsd.interfaces.reference.operations import Reference, Version, reference_o
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.platform.company_policies import CompanyFilesService
+from wmsd.platform.company_search import CompanySearchService
 from wmsd.platform.discovery import V1_VERSION, V2_VERSION
 from wmsd.platform.today.actions import TodayService
 from wmsd.platform.today.overviews import Overviews
@@ -57,6 +58,13 @@ def add_to(
             installation.dispatcher.admission,
             rooms,
             partial(costs_now, installation),
+        ),
+        CompanySearchService(
+            installation.files,
+            installation.access,
+            installation.dispatcher.admission,
+            installation.dispatcher.work,
+            installation.clock,
         ),
         CompanyFilesService(installation.platform, installation.files, installation.freezes),
         SignOnService(

@@ -17,7 +17,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import unavailable
 from wmsd.dispatch.limits.costs import Costs, Payer, Payers
 
-WorkKind = Literal["download", "search", "stream"]
+WorkKind = Literal["download", "search", "search in all companies", "stream"]
 
 
 class Bound(NamedTuple):
@@ -37,6 +37,7 @@ class Bound(NamedTuple):
 BOUNDS: Final[Mapping[WorkKind, Bound]] = {
     "download": Bound("downloads", 4, {"company": 2, "person": 1}, waiting=100, share=0.4),
     "search": Bound("searches", 1, {}, waiting=16, patience=5.0, share=0.2),
+    "search in all companies": Bound("searches", 2, {"person": 1}, waiting=16, patience=5.0, share=0.2),
     "stream": Bound("open pages", 1000, {"person": 24}),
 }
 MOST_WAITING_OF_ONE: Final = 8

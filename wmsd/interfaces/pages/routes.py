@@ -62,6 +62,7 @@ PlaceHandler = Callable[[Workplace, web.Request], Awaitable[web.StreamResponse]]
 """Of a page in a workplace."""
 OWN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", HOME, today.show),
+    ("GET", "/search", search.show_all),
     ("GET", ACCOUNT, account.show),
     ("GET", PASSWORD, account.show_password),
     ("POST", PASSWORD, account.change_password),

@@ -39,9 +39,11 @@ class Found(NamedTuple):
     is_behind: bool
 
 
-def find_records(tx: Transaction, kinds: Kinds, text: str) -> Found:
-    """The best matches of these kinds: exact ones, then beginnings, then parts; the newest first."""
-    wanted = Wanted(text)
+def find_records(tx: Transaction, kinds: Kinds, text: str, is_exact: bool = False) -> Found:
+    """The best matches of these kinds: exact ones, then beginnings, then parts; the newest first. `is_exact`: only
+    those of which a whole field is what was looked for.
+    """
+    wanted = Wanted(text, is_exact)
     pending, is_behind = _pending(tx, kinds, wanted)
     places = dict.fromkeys(_places(tx, kinds, wanted, pending))
     hits = list(_hits(tx, list(places)[:MOST_HITS], wanted))
@@ -56,13 +58,14 @@ def _places(tx: Transaction, kinds: Kinds, wanted: Wanted, pending: Mapping[Plac
         for place in tx.rows(MATCH, (f"({any_kind}) AND {query}",)):
             if place not in pending:
                 yield place
-    if len(wanted.whole) == 1:
-        yield from _of_codes(tx, kinds, wanted.whole)
+    yield from _of_codes(tx, kinds, wanted.letter)
 
 
-def _of_codes(tx: Transaction, kinds: Kinds, beginning: str) -> Iterator[Place]:
+def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None) -> Iterator[Place]:
     """Records whose codes begin so, for what is too short for the index."""
-    for kind in kinds if beginning else ():
+    if beginning is None:
+        return
+    for kind in kinds:
         if isinstance(kind, SearchKind):
             sql = OF_CODE.format(table=kind.table, most=MOST_HITS + 1)
             parameters = {"small": f"{beginning}*", "large": f"{beginning.upper()}*"}

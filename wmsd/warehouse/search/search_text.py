@@ -61,10 +61,13 @@ def kind_term(mark: str) -> str:
 class Wanted:
     """What somebody looks for: parts of a text, those that say most first. A text is found that has all of one."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, is_exact: bool = False) -> None:
+        """`is_exact`: only whole fields count."""
         self.whole: Final = _without_zeros(fold(text))
+        self.letter: Final = self.whole if len(self.whole) == 1 and not is_exact else None
+        """The only character, with which a code may begin: too short for the index."""
         words = dict.fromkeys(folded for each in text.split() if len(folded := fold(each)) >= SHORTEST_PART)
-        self._parts: Final = [
+        fitting = [
             parts
             for parts in (
                 [f"{END}{self.whole}{END}"],
@@ -74,6 +77,7 @@ class Wanted:
             )
             if self.whole and parts and all(len(each) >= SHORTEST_PART for each in parts)
         ]
+        self._parts: Final = fitting[:1] if is_exact else fitting
 
     def queries(self) -> list[str]:
         """Queries of the index, that of the best matches first."""

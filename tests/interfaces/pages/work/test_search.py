@@ -26,7 +26,7 @@ async def test_the_box_is_above_every_page_of_a_company(visitor: Visitor) -> Non
     for page in ("articles", "sales-orders/new", "requests", "stock"):
         seen = await visitor.get(f"/companies/1/{page}")
         assert 'action="/companies/1/search"' in seen.text or seen.status == 404, page
-    assert 'action="/companies/' not in (await visitor.get("/today")).text
+    assert 'action="/search"' in (await visitor.get("/today")).text
 
 
 async def test_a_single_exact_match_opens(visitor: Visitor) -> None:
@@ -68,3 +68,30 @@ async def test_a_member_finds_only_what_it_may_list(shop: Shop) -> None:
     stock = await signed_in_as(world, "stock@example.com")
     assert (await look_up(orders, "SO-000001")).goes_to == "/companies/1/sales-orders/1"
     assert "No record matches." in (await look_up(stock, "SO-000001")).text
+
+
+async def test_all_companies_are_searched_for_exact_codes(visitor: Visitor) -> None:
+    world = visitor.world
+    other = await world.new_company("OTHER")
+    for company in (1, other):
+        body = {"code": "SHARED", "name": "In both"}
+        assert (await world.send("POST", "/api/articles", body, company=company)).status == 201
+    assert (await visitor.get("/search?text=SO-000001")).goes_to == "/companies/1/sales-orders/1"
+    found = rows(await visitor.get("/search?text=shared"))
+    assert sorted(found) == [
+        ["SHARED", "Company ACME", "Articles", "In both", ""],
+        ["SHARED", "Company OTHER", "Articles", "In both", ""],
+    ]
+    assert "No company has a record" in (await visitor.get("/search?text=share")).text
+
+
+async def test_a_member_searches_its_own_companies_only(visitor: Visitor) -> None:
+    world = visitor.world
+    other = await world.new_company("OTHER")
+    body = {"code": "HIDDEN", "name": "Of another company"}
+    assert (await world.send("POST", "/api/articles", body, company=other)).status == 201
+    await world.new_user("one@example.com", "member", ["ACME"], ["articles:read"])
+    one = await signed_in_as(world, "one@example.com")
+    assert "No company has a record" in (await one.get("/search?text=HIDDEN")).text
+    assert "No company has a record" in (await one.get("/search?text=SO-000001")).text
+    assert (await one.get("/search?text=A")).goes_to == "/companies/1/articles/1"

@@ -11,6 +11,7 @@ from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.platform.company_search import search_companies
 from wmsd.request_history.actions import get_request
 from wmsd.request_history.schema import LONGEST_ID
 from wmsd.warehouse.search.actions import search_company
@@ -20,8 +21,18 @@ from wmsd.warehouse.search.search_text import LONGEST
 TEXT: Final = "text"
 LED_TO_BY_ARTICLE: Final = {kind.name: "articles" for kind in PARTS}
 """Where lots and serials lead: to their article."""
-NOTHING: Final = {"data": [], "has_more": False, "is_behind": False}
+NOTHING: Final[Mapping[str, Any]] = {"data": [], "has_more": False, "is_behind": False}
 NAMES: Final = {**{name: each.title for name, each in BY_NAME.items()}, "lots": "Lots", "serials": "Serials"}
+
+
+async def show_all(at: Workplace, request: web.Request) -> web.Response:
+    """Exact matches in all companies of the person."""
+    text = request.query.get(TEXT, "").strip()[:LONGEST]
+    found = await at.need(search_companies, query={TEXT: text}) if text else NOTHING
+    hits = [{**_shown(each), "place": f"/companies/{each['company_id']}"} for each in found["data"]]
+    if len(hits) == 1:
+        return go_to(f"{hits[0]['place']}/{hits[0]['address']}")
+    return page_of(at, "search_all", "search", text=text, hits=hits, not_searched=found.get("not_searched", []))
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
