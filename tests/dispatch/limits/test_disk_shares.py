@@ -1,5 +1,6 @@
 """The last fifth of the disk is kept for companies under their share: nobody fills it for the others."""
 
+import math
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from wmsd.contract.context import Company
 from wmsd.db.sql.statements import update_row
 from wmsd.dispatch.limits.disk_shares import Held
 from wmsd.dispatch.limits.growth_limits import MEGABYTE
+from wmsd.server.today.quota_watch import TOLD_FROM
 
 ARTICLES = "code,name\n" + "".join(f"L-{number},{'long' * 50}\n" for number in range(20_000))
 NEARLY_FULL = 36 * MEBIBYTE
@@ -134,7 +136,9 @@ async def test_it_is_told_at_80_percent_of_both_ways(world: World, disk: Path) -
 async def test_of_a_quota_it_is_told_too(world: World) -> None:
     """At the threshold it does not come and go."""
     held = await (await world.database()).read(lambda tx: tx.bytes_used())
-    for part, is_told in ((0.70, False), (0.77, False), (0.81, True), (0.77, True), (0.70, False)):
-        await set_quota(world, round(held / MEGABYTE / part))
+    told_from = held / MEGABYTE / TOLD_FROM
+    roomy, nearly, told_now = math.ceil(told_from * 1.15), math.ceil(told_from), math.floor(told_from)
+    for quota, is_told in ((roomy, False), (nearly, False), (told_now, True), (nearly, True), (roomy, False)):
+        await set_quota(world, quota)
         await counted(world)
-        assert (await told(world) != {}) == is_told, part
+        assert (await told(world) != {}) == is_told, quota
