@@ -5,6 +5,6 @@ says what to write here after a new migration.
 from typing import Final
 
 DIGESTS: Final = {
-    "company": "3951ef50a1ba1a1eaf5f1452709da2a664932defc367aeb202600c3a433cb5c9",
+    "company": "0be5db485c602744d6fd10c554149e805d29ab098390664e08a95f319316bd56",
     "platform": "e266b694b35f346b5fd3e087427643b4cc4739e2f046a574f893cf277bfd0ab5",
 }

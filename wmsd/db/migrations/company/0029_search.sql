@@ -24,10 +24,10 @@ INSERT INTO search_progress (one, last_change, last_movement) VALUES (1, 0, 0);
 -- Clients, partners, warehouses and packaging types get a place in the order of changes, as all other records have.
 -- Those of one millisecond get different places; `updated_at` is the millisecond of the place.
 
-ALTER TABLE clients ADD COLUMN change_seq INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE partners ADD COLUMN change_seq INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE warehouses ADD COLUMN change_seq INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE packaging_types ADD COLUMN change_seq INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE clients ADD COLUMN change_seq INTEGER;
+ALTER TABLE partners ADD COLUMN change_seq INTEGER;
+ALTER TABLE warehouses ADD COLUMN change_seq INTEGER;
+ALTER TABLE packaging_types ADD COLUMN change_seq INTEGER;
 
 UPDATE clients SET change_seq = placed.place
 FROM (
