@@ -8,7 +8,8 @@ from wmsd.db.sql.statistics import LARGE_TABLE_ROWS, refresh_statistics
 
 PARTNERS = """
     WITH RECURSIVE numbers (n) AS (SELECT ? UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
-    INSERT INTO partners SELECT n, n, 'P', 'CLIENT', NULL, NULL, NULL, NULL, 1, '2026', '2026' FROM numbers
+    INSERT INTO partners (id, code, name, type, active, created_at, updated_at)
+    SELECT n, n, 'P', 'CLIENT', 1, '2026', '2026' FROM numbers
 """
 
 
