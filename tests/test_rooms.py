@@ -47,7 +47,6 @@ SHORT: Final = {
     "interfaces/pages/admin/settings.py": "a page",
     "interfaces/pages/people/rights.py": "a page",
     "interfaces/pages/people/try_sign_on.py": "a page",
-    "interfaces/pages/records/exports.py": "operations that are made of those of lists",
     "interfaces/pages/webhooks/event.py": "a page",
     "server/figures/ask.py": "what a command imports of the figures, which import the server",
     "warehouse/contributions.py": "a table",

@@ -192,8 +192,8 @@ def change(tenant: Tenant, table: str, code: str) -> None:
         each for each in tenant.home.ok("company", "list", "--json").json if each["code"] == tenant.code
     )
     connection = connect(tenant.home.data / "companies" / f"{company['id']}.db")
-    more = ", change_seq = change_seq + 10000000" if table == "articles" else ""
-    connection.execute(f"UPDATE {table} SET updated_at = '2099-01-01T00:00:00.000Z'{more} WHERE code = ?", (code,))
+    later = "updated_at = '2099-01-01T00:00:00.000Z', change_seq = change_seq + 10000000"
+    connection.execute(f"UPDATE {table} SET {later} WHERE code = ?", (code,))
     connection.close()
 
 

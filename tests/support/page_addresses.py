@@ -8,8 +8,9 @@ from typing import Final
 
 from aiohttp import web
 
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
-from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
+from wmsd.interfaces.pages.kit.resources import RESOURCES
 from wmsd.interfaces.service import FOR_BROWSERS
 
 NO_PAGES: Final = ("/api", "/openapi", "/docs", "/pages/{name}", "/{anything}", "/changelog")
@@ -71,7 +72,8 @@ def _parts(name: str, route: str, resource: Resource | None, company: int, there
             return ["1"]
         case "act":
             assert resource is not None
-            return [each.name for each in resource.acts if each.makes_one != ("{id}" in route)]
+            own = (each for each in resource.acts if not each.leads_to)
+            return [each.name for each in own if each.makes_one != ("{id}" in route)]
         case "version":
             return ["v1"]
         case "operation":

@@ -25,8 +25,10 @@ from wmsd.warehouse.references_by_id import REFERENCES
 NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS}
 """Every kind has the operation; GraphQL asks for those that other kinds refer to."""
 
-NEED_NO_ABILITY = {"run_batch", "list_requests", "get_request"}
-"""Each request in a batch needs its own. Everybody may look at the requests of their own tokens."""
+NEED_NO_ABILITY = {"run_batch", "list_requests", "get_request", "search_company", "find_choices"}
+"""Each request in a batch needs its own. Everybody may look at the requests of their own tokens. A search finds
+what the caller may list.
+"""
 
 
 def modules() -> Iterator[ModuleType]:

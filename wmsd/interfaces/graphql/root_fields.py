@@ -66,7 +66,7 @@ MUTATIONS: Final = tuple(
         articles.replace_article,
         articles.update_article,
         articles.update_article_by_code,
-        *(operation for kind in DOCUMENTS for operation in kind.writing),
+        *(operation for kind in DOCUMENTS for operation in kind.writing.operations),
         webhooks.create_webhook,
         webhooks.replace_webhook,
         webhooks.update_webhook,

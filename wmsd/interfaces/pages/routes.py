@@ -90,6 +90,7 @@ COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", STOCK, stock.show),
     ("GET", f"{STOCK}/movements", stock.show_movements),
     ("GET", f"{A_COMPANY}/search", search.show),
+    ("GET", f"{A_COMPANY}/search/{{kind:articles|partners}}", search.show_choices),
     ("GET", REQUESTS, requests.show),
     ("GET", f"{REQUESTS}/{{request_id:[0-9A-Za-z-]{{1,64}}}}", requests.one),
     ("GET", WEBHOOKS, webhooks.show),

@@ -100,6 +100,19 @@ class InFiles:
     """Statuses that only other documents bring about. A file may name them: the document is created and waits."""
 
 
+class Writing(NamedTuple):
+    """The operations that write documents of a kind. `update` takes the fields that change, and a new status."""
+
+    create: Operation
+    replace: Operation
+    update: Operation
+    others: tuple[Operation, ...] = ()
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        return (self.create, self.replace, self.update, *self.others)
+
+
 class Posting(NamedTuple):
     """Documents in `statuses` have the quantities of their lines in the stock ledger, by `movements`. `amount` is
     the SQL of what one movement posts.
@@ -129,7 +142,7 @@ class DocumentKind:
     transitions: Transitions[Any, Any]
     listed: tuple[str, ...]
     reading: Reading
-    writing: tuple[Operation, ...]
+    writing: Writing
     change: Callable[..., Record]
     in_files: InFiles
     posting: Posting | None = None

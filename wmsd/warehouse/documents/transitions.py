@@ -72,6 +72,10 @@ class Transitions(Generic[Status, Effect]):
             return [Step.MOVE, Step.CHANGE]
         raise self.forbidden(self._frozen(current, differing), current, requested if moves else None)
 
+    def may_change(self, status: Status, names: Collection[str]) -> frozenset[str]:
+        """Those of these fields, the lines among them, that may change in the status."""
+        return frozenset(name for name in names if status in self._change_in(name))
+
     def _change_in(self, name: str) -> frozenset[Status]:
         """The statuses in which the field may change."""
         if name == self.lines:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wmsd.warehouse.documents.kind import DocumentKind, InFiles, one_at_a_time, one_by_one
+from wmsd.warehouse.documents.kind import DocumentKind, InFiles, Writing, one_at_a_time, one_by_one
 from wmsd.warehouse.purchase_orders import actions
 from wmsd.warehouse.purchase_orders.rules import BY_HAND
 from wmsd.warehouse.purchase_orders.schema import PurchaseOrderItemFields
@@ -13,11 +13,11 @@ PURCHASE_ORDERS: Final = DocumentKind(
     transitions=BY_HAND,
     listed=("code", "status", "partner", "items", "external_ref", "expected_date", "updated_at"),
     reading=actions.READING,
-    writing=(
+    writing=Writing(
         actions.create_purchase_order,
         actions.replace_purchase_order,
         actions.update_purchase_order,
-        actions.delete_purchase_order,
+        (actions.delete_purchase_order,),
     ),
     change=actions.change,
     in_files=InFiles(

@@ -15,6 +15,7 @@ from wmsd.warehouse.documents.kind import (
     InFiles,
     Posting,
     Row,
+    Writing,
     one_at_a_time,
     one_by_one,
 )
@@ -75,11 +76,11 @@ RECEPTIONS: Final = DocumentKind(
     transitions=TRANSITIONS,
     listed=("code", "status", "purchase_order", "warehouse", "selected_items", "external_ref", "updated_at"),
     reading=actions.READING,
-    writing=(
+    writing=Writing(
         actions.create_reception,
         actions.replace_reception,
         actions.update_reception,
-        actions.delete_reception,
+        (actions.delete_reception,),
     ),
     change=actions.change,
     in_files=InFiles(

@@ -3,7 +3,7 @@
 from typing import Final
 
 from wmsd.contract.fields import Quantity
-from wmsd.warehouse.documents.kind import DocumentKind, InFiles, Posting, one_at_a_time, one_by_one
+from wmsd.warehouse.documents.kind import DocumentKind, InFiles, Posting, Writing, one_at_a_time, one_by_one
 from wmsd.warehouse.returns import actions
 from wmsd.warehouse.returns.checks import CHECKS
 from wmsd.warehouse.returns.return_posting import KIND
@@ -21,7 +21,11 @@ RETURNS: Final = DocumentKind(
     transitions=TRANSITIONS,
     listed=("code", "status", "partner", "sales_order", "lines", "external_ref", "updated_at"),
     reading=actions.READING,
-    writing=(actions.create_return, actions.replace_return, actions.update_return),
+    writing=Writing(
+        actions.create_return,
+        actions.replace_return,
+        actions.update_return,
+    ),
     change=actions.apply_return_change,
     in_files=InFiles(
         line=LineInFile,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wmsd.warehouse.documents.kind import Document, DocumentKind, InFiles, Posting
+from wmsd.warehouse.documents.kind import Document, DocumentKind, InFiles, Posting, Writing
 from wmsd.warehouse.sales_orders import actions
 from wmsd.warehouse.sales_orders.create import create_orders
 from wmsd.warehouse.sales_orders.effects import MOVED
@@ -23,11 +23,11 @@ SALES_ORDERS: Final = DocumentKind(
     transitions=TRANSITIONS,
     listed=("code", "status", "partner", "lines", "external_ref", "requested_date", "updated_at"),
     reading=actions.READING,
-    writing=(
+    writing=Writing(
         actions.create_sales_order,
         actions.replace_sales_order,
         actions.update_sales_order,
-        actions.change_sales_order_status,
+        (actions.change_sales_order_status,),
     ),
     change=actions.apply_order_change,
     in_files=InFiles(

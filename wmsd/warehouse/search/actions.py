@@ -1,15 +1,18 @@
-"""The use case of the search box."""
+"""The use cases of the search box, and of fields that find as somebody types."""
 
 from typing import Any
 
+from wmsd.base.strict_json import dumps
 from wmsd.contract.access import Whitelist
 from wmsd.contract.context import Caller, Company
 from wmsd.contract.operation import operation
 from wmsd.contract.permissions import Permissions
+from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.search.hits import find_records
-from wmsd.warehouse.search.schema import SearchQuery, SearchResults
-from wmsd.warehouse.search.search_kinds import KINDS
+from wmsd.warehouse.search.hits import CHOICES_OF, find_records
+from wmsd.warehouse.search.schema import Choice, ChoiceQuery, SearchQuery, SearchResults
+from wmsd.warehouse.search.search_kinds import BY_NAME, KINDS
+from wmsd.warehouse.stock.actions import list_stock
 
 
 @operation(tag="Company", answer="object", returns=SearchResults, module=None)
@@ -18,13 +21,7 @@ def search_company(tx: Transaction, query: SearchQuery, caller: Caller, company:
 
     Only what the caller may list is found: exact matches first, then beginnings, then parts, the newest first.
     """
-    permissions = Permissions(
-        caller.role,
-        caller.abilities,
-        tx.service(Whitelist).abilities,
-        company.modules,
-        is_person=caller.session_id is not None,
-    )
+    permissions = _permissions(tx, caller, company)
     kinds = [kind for kind in KINDS if permissions.objection(kind.listing) is None]
     found = find_records(tx, kinds, query.text)
     return {
@@ -32,3 +29,25 @@ def search_company(tx: Transaction, query: SearchQuery, caller: Caller, company:
         "has_more": found.has_more,
         "is_behind": found.is_behind,
     }
+
+
+@operation(tag="Company", answer="records", returns=Choice, module=None)
+def find_choices(tx: Transaction, query: ChoiceQuery, caller: Caller, company: Company) -> Records:
+    """Find the active records of a kind that somebody may mean, as a form asks for one.
+
+    An article has its unit, and what is available of it for who may list stock.
+    """
+    permissions, kind = _permissions(tx, caller, company), BY_NAME[query.kind]
+    if permissions.objection(kind.listing) is not None:
+        return Records("")
+    asked = {
+        "ids": dumps([hit.id for hit in find_records(tx, [kind], query.text).hits]),
+        "warehouse_id": query.warehouse_id,
+        "sees_stock": permissions.objection(list_stock) is None,
+    }
+    return Records(",".join(text for (text,) in tx.rows(CHOICES_OF[query.kind], asked)))
+
+
+def _permissions(tx: Transaction, caller: Caller, company: Company) -> Permissions:
+    in_force, is_person = tx.service(Whitelist).abilities, caller.session_id is not None
+    return Permissions(caller.role, caller.abilities, in_force, company.modules, is_person=is_person)

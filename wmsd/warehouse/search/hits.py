@@ -5,12 +5,14 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.search.schema import Hit
+from wmsd.db.sql.records import record_sql
+from wmsd.warehouse.search.schema import Choice, Hit
 from wmsd.warehouse.search.search_kinds import BY_NAME, PartKind, SearchKind
 from wmsd.warehouse.search.search_store import Key, changed_parts, changed_records, progress
 from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
 
 MOST_HITS: Final = 30
+MOST_CHOICES: Final = 10
 MOST_PENDING: Final = 1000
 """Changes of a kind, and movements, that are looked through before the index has them."""
 MATCH: Final = f"""
@@ -27,6 +29,27 @@ RECORDS_OF: Final = """
 ARTICLES_OF: Final = """
     SELECT id, code || ' ' || name FROM articles WHERE id IN (SELECT value FROM json_each(?))
 """
+
+AVAILABLE: Final = """(
+    SELECT coalesce(sum(quantity - reserved - quarantined), 0) FROM stock
+    WHERE article_id = articles.id AND warehouse_id = coalesce(:warehouse_id, warehouse_id)
+)"""
+CHOICES: Final = """
+    SELECT {record} FROM json_each(:ids) AS found JOIN {table} ON {table}.id = found.value
+    WHERE active ORDER BY found.key LIMIT {most}
+"""
+NOT_OF_PARTNERS: Final = {"unit": "NULL", "unit_3pl": "NULL", "available": "NULL"}
+CHOICES_OF: Final = {
+    "articles": CHOICES.format(
+        record=record_sql(Choice, {"id": "articles.id", "available": f"iif(:sees_stock, {AVAILABLE}, NULL)"}),
+        table="articles",
+        most=MOST_CHOICES,
+    ),
+    "partners": CHOICES.format(
+        record=record_sql(Choice, {"id": "partners.id", **NOT_OF_PARTNERS}), table="partners", most=MOST_CHOICES
+    ),
+}
+"""The records of a kind with these ids, in their order, that are active."""
 
 Place = tuple[str, Key]
 """The kind of a record and its key in the index."""

@@ -1,11 +1,11 @@
 """What is looked for, and what is found."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from wmsd.contract.fields import Id, Model
-from wmsd.contract.list_queries import Query
+from wmsd.contract.fields import Id, Model, SignedAmount
+from wmsd.contract.list_queries import Query, QueryId
 from wmsd.warehouse.search.search_text import LONGEST
 
 
@@ -15,6 +15,31 @@ class SearchQuery(Query):
     @property
     def is_search(self) -> bool:
         return True
+
+
+class ChoiceQuery(Query):
+    kind: Literal["articles", "partners"]
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST, description="A code, a name, or a part of one.")]
+    warehouse_id: Annotated[
+        QueryId | None, Field(description="Where the available amounts are; by default all.")
+    ] = None
+
+    @property
+    def is_search(self) -> bool:
+        return True
+
+
+class Choice(Model):
+    """A record that a form can name."""
+
+    id: Id
+    code: str
+    name: str
+    unit: str | None
+    """Of an article; so is what follows."""
+    unit_3pl: str | None
+    available: SignedAmount | None
+    """None where the caller may not read stock."""
 
 
 class Hit(Model):

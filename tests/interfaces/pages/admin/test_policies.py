@@ -60,7 +60,7 @@ async def test_a_policy_counts_from_the_next_request_on(admin: Visitor, shop: Sh
     ("typed", "message"),
     [
         ({"over_receipt_pct": "100.1"}, "Over-receipt, % must be at most 100."),
-        ({"over_receipt_pct": ""}, "Over-receipt, % must be a number."),
+        ({"over_receipt_pct": ""}, "Over-receipt, % is required."),
         ({"over_receipt_pct": "-1"}, "Over-receipt, % must not be below 0."),
         ({"min_stock": "many"}, "Minimum stock must be a number, such as 12.5."),
         ({"min_stock": "100000000000000000000"}, "Minimum stock must be at most 999999999.999999."),

@@ -9,8 +9,8 @@ from tests.interfaces.pages.records.test_act import form_of, sent
 from tests.interfaces.pages.records.test_browse import EMAIL, NOTHING, rows, text_of
 from tests.interfaces.pages.visitor import Visitor
 from wmsd.contract.access import ABILITIES, MODULES
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
-from wmsd.interfaces.pages.kit.resources import Resource
 
 
 @pytest.mark.parametrize("resource", ADMINISTRATION, ids=lambda each: each.name)

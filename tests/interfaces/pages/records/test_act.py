@@ -36,7 +36,7 @@ async def visitor(shop: Shop) -> Visitor:
 def form_of(seen: Seen) -> dict[str, str]:
     """What a browser sends of the form of the page when nobody types anything."""
     assert seen.status == 200, seen.text
-    (form,) = re.findall(r'<form class="fields".*?</form>', seen.text, re.DOTALL)
+    (form,) = re.findall(r'<form class="fields[^>]*>.*?</form>', seen.text, re.DOTALL)
     fields = {}
     for tag in re.findall(r"<input.*?>", form, re.DOTALL):
         name = re.search(r'name="(.*?)"', tag)
@@ -47,7 +47,7 @@ def form_of(seen: Seen) -> dict[str, str]:
         fields[name] = html.unescape(text)
     for name, options in re.findall(r'<select.*?name="(.*?)".*?>(.*?)</select>', form, re.DOTALL):
         chosen = re.search(r'<option value="([^"]*)" selected>', options) or re.search(
-            r'<option value="([^"]+)">', options
+            r'<option value="([^"]*)">', options
         )
         fields[name] = chosen[1] if chosen else ""
     return fields

@@ -39,8 +39,8 @@ async def test_who_may_not_is_told_who_can_change_that(world: World) -> None:
 async def test_what_nobody_makes_here_says_how_it_comes(world: World) -> None:
     visitor = await signed_in(world)
     sentence, ways = told(await visitor.get("/companies/1/sales-orders"))
-    assert sentence == "There is nothing yet. Programs make them by the API. Import a file"
-    assert ways == ["/companies/1/imports/new?kind=sales-orders"]
+    assert sentence == "There is nothing yet. New sales order · Import a file"
+    assert ways == ["/companies/1/sales-orders/new", "/companies/1/imports/new?kind=sales-orders"]
     assert told(await visitor.get("/companies/1/events")) == (
         "There is nothing yet. Whatever changes here becomes one.",
         [],

@@ -1,4 +1,7 @@
-"""The search box above every page of a company."""
+"""The search box above every page of a company, and what fields of forms list as somebody types."""
+
+import json
+from urllib.parse import urlencode
 
 import pytest
 
@@ -95,3 +98,31 @@ async def test_a_member_searches_its_own_companies_only(visitor: Visitor) -> Non
     assert "No company has a record" in (await one.get("/search?text=HIDDEN")).text
     assert "No company has a record" in (await one.get("/search?text=SO-000001")).text
     assert (await one.get("/search?text=A")).goes_to == "/companies/1/articles/1"
+
+
+async def choices(visitor: Visitor, kind: str, text: str, **more: str) -> list[dict[str, object]]:
+    query = urlencode({"text": text, **more})
+    seen = await visitor.get(f"{SEARCH}/{kind}?{query}")
+    assert seen.status == 200, seen.text
+    return list(json.loads(seen.text))
+
+
+async def test_a_field_lists_what_somebody_may_mean(visitor: Visitor) -> None:
+    alpha = {"code": "A", "name": "Alpha", "unit": "pcs", "has_any": True}
+    assert await choices(visitor, "articles", "alp", warehouse="MAIN") == [{**alpha, "available": "17"}]
+    assert await choices(visitor, "articles", "alp", warehouse="EAST") == [{**alpha, "available": "5"}]
+    assert await choices(visitor, "articles", "alp") == [{**alpha, "available": "22"}]
+    assert [each["code"] for each in await choices(visitor, "partners", "first")] == ["P1"]
+    assert await choices(visitor, "articles", "") == []
+
+
+async def test_what_is_switched_off_is_no_choice(visitor: Visitor) -> None:
+    assert await choices(visitor, "articles", "old") == []
+    assert await choices(visitor, "partners", "gone") == []
+
+
+async def test_choices_are_those_that_the_person_may_read(shop: Shop) -> None:
+    reader = await signed_in(shop.world, "ACME", abilities=["articles:read", "sales-orders:write"])
+    assert [each["available"] for each in await choices(reader, "articles", "alp")] == [None]
+    assert await choices(reader, "partners", "first") == []
+    assert (await reader.get(f"{SEARCH}/stock?text=alp")).status == 404

@@ -13,7 +13,7 @@ from wmsd.contract.access import ABILITIES, MODULES
 from wmsd.interfaces.guide.contents import READERS
 from wmsd.interfaces.pages.kit.fields import Field
 from wmsd.interfaces.pages.kit.filters import filters_of
-from wmsd.interfaces.pages.kit.forms import form_of
+from wmsd.interfaces.pages.kit.form_fields import form_of
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
 from wmsd.interfaces.pages.kit.resources import RESOURCES
 from wmsd.interfaces.pages.kit.text import language, moments, words
@@ -72,8 +72,18 @@ def declared() -> Iterator[str]:
         yield from (found.text for found in filters_of(each))
         for act in each.acts:
             yield from act.texts
-            yield from (text for field in form_of(act.operation.body) for text in (field.text, field.help))
-    yield from (*words.STATUSES.values(), *ABILITIES.values(), *MODULES.values(), *moments.MONTHS)
+            if act.leads_to:
+                continue  # its form is that of another kind
+            asked = form_of(act.operation.body, act.left_out(None), act.shown(None))
+            yield from (text for field in asked for text in (field.text, field.help))
+            yield from (inner.text for field in asked for inner in field.of)
+    yield from (
+        *words.STATUSES.values(),
+        *words.DISPOSITIONS.values(),
+        *ABILITIES.values(),
+        *MODULES.values(),
+        *moments.MONTHS,
+    )
     yield from (text for reader in READERS for text in (reader.title, reader.says))
     yield from (CHANGED_MEANWHILE, NOT_KEPT)
     for told in ledger_words.KINDS.values():

@@ -27,6 +27,9 @@ BY_ITSELF: Final = "X-By-Itself"
 LONGEST_SECRET: Final = 200
 LARGEST_FORM: Final = 64 * 1024
 MOST_FIELDS: Final = 200
+LARGEST_WITH_ROWS: Final = 1024 * 1024
+MOST_WITH_ROWS: Final = 10_000
+"""Fields of a form with 1 000 lines."""
 FORM_TOKEN: Final = "form_token"
 LONGEST_NEXT: Final = 500
 
@@ -121,15 +124,20 @@ def begins_elsewhere(browser: Browser) -> bool:
     return browser.request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none")
 
 
-async def form(browser: Browser, with_token: bool = True, largest: int = LARGEST_FORM) -> dict[str, str]:
-    """The fields of a form of this origin, and of this session. Raises Problem: 403, 415, 413, 408, 400."""
+async def form(
+    browser: Browser, with_token: bool = True, largest: int = LARGEST_FORM, has_rows: bool = False
+) -> dict[str, str]:
+    """The fields of a form of this origin, and of this session. `has_rows`: it may have 1 000 rows. Raises
+    Problem: 403, 415, 413, 408, 400.
+    """
     request = browser.request
     check_origin(browser)
     if request.content_type != "application/x-www-form-urlencoded":
         raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
     try:
-        raw = (await requests.body(request, largest)).decode()
-        fields = dict(parse_qsl(raw, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"))
+        raw = (await requests.body(request, LARGEST_WITH_ROWS if has_rows else largest)).decode()
+        most = MOST_WITH_ROWS if has_rows else MOST_FIELDS
+        fields = dict(parse_qsl(raw, keep_blank_values=True, max_num_fields=most, errors="strict"))
     except ValueError:
         raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None
     token = fields.pop(FORM_TOKEN, "")

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.fields import REFERRING, Field, fields_of
 from wmsd.interfaces.pages.kit.references import Referred, find_references
-from wmsd.interfaces.pages.kit.resources import Resource
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.documents.change_history import MORE
 from wmsd.warehouse.documents.schema import DocumentChange

@@ -7,9 +7,11 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from wmsd.contract.field_schemas import declared_name, properties_of
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.fields import REFERRING, fields_of
-from wmsd.interfaces.pages.kit.forms import FormField, id_of_code
-from wmsd.interfaces.pages.kit.resources import REFERRED, Resource
+from wmsd.interfaces.pages.kit.form_fields import FormField
+from wmsd.interfaces.pages.kit.forms import id_of_code
+from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text.moments import of_browser
 from wmsd.interfaces.pages.kit.workplace import Workplace
 

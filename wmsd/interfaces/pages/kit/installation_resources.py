@@ -3,7 +3,7 @@
 from typing import Final
 
 from wmsd.contract.access import Role, has_role
-from wmsd.interfaces.pages.kit.resources import Act, Resource
+from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.platform import company_policies
 from wmsd.platform.admin_view.company_rules import list_company_rules
 from wmsd.platform.sites import make_site

@@ -109,6 +109,7 @@ class PageClient:
     def __init__(self, installation: Installation) -> None:
         self._dispatcher = installation.dispatcher
         self._access = installation.access
+        self._clock = installation.clock
         self.work = installation.dispatcher.work
         self.abilities: Mapping[str, str] = installation.abilities
         """Those in force, each with what it opens."""
@@ -117,6 +118,11 @@ class PageClient:
         """Of forms that were sent, each with the token of its session."""
         self.arriving: Counter[str] = Counter()
         """How many files arrive now, by the address of their company."""
+
+    @property
+    def today(self) -> str:
+        """The date, in UTC."""
+        return self._clock.now().date().isoformat()
 
     async def done_once(
         self, browser: Browser, key: str | None, do: Callable[[], Awaitable[Answering]]

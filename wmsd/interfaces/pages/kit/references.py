@@ -10,8 +10,9 @@ from typing import Any, Final
 from wmsd.base.dataclass import dataclass
 from wmsd.contract.list_queries import MOST_IDS
 from wmsd.events.webhooks.deliveries.schema import ENTITIES, MOST_RECORDS
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRING, Field
-from wmsd.interfaces.pages.kit.resources import BY_NAME, REFERRED, Resource
+from wmsd.interfaces.pages.kit.resources import BY_NAME, REFERRED
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.document_kinds import DOCUMENTS

@@ -14,6 +14,7 @@ from wmsd.interfaces.pages.kit import values
 from wmsd.interfaces.pages.kit.assets import address_of
 from wmsd.interfaces.pages.kit.fields import name_of
 from wmsd.interfaces.pages.kit.menu import rail
+from wmsd.interfaces.pages.kit.row_fields import row_fields
 from wmsd.interfaces.pages.kit.text import finding_sentences, language, numbers, words
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def _environment() -> "Environment":
         "rows": values.rows,
         "lines": values.lines,
         "is_figure": values.is_figure,
+        "row_fields": row_fields,
     }
     filters: dict[str, Callable[..., Any]] = {
         "moment": words.moment,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from wmsd.interfaces.pages.kit.fields import REFERRING
-from wmsd.interfaces.pages.kit.forms import FormField
+from wmsd.interfaces.pages.kit.form_fields import FormField
 from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
@@ -17,6 +17,7 @@ FROM: Final[Mapping[str, tuple[str, str]]] = {
     "company_code": ("companies", "code"),
     "company_codes": ("companies", "code"),
     "user": ("users", "email"),
+    "packaging_type_code": ("packaging-types", "code"),
     **{REFERRING[field].name: (resource.name, "code") for field, resource in REFERRED.items()},
 }
 """The resource that has them and what is typed of each, by the name of the field."""

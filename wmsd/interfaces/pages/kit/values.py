@@ -13,9 +13,10 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from wmsd.contract.access import EVERYTHING
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRING, Field, name_of
 from wmsd.interfaces.pages.kit.references import Referred
-from wmsd.interfaces.pages.kit.resources import REFERRED, Resource
+from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _

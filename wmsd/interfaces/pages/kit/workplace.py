@@ -12,9 +12,10 @@ from wmsd.contract.context import Company
 from wmsd.contract.operation import Operation
 from wmsd.contract.permissions import Permissions
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
 from wmsd.interfaces.pages.kit.page_client import Answer, PageClient, Person, Sent
-from wmsd.interfaces.pages.kit.resources import RESOURCES, Act, Resource
+from wmsd.interfaces.pages.kit.resources import RESOURCES
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import profile_actions

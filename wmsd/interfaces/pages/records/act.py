@@ -6,30 +6,32 @@ from typing import Final
 from wmsd.contract.operation import Operation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
+from wmsd.interfaces.pages.kit.form_fields import FormField, Typed, flat, form_of, rows_in
 from wmsd.interfaces.pages.kit.forms import (
+    IF_MATCH,
     Difference,
-    FormField,
-    Typed,
     defaults,
     document_of,
     errors_by_field,
     form_differences,
-    form_of,
     typed_in,
     typed_of,
 )
 from wmsd.interfaces.pages.kit.page_client import Answer, Sent
 from wmsd.interfaces.pages.kit.references import find_references
 from wmsd.interfaces.pages.kit.rendering import go_to
-from wmsd.interfaces.pages.kit.resources import Act, Resource
 from wmsd.interfaces.pages.kit.responses import KEY, form_keys, page_of
 from wmsd.interfaces.pages.kit.suggestions import suggestions
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.interfaces.pages.records.document_beginnings import SOURCES, beginning_of, beginning_of_code
 
-IF_MATCH: Final = "if_match"
+MORE: Final = "more"
+"""Asks for more empty rows of a field."""
+EMPTY_ROWS: Final = 5
 CHANGED_MEANWHILE: Final = (
     "Somebody has changed it since you opened this form. Nothing of yours is saved yet: see what is there now, "
     "and send the form again to save yours over it."
@@ -38,25 +40,33 @@ CHANGED_MEANWHILE: Final = (
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
-    fields = form_of(act.operation.body)
     record = await _record(at, resource, request)
+    fields = _fields(act, record)
     begins = await _begins(at, act, record, request)
-    typed = defaults(fields)
+    hidden = {**form_keys(at), **_condition(act, begins)}
     if act.changes and begins is not None:
         typed = await _typed_of(at, resource, fields, begins)
-    return await _form(at, resource, act, record, typed, {**form_keys(at), **_condition(act, begins)})
+        return await _form(at, resource, act, record, typed, hidden)
+    beginning = await beginning_of(at, resource, fields, request.query)
+    typed = {**defaults(fields), **beginning.typed}
+    return await _form(at, resource, act, record, typed, hidden, notes=beginning.notes)
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
-    sent = await browsers.form(at.person.browser)
-    body = act.operation.body
-    typed = typed_in(form_of(body), sent)
-    document, errors = ({}, {}) if body is None else await document_of(at, body, typed, act.changes)
+    has_rows = any(each.asks == "rows" for each in _fields(act, None))
+    sent = await browsers.form(at.person.browser, has_rows=has_rows)
+    record = await _record(at, resource, request)
+    fields = _fields(act, record)
+    typed = typed_in(fields, sent)
+    hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
+    if MORE in sent:
+        return await _with_more_rows(at, resource, act, record, typed, hidden, sent[MORE])
+    document, errors = await document_of(at, fields, typed, act.changes)
     if errors:
-        answer = Answer(422, {"message": _("Correct what is marked."), "errors": errors})
+        answer = _wrong(errors)
     else:
-        going: Sent = {"document": document, IF_MATCH: sent.get(IF_MATCH) or None}
+        going: Sent = {"document": {**document, **act.fixed}, IF_MATCH: sent.get(IF_MATCH) or None}
         if "id" in request.match_info:
             going["path"] = {"id": request.match_info["id"]}
         answer = await at.ask_once(act.operation, sent.get(KEY), **going)
@@ -65,15 +75,40 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
     if answer.is_good:
         return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
     record = await _record(at, resource, request)
-    hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
     theirs: list[Difference] = []
     if answer.status == 412:
         begins = await _begins(at, act, record, request)
         hidden |= _condition(act, begins)
-        if act.changes and begins is not None and body is not None:
-            now = await _typed_of(at, resource, form_of(body), begins)
-            theirs = await form_differences(at, body, now, typed)
+        if act.changes and begins is not None:
+            now = await _typed_of(at, resource, fields, begins)
+            theirs = await form_differences(at, fields, now, typed)
     return await _form(at, resource, act, record, typed, hidden, answer, theirs)
+
+
+async def _with_more_rows(
+    at: Workplace,
+    resource: Resource,
+    act: Act,
+    record: Answer | None,
+    typed: Typed,
+    hidden: Mapping[str, str],
+    field: str,
+) -> web.Response:
+    """The form again, with empty rows, or with those of the document whose code is typed."""
+    rows = next((each for each in _fields(act, record) if each.name == field), None)
+    if rows is None or rows.takes_rows or resource.name not in SOURCES:
+        return await _form(at, resource, act, record, typed, hidden, more=field)
+    try:
+        beginning = await beginning_of_code(at, resource, typed)
+    except ValueError as error:
+        wrong = {SOURCES[resource.name].parameter: [str(error)]}
+        return await _form(at, resource, act, record, typed, hidden, _wrong(wrong))
+    return await _form(at, resource, act, record, {**typed, **beginning.typed}, hidden, notes=beginning.notes)
+
+
+def _wrong(errors: Mapping[str, Sequence[str]]) -> Answer:
+    """What the form says itself, before any operation is asked."""
+    return Answer(422, {"message": _("Correct what is marked."), "errors": errors})
 
 
 async def _form(
@@ -85,10 +120,13 @@ async def _form(
     hidden: Mapping[str, str],
     refused: Answer | None = None,
     differences: Sequence[Difference] = (),
+    more: str = "",
+    notes: Mapping[str, str] | None = None,
 ) -> web.Response:
-    fields = form_of(act.operation.body)
+    fields = _fields(act, record)
     body = {} if refused is None else refused.body
-    errors, others = errors_by_field(fields, body.get("errors", {}))
+    errors, others = errors_by_field(fields, typed, body.get("errors", {}))
+    with_rows = [each for each in fields if each.asks == "rows"]
     is_changed = refused is not None and refused.status == 412
     return page_of(
         at,
@@ -99,15 +137,30 @@ async def _form(
         act=act,
         record=None if record is None else record.body,
         fields=fields,
-        suggested=await suggestions(at, fields),
+        suggested=await suggestions(at, [*fields, *(inner for each in with_rows for inner in each.of)]),
         typed=typed,
         hidden={**hidden, FORM_TOKEN: at.person.browser.form_token},
         message=_(CHANGED_MEANWHILE) if is_changed else translate_error(body.get("message", "")),
         errors=errors,
         others=others,
         differences=differences,
-        focus=_focus(fields, errors),
+        row_counts={each.name: _row_count(each, typed, more) for each in with_rows},
+        adds={each.name: each.takes_rows for each in with_rows},
+        notes=notes or {},
+        focus=_focus(fields, typed, errors),
     )
+
+
+def _fields(act: Act, record: Answer | None) -> tuple[FormField, ...]:
+    status = None if record is None else record.body.get("status")
+    return form_of(act.operation.body, act.left_out(status), act.shown(status))
+
+
+def _row_count(field: FormField, typed: Typed, more: str) -> int:
+    """The rows that are typed, and some to type in."""
+    typed_rows = rows_in(field, typed)
+    empty = 0 if not field.takes_rows else EMPTY_ROWS if more == field.name or not typed_rows else 1
+    return min(typed_rows + empty, field.most or typed_rows)
 
 
 def _resource_and_act(at: Workplace, request: web.Request) -> tuple[Resource, Act]:
@@ -149,9 +202,9 @@ def _condition(act: Act, begins: Answer | None) -> dict[str, str]:
     return {IF_MATCH: begins.etag}
 
 
-def _focus(fields: tuple[FormField, ...], errors: Mapping[str, object]) -> str:
+def _focus(fields: tuple[FormField, ...], typed: Typed, errors: Mapping[str, object]) -> str:
     """The first field that is wrong, or the first of all."""
-    names = [field.name for field in fields]
+    names = [field.name for field in flat(fields, typed)]
     return next((name for name in names if name in errors), names[0] if names else "")
 
 

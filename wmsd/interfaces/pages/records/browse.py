@@ -10,13 +10,15 @@ from wmsd.contract.field_schemas import properties_of
 from wmsd.imports.actions import begin_upload
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import filters
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.changes import changes_of
-from wmsd.interfaces.pages.kit.fields import Field
+from wmsd.interfaces.pages.kit.fields import REFERRING, Field
 from wmsd.interfaces.pages.kit.references import find_references
 from wmsd.interfaces.pages.kit.rendering import go_to
-from wmsd.interfaces.pages.kit.resources import BY_NAME, RESOURCES, Resource
+from wmsd.interfaces.pages.kit.resources import BY_NAME, RESOURCES
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
+from wmsd.interfaces.pages.records.document_page import HISTORY, of_document
 from wmsd.interfaces.pages.records.downloads import FOR_IMPORT, FORMAT, PLACE
 from wmsd.interfaces.pages.records.exports import EXPORTS
 from wmsd.interfaces.pages.records.rules import rules_of
@@ -26,6 +28,7 @@ from wmsd.tenants.companies.company_administration import AUDIT
 
 PER_PAGE: Final = 50
 LAST: Final = ("created_at", "updated_at")
+ARTICLE: Final = "article_id"
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
 TRIED_AT: Final = {
     route.operation.name: f"/try/{version}/{route.operation.name}"
@@ -81,27 +84,37 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 async def show_record(at: Workplace, request: web.Request) -> web.Response:
     resource = at.resource(request.match_info["resource"])
     one = or_not_found(resource.one, "page")
-    record = await at.need(one, path={"id": request.match_info["id"]})
+    answer = await at.ask(one, path={"id": request.match_info["id"]})
+    record = answer.needed()
     fields = list(resource.fields.values())
     route = ROUTE_OF.get(one.name)
+    referred = await find_references(at, fields, [record])
+    changes = await changes_of(at, resource, record["id"])
+    done = request.query.get("done", "")
+    of_kind = await of_document(at, resource, answer, referred, done) if resource.path else {}
     return page_of(
         at,
-        "record",
+        "document" if resource.path else "record",
         resource.name,
         resource=resource,
         done=resource.told(request.query.get("done", "")),
         record=record,
-        referred=await find_references(at, fields, [record]),
+        referred=referred,
         facts=sorted(
             (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
         ),
-        tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
+        tables=[
+            (field, _columns(at, field))
+            for field in fields
+            if field.kind == "table" and record.get(field.name) and not (changes and field.name == HISTORY)
+        ],
         under=await _records_under(at, resource, record),
         tried_at=TRIED_AT.get(one.name),
         audit_at=audit_of(at, resource, record),
         rules=await rules_of(at, resource, record["id"]),
-        changes=await changes_of(at, resource, record["id"]),
+        changes=changes,
         path=None if route is None else route.path.replace("{id}", str(record["id"])),
+        **of_kind,
     )
 
 
@@ -171,11 +184,15 @@ def _import_at(at: Workplace, resource: Resource) -> str | None:
 
 def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> bool:
     """What the heading does not say."""
-    return (
-        field.kind != "table"
-        and field.name not in ("id", "name", resource.key)
-        and record.get(field.name) not in (None, [])
-    )
+    said = ("id", "name", resource.key, *(["status"] if resource.path else []))
+    return field.kind != "table" and field.name not in said and record.get(field.name) not in (None, [])
+
+
+def _columns(at: Workplace, table: Field) -> list[Field]:
+    """Those of the lines of a record. An article that the person may see is shown with its code."""
+    by_article = any(field.name == ARTICLE for field in table.of) and at.may(REFERRING[ARTICLE].find)
+    said = {"id", *(["article_code"] if by_article else [])}
+    return [field for field in table.of if field.name not in said]
 
 
 def _orders(resource: Resource) -> list[str]:

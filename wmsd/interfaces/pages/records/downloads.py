@@ -14,8 +14,8 @@ from wmsd.dispatch.limits.costs import Payers
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import CALL
 from wmsd.interfaces.pages.kit import filters
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.rendering import HEADERS
-from wmsd.interfaces.pages.kit.resources import Resource
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
 from wmsd.interfaces.pages.records.exports import ListFile, for_import, for_spreadsheets
 

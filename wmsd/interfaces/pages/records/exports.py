@@ -7,7 +7,8 @@ from wmsd.base.problems import or_not_found
 from wmsd.contract.operation import Operation
 from wmsd.imports.exports import as_export, as_lines, can_be_exported
 from wmsd.imports.file_kinds import KINDS
-from wmsd.interfaces.pages.kit.resources import RESOURCES, Resource
+from wmsd.interfaces.pages.kit.acts import Resource
+from wmsd.interfaces.pages.kit.resources import RESOURCES
 
 EXPORTS: Final[Mapping[str, Operation]] = {
     resource.name: as_export(resource.walking, resource.name)

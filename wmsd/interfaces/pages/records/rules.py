@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.admin_menu import SETTINGS
 from wmsd.interfaces.pages.kit.fields import name_of
-from wmsd.interfaces.pages.kit.resources import Resource
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace

@@ -115,8 +115,9 @@
   }
 
   function focusAgain(part, before) {
-    const link = before.getAttribute("href");
-    (link && part.querySelector(`a[href="${CSS.escape(link)}"]`) || part.querySelector(".wide"))?.focus({ preventScroll: true });
+    const isSame = (each) => each.textContent === before.textContent && each.getAttribute("href") === before.getAttribute("href");
+    const same = [...part.querySelectorAll("a[href], button")].find(isSame);
+    (same ?? part.querySelector(".wide"))?.focus({ preventScroll: true });
   }
 
   // What somebody has selected, to copy it, must not change under their hands.

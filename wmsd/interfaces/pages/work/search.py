@@ -4,21 +4,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
+from wmsd.base.strict_json import dumps
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.fields import name_of
-from wmsd.interfaces.pages.kit.rendering import go_to
+from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.text.words import figure
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.platform.company_search import search_companies
 from wmsd.request_history.actions import get_request
 from wmsd.request_history.schema import LONGEST_ID
-from wmsd.warehouse.search.actions import search_company
+from wmsd.warehouse.search.actions import find_choices, search_company
 from wmsd.warehouse.search.search_kinds import PARTS
 from wmsd.warehouse.search.search_text import LONGEST
 
 TEXT: Final = "text"
+WAREHOUSE: Final = "warehouse"
 LED_TO_BY_ARTICLE: Final = {kind.name: "articles" for kind in PARTS}
 """Where lots and serials lead: to their article."""
 NOTHING: Final[Mapping[str, Any]] = {"data": [], "has_more": False, "is_behind": False}
@@ -77,3 +80,24 @@ async def _request(at: Workplace, text: str) -> Sequence[dict[str, Any]]:
             "is_exact": request_id == text,
         }
     ]
+
+
+async def show_choices(at: Workplace, request: web.Request) -> web.Response:
+    """What a field of a form may mean, as somebody types into it: codes, names, units and what is available, as
+    JSON for the script of the form. Without the script codes are typed.
+    """
+    text = request.query.get("text", "").strip()[:LONGEST]
+    query = {"kind": request.match_info["kind"], "text": text}
+    if code := request.query.get(WAREHOUSE, "").strip():
+        warehouse_id = await at.id_of(BY_NAME["warehouses"], code)
+        query |= {} if warehouse_id is None else {"warehouse_id": str(warehouse_id)}
+    found = (await at.need(find_choices, query=query))["data"] if text else []
+    shown = [
+        {
+            **{name: each[name] for name in ("code", "name", "unit")},
+            "available": None if each["available"] is None else figure(each["available"]),
+            "has_any": each["available"] is None or each["available"] > 0,
+        }
+        for each in found
+    ]
+    return web.Response(text=dumps(shown), content_type="application/json", headers=HEADERS)

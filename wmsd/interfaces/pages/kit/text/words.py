@@ -19,8 +19,11 @@ STATUSES: Final = {
     "FINALIZAT": "Finished",
 }
 """Of documents."""
+DISPOSITIONS: Final = {"RESTOC": "Back into stock", "CARANTINA": "Into quarantine", "DISTRUS": "Destroyed"}
+"""What becomes of goods that come back."""
 WORDS: Final = {
     **STATUSES,
+    **DISPOSITIONS,
     "active": "active",
     "revoked": "revoked",
     "pending": "pending",

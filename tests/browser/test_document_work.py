@@ -1,0 +1,122 @@
+"""An office worker's documents, in a real browser: by the keyboard, pasted from a spreadsheet, and moved."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import House
+from tests.support.chromium import opened
+
+NEW = "/companies/1/sales-orders/new"
+PASTE = """(text) => {
+    const clipboard = new DataTransfer();
+    clipboard.setData("text/plain", text);
+    const pasted = { clipboardData: clipboard, bubbles: true, cancelable: true };
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", pasted));
+}"""
+
+
+@pytest.fixture
+def no_script(browser: Browser, house: House) -> Iterator[Page]:
+    with opened(browser, house.address, storage_state=house.state, java_script_enabled=False) as opened_page:
+        yield opened_page
+
+
+def cell(row: int, field: str) -> str:
+    return f"[id='lines.{row}.{field}']"
+
+
+def filled(page: Page) -> list[tuple[str, str]]:
+    """The articles and quantities of the lines in which there is anything."""
+    rows = page.locator("fieldset.rows tbody tr").all()
+    articles = [row.locator("input").nth(0).input_value() for row in rows]
+    quantities = [row.locator(".num input").input_value() for row in rows]
+    return [each for each in zip(articles, quantities, strict=True) if any(each)]
+
+
+def choose(page: Page, text: str) -> None:
+    """Types into the field that has the focus, and takes the first of what it may mean."""
+    page.keyboard.type(text)
+    expect(page.locator("#choices li").first).to_be_visible()
+    page.keyboard.press("Enter")
+
+
+def test_an_order_is_made_by_the_keyboard_alone(page: Page, house: House) -> None:
+    page.goto(NEW)
+    page.focus("#partner")
+    choose(page, "customer 12347")
+    expect(page.locator("#warehouse")).to_be_focused()
+    page.keyboard.type("MAIN")
+    page.focus(cell(0, "article_code"))
+    choose(page, "wicker large")
+    expect(page.locator(cell(0, "quantity"))).to_be_focused()
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    expect(page.locator(cell(1, "article_code"))).to_be_focused()
+    choose(page, "85123")
+    page.keyboard.type("999999")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".error")).to_contain_text("is more than there is")
+    expect(page.locator("[aria-invalid=true]")).to_be_focused()
+    page.locator("[aria-invalid=true]").fill("4")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".note.good")).to_have_text("The sales order is made.")
+    page.click("text=Start work")
+    expect(page.locator("[aria-current=step]")).to_contain_text("In work")
+    page.click("text=Undo")
+    expect(page.locator("[aria-current=step]")).to_contain_text("Created")
+
+
+def test_the_escape_key_and_what_is_typed_win_over_the_list(page: Page, house: House) -> None:
+    page.goto(NEW)
+    page.focus(cell(0, "article_code"))
+    page.keyboard.type("wicker")
+    expect(page.locator("#choices li").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#choices")).to_have_count(0)
+    expect(page.locator(cell(0, "article_code"))).to_have_value("wicker")
+
+
+def test_two_columns_of_a_spreadsheet_become_lines(page: Page, house: House) -> None:
+    page.goto(NEW)
+    page.focus(cell(0, "article_code"))
+    page.evaluate(PASTE, "22470\t3\n85123A\t4\r\n84029E\t1\n")
+    assert filled(page) == [("22470", "3"), ("85123A", "4"), ("84029E", "1")]
+    page.keyboard.type("22457")
+    assert filled(page)[-1] == ("22457", "")
+    page.locator("fieldset.rows tbody tr").nth(1).locator(".remove button").click()
+    assert [code for code, _ in filled(page)] == ["22470", "84029E", "22457"]
+
+
+def test_a_paste_of_too_many_lines_is_refused_and_kept(page: Page, house: House) -> None:
+    page.goto(NEW)
+    page.focus(cell(0, "article_code"))
+    page.evaluate(PASTE, "22470\t1\n" * 5000)
+    expect(page.locator(".refused .error")).to_contain_text("5000 lines were pasted, and 1000 are the most")
+    assert page.locator(".refused textarea").input_value().count("22470") == 5000
+    assert filled(page) == []
+
+
+def test_a_document_is_worked_at_without_a_script(no_script: Page, house: House) -> None:
+    page = no_script
+    page.goto(NEW)
+    page.fill("#partner", "12347")
+    page.fill("#warehouse", "MAIN")
+    page.fill(cell(0, "article_code"), "22470")
+    page.fill(cell(0, "quantity"), "2")
+    page.click("text=Add five lines")
+    expect(page.locator(cell(5, "article_code"))).to_be_visible()
+    page.fill(cell(5, "article_code"), "85123A")
+    page.fill(cell(5, "quantity"), "1")
+    page.click("main .acts button.main")
+    expect(page.locator(".note.good")).to_have_text("The sales order is made.")
+    page.click("text=Start work")
+    page.click("text=Load")
+    page.click("main .acts >> text=Deliver")
+    page.click("main .acts button.final")
+    expect(page.locator("[aria-current=step]")).to_contain_text("Delivered")
+    page.click("text=Return goods")
+    expect(page.locator("h1")).to_have_text("New return")
+    assert re.search(r"sales_order=\d+", page.url)

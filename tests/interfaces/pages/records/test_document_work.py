@@ -1,0 +1,337 @@
+"""Documents are worked at by people: made, changed and moved at the pages, by whoever may."""
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+from tests.interfaces.pages.records.test_act import differing, form_of, sent, still_in
+from tests.interfaces.pages.records.test_browse import signed_in, text_of
+from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.support.shop import Shop
+from wmsd.interfaces.pages.kit.document_acts import WORK
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.kind import DocumentKind
+
+ORDERS = "/companies/1/sales-orders"
+PURCHASES = "/companies/1/purchase-orders"
+RECEPTIONS = "/companies/1/receptions"
+RETURNS = "/companies/1/returns"
+OF_OFFICE = [
+    *("articles:read", "partners:read", "warehouses:read", "sales-orders:read", "sales-orders:write"),
+    *("purchase-orders:read", "purchase-orders:write", "receptions:read", "receptions:write"),
+    *("returns:read", "returns:write", "stock:read"),
+]
+
+
+@pytest.fixture
+async def office(shop: Shop) -> Visitor:
+    """A member of the company who may read and write documents."""
+    return await signed_in(shop.world, "ACME", abilities=OF_OFFICE)
+
+
+def lines(*typed: tuple[str, str], name: str = "lines") -> dict[str, str]:
+    """What is typed into rows: an article and a quantity each."""
+    return {
+        f"{name}.{number}.{field}": value
+        for number, row in enumerate(typed)
+        for field, value in zip(("article_code", "quantity"), row, strict=True)
+    }
+
+
+def steps(seen: Seen) -> list[tuple[str, bool]]:
+    """The buttons of the document's header, and whether each can be pressed."""
+    (header,) = re.findall(
+        r'<div class="title">.*?</div>\s*(?=<ol|<div class="note|<p class)', seen.text, re.DOTALL
+    )
+    buttons = re.findall(r'<(?:button|a) class="button[^>]*>[^<]*</', header.split("</details>")[1])
+    return [(text_of(each + "a>"), " disabled" not in each) for each in buttons]
+
+
+async def press(visitor: Visitor, record: str, name: str) -> Seen:
+    """Presses a button of the document that does what it says."""
+    page = await visitor.get(record)
+    found = re.search(rf'<form method="post" action="{record}/{name}">(.*?)</form>', page.text, re.DOTALL)
+    assert found, page.text
+    fields = dict(re.findall(r'name="(.*?)" value="(.*?)"', found[1]))
+    return await visitor.post(f"{record}/{name}", {key: html.unescape(each) for key, each in fields.items()})
+
+
+async def document(visitor: Visitor, path: str) -> dict[str, Any]:
+    return dict((await visitor.world.call("GET", f"/api/{path}")).body)
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.name)
+def test_every_move_of_a_kind_has_its_words(kind: DocumentKind) -> None:
+    named = {(status, move.to) for move in WORK[kind.name].moves for status in move.statuses}
+    assert named == set(kind.transitions.table)
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.name)
+def test_what_is_for_good_says_so_before_it_is_done(kind: DocumentKind) -> None:
+    """And an act that can be taken back asks nothing."""
+    moves = WORK[kind.name].moves
+    undone = {(move.to, status) for move in moves for status in move.statuses}
+    for move in moves:
+        assert (
+            bool(move.says) != any((status, move.to) in undone for status in move.statuses) or move.name == "start"
+        )
+
+
+async def test_an_order_is_made_with_its_lines(office: Visitor, shop: Shop) -> None:
+    typed = {"partner": "P1", "warehouse": "MAIN", "requested_date": "2026-11-27", "customer_reference": "PO-7788"}
+    done = await sent(office, f"{ORDERS}/new", **typed, **lines(("A", "3"), ("B", "1,5")))
+    assert (done.status, done.goes_to) == (303, f"{ORDERS}/1?done=new"), done.text
+    made = await document(office, "sales-orders/1")
+    assert [(line["article_code"], line["quantity"]) for line in made["lines"]] == [("A", 3), ("B", 1.5)]
+    assert (made["partner_id"], made["requested_date"], made["customer_reference"]) == (1, "2026-11-27", "PO-7788")
+    assert await shop.stock() == (20, 3, 17)
+    assert "The sales order is made." in (await office.get(done.goes_to)).text
+
+
+async def test_rows_that_are_left_empty_are_no_lines(office: Visitor) -> None:
+    typed = {"partner": "P1", "warehouse": "MAIN"}
+    sparse = {"lines.0.article_code": "", "lines.3.article_code": "A", "lines.3.quantity": "1"}
+    assert (await sent(office, f"{ORDERS}/new", **typed, **sparse)).status == 303
+    assert len((await document(office, "sales-orders/1"))["lines"]) == 1
+
+
+async def test_all_that_is_wrong_stands_at_its_field_at_once(office: Visitor, shop: Shop) -> None:
+    typed = {"partner": "P1", "warehouse": "MAIN"}
+    seen = await sent(office, f"{ORDERS}/new", **typed, **lines(("NONE", "1"), ("A", "21"), ("B", "x")))
+    assert seen.status == 422
+    assert 'id="lines.2.quantity-error"' in seen.text
+    assert still_in(seen)["lines.0.article_code"] == "NONE"
+    seen = await office.post(f"{ORDERS}/new", {**still_in(seen), "lines.2.quantity": "1"})
+    wrong = dict(re.findall(r'<p class="error" id="(.*?)-error">(.*?)</p>', seen.text))
+    assert wrong.keys() == {"lines.0.article_code", "lines.1.quantity"}
+    assert await shop.stock() == (20, 0, 20)
+    done = await office.post(
+        f"{ORDERS}/new", {**still_in(seen), "lines.0.article_code": "A", "lines.1.quantity": "2"}
+    )
+    assert done.status == 303, done.text
+
+
+async def test_more_lines_without_a_script(office: Visitor) -> None:
+    begun = {**form_of(await office.get(f"{ORDERS}/new")), "partner": "P1", **lines(("A", "1"))}
+    seen = await office.post(f"{ORDERS}/new", {**begun, "more": "lines"})
+    assert (seen.status, still_in(seen)["partner"], still_in(seen)["lines.0.article_code"]) == (200, "P1", "A")
+    assert "lines.5.article_code" in still_in(seen)
+    assert (await document(office, "sales-orders"))["data"] == []
+
+
+async def test_a_form_takes_a_thousand_lines(office: Visitor) -> None:
+    await office.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,2000\n")
+    typed = {"partner": "P1", "warehouse": "MAIN"}
+    done = await sent(office, f"{ORDERS}/new", **typed, **lines(*[("A", "1")] * 1000))
+    assert done.status == 303, done.text
+    assert len((await document(office, "sales-orders/1"))["lines"]) == 1000
+    seen = await office.get(f"{ORDERS}/1/change")
+    assert form_of(seen)["lines.999.article_code"] == "A"
+
+
+async def test_a_change_keeps_the_lines_that_nobody_touched(office: Visitor, shop: Shop) -> None:
+    await shop.order({"article_id": 1, "quantity": 3}, {"article_id": 2, "quantity": 1})
+    before = await document(office, "sales-orders/1")
+    done = await sent(office, f"{ORDERS}/1/change", **{"lines.0.quantity": "4", "carrier": "Own truck"})
+    assert done.goes_to == f"{ORDERS}/1?done=change", done.text
+    after = await document(office, "sales-orders/1")
+    assert [line["id"] for line in after["lines"]] == [line["id"] for line in before["lines"]]
+    assert [line["quantity"] for line in after["lines"]] == [4, 1]
+    assert after["carrier"] == "Own truck"
+
+
+async def test_a_line_is_taken_away_by_emptying_it(office: Visitor, shop: Shop) -> None:
+    await shop.order({"article_id": 1, "quantity": 3}, {"article_id": 2, "quantity": 1})
+    emptied = {"lines.0.article_code": "", "lines.0.quantity": "", "lines.0.warehouse": ""}
+    assert (await sent(office, f"{ORDERS}/1/change", **emptied)).status == 303
+    assert [line["article_code"] for line in (await document(office, "sales-orders/1"))["lines"]] == ["B"]
+
+
+async def test_two_people_at_one_order(office: Visitor, shop: Shop) -> None:
+    await shop.order()
+    fields = form_of(await office.get(f"{ORDERS}/1/change"))
+    theirs = {"lines": [{"article_id": 1, "quantity": 5}], "carrier": "Theirs"}
+    await shop.world.send("PATCH", "/api/sales-orders/1", theirs)
+    seen = await office.post(f"{ORDERS}/1/change", {**fields, "lines.0.quantity": "7"})
+    assert seen.status == 412
+    assert differing(seen) == [["Carrier", "Theirs", "–"], ["Lines 1: Quantity", "5", "7"]]  # noqa: RUF001 -- as shown
+    assert (await office.post(f"{ORDERS}/1/change", {**still_in(seen), "carrier": "Theirs"})).status == 303
+    assert (await document(office, "sales-orders/1"))["lines"][0]["quantity"] == 7
+
+
+async def test_frozen_lines_are_not_asked_for(office: Visitor, shop: Shop) -> None:
+    await shop.order(status="IN_LUCRU")
+    fields = form_of(await office.get(f"{ORDERS}/1/change"))
+    assert not any(name.startswith(("lines", "ship_to")) for name in fields)
+    assert (await sent(office, f"{ORDERS}/1/change", carrier="Own truck")).status == 303
+
+
+async def test_an_order_goes_its_way_with_one_click_a_step(office: Visitor, shop: Shop) -> None:
+    await shop.order()
+    order = f"{ORDERS}/1"
+    assert steps(await office.get(order)) == [("Change", True), ("Cancel order", True), ("Start work", True)]
+    assert (await press(office, order, "start")).goes_to == f"{order}?done=start"
+    assert (await press(office, order, "load")).goes_to == f"{order}?done=load"
+    assert await shop.stock() == (17, 0, 17)
+    asked = await office.get(f"{order}/deliver")
+    assert "A delivered order stays delivered." in asked.text
+    done = await sent(office, f"{order}/deliver")
+    assert done.goes_to == f"{order}?done=deliver"
+    assert (await document(office, "sales-orders/1"))["status"] == "LIVRAT"
+
+
+async def test_a_step_is_undone(office: Visitor, shop: Shop) -> None:
+    await shop.order(status="IN_LUCRU")
+    order = f"{ORDERS}/1"
+    loaded = await office.get((await press(office, order, "load")).goes_to)
+    assert f'<form method="post" action="{order}/unload">' in loaded.text
+    assert "Undo" in loaded.text
+    await press(office, order, "unload")
+    assert (await document(office, "sales-orders/1"))["status"] == "IN_LUCRU"
+    assert await shop.stock() == (20, 3, 17)
+
+
+async def test_a_double_click_moves_once(office: Visitor, shop: Shop) -> None:
+    await shop.order()
+    page = await office.get(f"{ORDERS}/1")
+    (form,) = re.findall(rf'<form method="post" action="{ORDERS}/1/start">(.*?)</form>', page.text, re.DOTALL)
+    fields = dict(re.findall(r'name="(.*?)" value="(.*?)"', form))
+    fields["if_match"] = html.unescape(fields["if_match"])
+    answers = [await office.post(f"{ORDERS}/1/start", fields) for _ in range(2)]
+    assert [each.goes_to for each in answers] == [f"{ORDERS}/1?done=start"] * 2
+    assert (await document(office, "sales-orders/1"))["status"] == "IN_LUCRU"
+
+
+async def test_a_step_over_somebody_elses_change_is_not_taken(office: Visitor, shop: Shop) -> None:
+    await shop.order()
+    page = await office.get(f"{ORDERS}/1")
+    (form,) = re.findall(rf'<form method="post" action="{ORDERS}/1/start">(.*?)</form>', page.text, re.DOTALL)
+    fields = {name: html.unescape(each) for name, each in re.findall(r'name="(.*?)" value="(.*?)"', form)}
+    await shop.world.send("PATCH", "/api/v2/sales-orders/1/status", {"status": "ANULAT"})
+    seen = await office.post(f"{ORDERS}/1/start", fields)
+    assert (seen.status, "Somebody has changed it" in seen.text) == (412, True)
+
+
+async def test_who_may_only_read_sees_the_steps_and_why_not(shop: Shop) -> None:
+    await shop.order()
+    reader = await signed_in(shop.world, "ACME", abilities=["sales-orders:read"])
+    seen = await reader.get(f"{ORDERS}/1")
+    assert steps(seen) == [("Change", False), ("Cancel order", False), ("Start work", False)]
+    assert "sales-orders:write" in text_of(seen.text)
+    for name in ("start", "cancel", "change"):
+        assert (await reader.get(f"{ORDERS}/1/{name}")).status == 403
+        fields = {"form_token": seen.form_token} if "form_token" in seen.text else {}
+        assert (await reader.post(f"{ORDERS}/1/{name}", fields)).status == 403
+    assert (await reader.get(f"{ORDERS}/new")).status == 403
+
+
+async def test_where_the_work_stands(office: Visitor, shop: Shop) -> None:
+    await shop.order(status="INCARCAT")
+    seen = await office.get(f"{ORDERS}/1")
+    (path,) = re.findall(r'<ol class="steps".*?</ol>', seen.text, re.DOTALL)
+    assert re.findall(r'<li class="(.*?)".*?<b>(.*?)</b>', path) == [
+        ("done", "Created"),
+        ("done", "In work"),
+        ("now", "Loaded"),
+        ("to-come", "Delivered"),
+    ]
+    await shop.order(status="ANULAT")
+    seen = await office.get(f"{ORDERS}/2")
+    assert re.findall(r'<li class="(.*?)".*?<b>(.*?)</b>', seen.text) == [
+        ("done", "Created"),
+        ("now", "Cancelled"),
+    ]
+
+
+async def purchase(visitor: Visitor, *typed: tuple[str, str]) -> None:
+    await visitor.world.import_csv("partners", "code,name,type\nS1,Supplier,FURNIZOR\n")
+    given = {"partner": "S1", "warehouse": "MAIN"}
+    done = await sent(visitor, f"{PURCHASES}/new", **given, **lines(*typed, name="items"))
+    assert done.status == 303, done.text
+
+
+async def test_a_purchase_order_is_received_as_ordered(office: Visitor, shop: Shop) -> None:
+    await purchase(office, ("A", "10"), ("B", "4"))
+    page = await office.get(f"{PURCHASES}/1")
+    assert f'href="{RECEPTIONS}/new?purchase_order=1"' in page.text
+    form = await office.get(f"{RECEPTIONS}/new?purchase_order=1")
+    fields = form_of(form)
+    assert [fields[f"selected_items.{number}.quantity_um3pl"] for number in (0, 1)] == ["10", "4"]
+    assert "of 10 pcs" in text_of(form.text)
+    done = await office.post(f"{RECEPTIONS}/new", fields)
+    assert done.goes_to == f"{RECEPTIONS}/1?done=new", done.text
+    assert (await sent(office, f"{RECEPTIONS}/1/finish")).goes_to == f"{RECEPTIONS}/1?done=finish"
+    assert await shop.stock() == (30, 0, 30)
+    assert (await document(office, "purchase-orders/1"))["status"] == "RECEPTIONAT"
+
+
+async def test_a_part_is_received_and_then_the_rest(office: Visitor, shop: Shop) -> None:
+    await purchase(office, ("A", "10"), ("B", "4"))
+    path = f"{RECEPTIONS}/new?purchase_order=1"
+    fields = form_of(await office.get(path))
+    part = {**fields, "selected_items.0.quantity_um3pl": "6", "selected_items.1.quantity_um3pl": ""}
+    await office.post(f"{RECEPTIONS}/new", part)
+    await sent(office, f"{RECEPTIONS}/1/finish")
+    assert (await document(office, "purchase-orders/1"))["status"] == "PARTIAL"
+    rest = form_of(await office.get(path))
+    assert [rest[f"selected_items.{number}.quantity_um3pl"] for number in (0, 1)] == ["4", "4"]
+    assert (await sent(office, f"{PURCHASES}/1/close")).goes_to == f"{PURCHASES}/1?done=close"
+    assert await shop.stock() == (26, 0, 26)
+
+
+async def test_more_than_ordered_is_refused_with_the_rule(office: Visitor) -> None:
+    await purchase(office, ("A", "10"))
+    fields = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))
+    seen = await office.post(f"{RECEPTIONS}/new", {**fields, "selected_items.0.quantity_um3pl": "11"})
+    assert (seen.status, 'id="selected_items.0.quantity_um3pl-error"' in seen.text) == (422, True)
+
+
+async def test_a_reception_begins_with_the_code_of_its_order(office: Visitor) -> None:
+    await purchase(office, ("A", "10"))
+    order = (await document(office, "purchase-orders/1"))["code"]
+    begun = form_of(await office.get(f"{RECEPTIONS}/new"))
+    seen = await office.post(f"{RECEPTIONS}/new", {**begun, "purchase_order": order, "more": "selected_items"})
+    assert still_in(seen)["selected_items.0.quantity_um3pl"] == "10"
+    assert (await office.post(f"{RECEPTIONS}/new", still_in(seen))).status == 303
+    wrong = await office.post(f"{RECEPTIONS}/new", {**begun, "purchase_order": "NONE", "more": "selected_items"})
+    assert (wrong.status, "NONE is the code of none" in wrong.text) == (422, True)
+
+
+async def test_goods_come_back_into_quarantine(office: Visitor, shop: Shop) -> None:
+    await shop.order({"article_id": 1, "quantity": 3}, {"article_id": 2, "quantity": 1}, status="LIVRAT")
+    page = await office.get(f"{ORDERS}/1")
+    assert f'href="{RETURNS}/new?sales_order=1"' in page.text
+    fields = form_of(await office.get(f"{RETURNS}/new?sales_order=1"))
+    back = {**fields, "lines.0.quantity": "2", "lines.1.article_code": "", "lines.1.quantity": ""}
+    done = await office.post(f"{RETURNS}/new", back)
+    assert done.goes_to == f"{RETURNS}/1?done=new", done.text
+    await sent(office, f"{RETURNS}/1/receive")
+    refused = await sent(office, f"{RETURNS}/1/finish")
+    assert refused.status == 422
+    told = await sent(office, f"{RETURNS}/1/change", **{"lines.0.disposition": "CARANTINA"})
+    assert told.status == 303, told.text
+    assert (await sent(office, f"{RETURNS}/1/finish")).goes_to == f"{RETURNS}/1?done=finish"
+    assert (await document(office, "returns/1"))["status"] == "FINALIZAT"
+    (record,) = (await document(office, "stock?article_id=1&warehouse_id=1"))["data"]
+    assert (record["quantity"], record["quarantined"]) == (19, 2)
+
+
+async def test_packaging_goes_along_when_an_order_is_loaded(shop: Shop) -> None:
+    admin = await signed_in(shop.world)
+    await shop.world.import_csv("packaging-types", "code,name\nEUR,Pallet\n")
+    await shop.order(status="IN_LUCRU")
+    await shop.order(status="IN_LUCRU")
+    asked = await admin.get(f"{ORDERS}/1")
+    assert f'<form method="post" action="{ORDERS}/1/load">' in asked.text
+    await sent(
+        admin, f"{ORDERS}/1/load", **{"packaging.0.packaging_type_code": "EUR", "packaging.0.quantity": "4"}
+    )
+    asked = await admin.get(f"{ORDERS}/2")
+    assert f'href="{ORDERS}/2/load"' in asked.text
+    typed = {"packaging.0.packaging_type_code": "EUR", "packaging.0.quantity": "2"}
+    done = await sent(admin, f"{ORDERS}/2/load", **typed)
+    assert done.goes_to == f"{ORDERS}/2?done=load", done.text
+    balances = (await document(admin, "v2/packaging/balances"))["data"]
+    assert [each["quantity"] for each in balances] == [6]

@@ -1,0 +1,294 @@
+"""What people do with documents. The forms follow from the kind; here is how each move is called.
+
+A move that another move takes back is done by its button; one that is for good asks first.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final, NamedTuple, get_args
+
+from wmsd.interfaces.pages.kit.acts import Act, Resource
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.kind import DocumentKind
+from wmsd.warehouse.documents.schema import SentBack
+from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
+from wmsd.warehouse.receptions.kind import RECEPTIONS
+from wmsd.warehouse.returns.kind import RETURNS
+from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
+
+PACKAGING: Final = "packaging"
+
+
+class Move(NamedTuple):
+    """A move from these statuses to another. `done` is said afterwards, `says` above the button that asks
+    first.
+    """
+
+    name: str
+    """In addresses."""
+    text: str
+    statuses: tuple[str, ...]
+    to: str
+    done: str
+    says: str = ""
+    is_next: bool = False
+    """Whether it is the next step of the work."""
+    takes_packaging: bool = False
+
+
+class Link(NamedTuple):
+    """A document of another kind that is made from one of this kind in these statuses."""
+
+    name: str
+    text: str
+    statuses: tuple[str, ...]
+    kind: DocumentKind
+    parameter: str
+    is_next: bool = False
+
+
+class Work(NamedTuple):
+    """`path`: the statuses of a document whose work goes as planned. `later`: the fields of lines that change as
+    long as other fields do, although lines do not. `leading`: the fields that most people fill in.
+    """
+
+    path: tuple[str, ...]
+    moves: tuple[Move, ...]
+    links: tuple[Link, ...] = ()
+    later: frozenset[str] = frozenset()
+    leading: tuple[str, ...] = ()
+
+
+WORK: Final[Mapping[str, Work]] = {
+    SALES_ORDERS.name: Work(
+        ("CREAT", "IN_LUCRU", "INCARCAT", "LIVRAT"),
+        (
+            Move("start", "Start work", ("CREAT",), "IN_LUCRU", "Work on the order has started.", is_next=True),
+            Move(
+                "load",
+                "Load",
+                ("IN_LUCRU",),
+                "INCARCAT",
+                "The order is loaded: its goods have left the stock.",
+                is_next=True,
+                takes_packaging=True,
+            ),
+            Move(
+                "deliver",
+                "Deliver",
+                ("INCARCAT",),
+                "LIVRAT",
+                "The order is delivered.",
+                "A delivered order stays delivered. What comes back of it is a return.",
+                is_next=True,
+            ),
+            Move("back", "Back to Created", ("IN_LUCRU",), "CREAT", "The order is back in Created."),
+            Move(
+                "unload",
+                "Unload",
+                ("INCARCAT",),
+                "IN_LUCRU",
+                "The order is unloaded: its goods are back in stock, and reserved for it again.",
+            ),
+            Move(
+                "cancel",
+                "Cancel order",
+                ("CREAT", "IN_LUCRU"),
+                "ANULAT",
+                "The order is cancelled.",
+                "A cancelled order stays cancelled. The goods that are reserved for it become free.",
+            ),
+        ),
+        (Link("return", "Return goods", ("INCARCAT", "LIVRAT"), RETURNS, "sales_order"),),
+        leading=("partner", "warehouse", "requested_date", "customer_reference"),
+    ),
+    PURCHASE_ORDERS.name: Work(
+        ("CREAT", "PARTIAL", "RECEPTIONAT"),
+        (
+            Move(
+                "close",
+                "Close short",
+                ("PARTIAL",),
+                "RECEPTIONAT",
+                "The order is closed: the rest will not come.",
+                "A closed order stays closed. Nothing more can be received of it.",
+            ),
+            Move(
+                "cancel",
+                "Cancel order",
+                ("CREAT",),
+                "ANULAT",
+                "The order is cancelled.",
+                "A cancelled order stays cancelled. Nothing can be received of it.",
+            ),
+        ),
+        (Link("receive", "Receive", ("CREAT", "PARTIAL"), RECEPTIONS, "purchase_order", is_next=True),),
+        leading=("partner", "warehouse", "expected_date"),
+    ),
+    RECEPTIONS.name: Work(
+        ("CREAT", "IN_LUCRU", "FINALIZAT"),
+        (
+            Move("start", "Start work", ("CREAT",), "IN_LUCRU", "Work on the reception has started."),
+            Move(
+                "finish",
+                "Finish",
+                ("CREAT", "IN_LUCRU"),
+                "FINALIZAT",
+                "The reception is finished: its goods are in stock.",
+                "The goods come into stock. A finished reception cannot be changed any more.",
+                is_next=True,
+                takes_packaging=True,
+            ),
+            Move(
+                "cancel",
+                "Cancel reception",
+                ("CREAT", "IN_LUCRU"),
+                "ANULAT",
+                "The reception is cancelled.",
+                "A cancelled reception stays cancelled. The goods can be received by another one.",
+            ),
+        ),
+        leading=("purchase_order", "warehouse", "transport_ecc"),
+    ),
+    RETURNS.name: Work(
+        ("CREAT", "RECEPTIONAT", "FINALIZAT"),
+        (
+            Move(
+                "receive",
+                "Receive",
+                ("CREAT",),
+                "RECEPTIONAT",
+                "The return is received. Say now what becomes of each line, and finish it.",
+                "The goods have arrived. The lines of a received return stay as they are.",
+                is_next=True,
+            ),
+            Move(
+                "finish",
+                "Finish",
+                ("RECEPTIONAT",),
+                "FINALIZAT",
+                "The return is finished.",
+                "Goods to restock and goods for quarantine come into stock. A finished return cannot be changed.",
+                is_next=True,
+            ),
+            Move(
+                "cancel",
+                "Cancel return",
+                ("CREAT",),
+                "ANULAT",
+                "The return is cancelled.",
+                "A cancelled return stays cancelled.",
+            ),
+        ),
+        later=frozenset({"disposition"}),
+        leading=("partner", "warehouse", "sales_order", "reason"),
+    ),
+}
+"""By the name of the kind."""
+
+
+def _of_documents(kind: DocumentKind) -> Resource:
+    table, reading = kind.table, kind.reading
+    return Resource(
+        kind.name,
+        f"{table.noun}s".capitalize(),
+        reading.by_page,
+        reading.by_cursor,
+        kind.listed,
+        reading.one,
+        sort="-id",
+        acts=(*_forms(kind), *_moves(kind), *_links(kind)),
+        changes=reading.changes,
+        path=WORK[kind.name].path,
+        due=table.due,
+    )
+
+
+def _forms(kind: DocumentKind) -> tuple[Act, Act]:
+    noun, statuses = kind.table.noun, kind.table.statuses
+    may_change = frozenset(status for status in statuses if kind.transitions.may_change(status, _fields(kind)))
+    without, leading = frozenset({"status", PACKAGING}), WORK[kind.name].leading
+    of_both = partial(Act, without=without, shown=partial(_shown, kind), leading=leading)
+    return (
+        of_both("new", f"New {noun}", kind.writing.create, done=f"The {noun} is made."),
+        of_both(
+            "change",
+            "Change",
+            kind.writing.update,
+            done=f"The {noun} is changed.",
+            changes=True,
+            statuses=may_change,
+            frozen=partial(_frozen, kind),
+        ),
+    )
+
+
+def _fields(kind: DocumentKind) -> tuple[str, ...]:
+    return (*kind.table.fields, kind.table.lines)
+
+
+def _frozen(kind: DocumentKind, status: str) -> frozenset[str]:
+    """Lines of which some fields change later are shown."""
+    lines = {kind.table.lines} if _changes_later(kind, status) else set()
+    return frozenset(_fields(kind)) - kind.transitions.may_change(status, _fields(kind)) - lines
+
+
+def _changes_later(kind: DocumentKind, status: str) -> bool:
+    transitions = kind.transitions
+    is_later = status in transitions.fields_change_in and status not in transitions.lines_change_in
+    return bool(WORK[kind.name].later) and is_later
+
+
+def _shown(kind: DocumentKind, status: str | None) -> frozenset[str]:
+    """Those that only answers have, and those that cannot change any more."""
+    lines = kind.table.lines
+    (line,) = get_args(kind.table.body.model_fields[lines].annotation)
+    names = {name for name, each in line.model_fields.items() if SentBack in each.metadata}
+    if status is not None and _changes_later(kind, status):
+        names |= line.model_fields.keys() - WORK[kind.name].later - {"id"}
+    return frozenset(f"{lines}.{name}" for name in names)
+
+
+def _moves(kind: DocumentKind) -> tuple[Act, ...]:
+    fields = frozenset(kind.writing.update.body.model_fields) if kind.writing.update.body else frozenset()
+    moves = WORK[kind.name].moves
+    return tuple(
+        Act(
+            move.name,
+            move.text,
+            kind.writing.update,
+            move.says,
+            move.done,
+            is_final=not kind.transitions.allowed_from(move.to),
+            is_direct=bool(_undoing(moves, move)),
+            without=fields - ({PACKAGING} if move.takes_packaging else frozenset()),
+            fixed={"status": move.to},
+            statuses=frozenset(move.statuses),
+            next_in=frozenset(move.statuses if move.is_next else ()),
+            takes_packaging=move.takes_packaging,
+            undone_by=_undoing(moves, move),
+        )
+        for move in moves
+    )
+
+
+def _undoing(moves: tuple[Move, ...], move: Move) -> str:
+    """The name of the move that leads back."""
+    return next((each.name for each in moves if move.to in each.statuses and each.to in move.statuses), "")
+
+
+def _links(kind: DocumentKind) -> tuple[Act, ...]:
+    return tuple(
+        Act(
+            link.name,
+            link.text,
+            link.kind.writing.create,
+            statuses=frozenset(link.statuses),
+            next_in=frozenset(link.statuses if link.is_next else ()),
+            leads_to=f"{link.kind.name}/new?{link.parameter}={{id}}",
+        )
+        for link in WORK[kind.name].links
+    )
+
+
+DOCUMENT_RESOURCES: Final = tuple(map(_of_documents, DOCUMENTS))

@@ -1,0 +1,216 @@
+"""The fields of a form. They follow from the body of its operation."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.field_schemas import declared_name, plain_schema, property_schemas
+from wmsd.interfaces.pages.kit.fields import REFERRING
+from wmsd.interfaces.pages.kit.resources import REFERRED
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+
+Asks = Literal[
+    "text",
+    "long",
+    "number",
+    "flag",
+    "choice",
+    "several",
+    "secret",
+    "lines",
+    "pairs",
+    "code",
+    "date",
+    "moment",
+    "rows",
+    "hidden",
+    "shown",
+]
+SECRETS: Final = frozenset({"secret", "token", "password"})
+ADDRESS: Final = "url"
+LONG: Final = 4000
+"""A text that may have as many characters is asked for in several lines."""
+BETWEEN: Final = "."
+"""Stands in the name of a field between that of an object and that of a field of it, as in errors."""
+HIDDEN: Final = frozenset({"id", "po_item_id"})
+"""Fields of a line that say which one it is."""
+IDENTIFIES: Final = frozenset({"article_code", "packaging_type_code"})
+"""Fields of a line that say what it is about."""
+NOT_ASKED: Final = ("hidden", "shown")
+LONGEST_NUMBER: Final = 4
+"""Digits of the number of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    name: str
+    declared: str
+    """Its name for people, in English."""
+    asks: Asks
+    says: str = ""
+    """What is declared of it, in English."""
+    is_required: bool = False
+    is_whole: bool = False
+    """A number that takes no fraction."""
+    choices: tuple[str, ...] = ()
+    most: int | None = None
+    """The most characters that it takes; of `rows`, the most rows."""
+    default: str | bool | tuple[str, ...] = ""
+    of: tuple["FormField", ...] = ()
+    """The fields of each of its `rows`, such as the lines of an order."""
+
+    @property
+    def text(self) -> str:
+        """Its name for people."""
+        return _(self.declared)
+
+    @property
+    def own_name(self) -> str:
+        """Without the row."""
+        return self.name.rpartition(BETWEEN)[2]
+
+    @property
+    def help(self) -> str:
+        return _(self.says)
+
+    @property
+    def parameter(self) -> str:
+        """Its name in the operation. A code that is typed stands for an id."""
+        return f"{self.name}_id" if self.asks == "code" else self.name
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether a row can be added. One about what there is already, such as an item of an order, cannot."""
+        return all(each.asks != "shown" for each in self.of if each.name in IDENTIFIES)
+
+    @property
+    def opens_a_receiver(self) -> bool:
+        """Whether what is typed may be a secret: headers, and addresses, which are all that some receivers ask."""
+        return self.asks == "pairs" or self.name == ADDRESS
+
+    def shown(self, typed: "Typed") -> str:
+        """What the form begins with."""
+        return str(typed.get(self.name, ""))
+
+
+Typed = dict[str, str | bool]
+"""What is in a form. One field of several choices is `name:choice` for each; one of a row `lines.0.quantity`."""
+
+
+@cache
+def form_of(
+    model: type[BaseModel] | None, without: frozenset[str] = frozenset(), shown: frozenset[str] = frozenset()
+) -> tuple[FormField, ...]:
+    """The form of a body: without some fields, and with some that are shown only. One of a row is named with its
+    own, as in `lines.lot_number`.
+    """
+    if model is None:
+        return ()
+    schema = model.model_json_schema(mode="serialization")
+    return tuple(_fields(schema, schema.get("$defs", {}), without, shown))
+
+
+def _fields(
+    schema: Mapping[str, Any],
+    parts: Mapping[str, Any],
+    without: frozenset[str],
+    shown: frozenset[str],
+    within: str = "",
+) -> Iterator[FormField]:
+    properties = dict(property_schemas(schema, parts))
+    required = schema.get("required", ())
+    for name, each in properties.items():
+        is_coded = name.endswith("_id") and f"{name.removesuffix('_id')}_code" in properties
+        if is_coded or f"{within}{name}" in without:
+            continue  # a record that is named by its id or its code is asked for by its code
+        if each.get("type") == "object" and "properties" in each:
+            for inner in _fields({**each, "required": ()}, parts, without, shown):
+                declared = f"{declared_name(name)}: {inner.declared.lower()}"
+                yield replace(inner, name=f"{name}{BETWEEN}{inner.name}", declared=declared)
+            continue
+        item = plain_schema(each.get("items", {}), parts)
+        if "properties" in item:
+            of = sorted(_fields(item, parts, without, shown, f"{name}{BETWEEN}"), key=_comes_later)
+            yield FormField(name, declared_name(name), "rows", most=each.get("maxItems"), of=tuple(of))
+        else:
+            field = _field(name, each, name in required)
+            yield replace(field, asks="shown") if f"{within}{name}" in shown else field
+
+
+def _comes_later(field: FormField) -> bool:
+    return field.name not in IDENTIFIES
+
+
+def rows_in(field: FormField, typed: Mapping[str, object]) -> int:
+    """How many rows of the field are typed."""
+    begin = f"{field.name}{BETWEEN}"
+    numbers = (name.removeprefix(begin).split(BETWEEN)[0] for name in typed if name.startswith(begin))
+    return max((int(number) + 1 for number in numbers), default=0)
+
+
+def flat(fields: Iterable[FormField], *typed: Mapping[str, object]) -> Iterator[FormField]:
+    """The fields with those of each row that is typed, such as `lines.0.quantity`."""
+    for field in fields:
+        if field.asks != "rows":
+            yield field
+            continue
+        for number in range(max(rows_in(field, each) for each in typed)):
+            yield from row_of(field, number)
+
+
+def row_of(field: FormField, number: int) -> list[FormField]:
+    """The fields of a row, counted from 0."""
+    begin = f"{field.name}{BETWEEN}{number}{BETWEEN}"
+    return [replace(inner, name=begin + inner.name) for inner in field.of]
+
+
+def _field(name: str, schema: Mapping[str, Any], is_required: bool) -> FormField:
+    asks, choices = _asks(name, schema)
+    return FormField(
+        REFERRING[name].name if asks == "code" else name,
+        declared_name(name),
+        asks,
+        says=schema.get("description", "").replace("`", ""),
+        is_required=is_required,
+        is_whole=schema.get("type") == "integer",
+        choices=choices,
+        most=schema.get("maxLength"),
+        default=_default(schema.get("default")),
+    )
+
+
+def _default(value: object) -> str | bool | tuple[str, ...]:
+    if isinstance(value, list):
+        return tuple(value)
+    return value if isinstance(value, str | bool) else ""
+
+
+def _asks(name: str, schema: Mapping[str, Any]) -> tuple[Asks, tuple[str, ...]]:
+    if name in HIDDEN:
+        return "hidden", ()
+    if name in REFERRED:
+        return "code", ()
+    if name in SECRETS:
+        return "secret", ()
+    match schema:
+        case {"enum": choices}:
+            return "choice", tuple(choices)
+        case {"type": "array", "items": {"enum": choices}}:
+            return "several", tuple(choices)
+        case {"type": "array"}:
+            return "lines", ()
+        case {"type": "object"}:
+            return "pairs", ()
+        case {"type": "boolean"}:
+            return "flag", ()
+        case {"type": "number" | "integer"}:
+            return "number", ()
+        case {"format": "date"}:
+            return "date", ()
+        case {"maxLength": most} if most >= LONG:
+            return "long", ()
+    return "text", ()

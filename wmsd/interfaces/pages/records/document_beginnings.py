@@ -1,0 +1,116 @@
+"""What the form of a document begins with when it is made from another one: a reception of a purchase order, a
+return of a sales order.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from decimal import ROUND_DOWN, Decimal
+from typing import Any, Final, NamedTuple
+
+from wmsd.interfaces.pages.kit.acts import Resource
+from wmsd.interfaces.pages.kit.form_fields import FormField, Typed
+from wmsd.interfaces.pages.kit.forms import find_id
+from wmsd.interfaces.pages.kit.references import Referred, find_references
+from wmsd.interfaces.pages.kit.resources import BY_NAME
+from wmsd.interfaces.pages.kit.text.language import translate_error
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.text.numbers import number_in_form
+from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.interfaces.pages.kit.workplace import Workplace
+
+
+class Beginning(NamedTuple):
+    """`notes`: what stands beside a field, by its name."""
+
+    typed: Typed
+    notes: Mapping[str, str]
+
+
+MILLIONTH: Final = Decimal("0.000001")
+
+
+async def beginning_of(
+    at: Workplace, resource: Resource, fields: tuple[FormField, ...], query: Mapping[str, str]
+) -> Beginning:
+    """What the address says: the values of fields, or the id of the document that this one is made from."""
+    source = SOURCES.get(resource.name)
+    if source is not None and query.get(source.parameter, "").isdecimal():
+        return await source.begin(at, query[source.parameter])
+    asked = {field.name for field in fields if field.asks not in ("rows", "secret")}
+    return Beginning({name: value for name, value in query.items() if name in asked}, {})
+
+
+async def beginning_of_code(at: Workplace, resource: Resource, typed: Typed) -> Beginning:
+    """What the document says whose code is typed. Raises ValueError with a sentence when there is none."""
+    source = SOURCES[resource.name]
+    code = str(typed.get(source.parameter, "")).strip()
+    if not code:
+        raise ValueError(translate_error("is required"))
+    return await source.begin(at, str(await find_id(at, BY_NAME[source.resource], code)))
+
+
+class Source(NamedTuple):
+    resource: str
+    parameter: str
+    begin: Callable[[Workplace, str], Awaitable[Beginning]]
+
+
+async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
+    """What is still open of each item, in the unit in which receptions count."""
+    order, known = await _document(at, "purchase-orders", order_id)
+    typed: Typed = {"purchase_order": order["code"], "warehouse": _code(known, order, "warehouse_id")}
+    notes = {}
+    items = [each for each in order["items"] if each["received_quantity"] < each["quantity"]]
+    for number, item in enumerate(items):
+        row = f"selected_items.{number}"
+        article = known.get(("article_id", item["article_id"]), {})
+        still_open = (item["quantity"] - item["received_quantity"]) / Decimal(article.get("um3pl_factor", 1))
+        still_open = still_open.quantize(MILLIONTH, ROUND_DOWN).normalize() + 0
+        typed |= {
+            f"{row}.po_item_id": str(item["id"]),
+            f"{row}.article_code": item["article_code"],
+            f"{row}.quantity_um3pl": number_in_form(still_open),
+        }
+        unit = article.get("unit_3pl") or article.get("unit", "")
+        notes[f"{row}.article_code"] = article.get("name", "")
+        notes[f"{row}.quantity_um3pl"] = _("of %(open)s %(unit)s") % {"open": figure(still_open), "unit": unit}
+    return Beginning(typed, notes)
+
+
+async def _of_sales_order(at: Workplace, order_id: str) -> Beginning:
+    """Its lines: people take away what does not come back."""
+    order, known = await _document(at, "sales-orders", order_id)
+    typed: Typed = {
+        "sales_order": order["code"],
+        "partner": _code(known, order, "partner_id"),
+        "warehouse": _code(known, order, "warehouse_id"),
+    }
+    for number, line in enumerate(order["lines"]):
+        row = f"lines.{number}"
+        typed |= {
+            f"{row}.article_code": line["article_code"],
+            f"{row}.quantity": number_in_form(line["quantity"]),
+            f"{row}.lot_number": line["lot_number"] or "",
+            f"{row}.serials": "\n".join(line["serials"] or ()),
+        }
+    return Beginning(typed, {})
+
+
+async def _document(at: Workplace, name: str, document_id: str) -> tuple[Mapping[str, Any], Referred]:
+    """The document, and the records that it refers to. Raises Problem when it cannot be read."""
+    resource = BY_NAME[name]
+    assert resource.one is not None
+    document = await at.need(resource.one, path={"id": document_id}, is_counted=True)
+    return document, await find_references(at, resource.fields.values(), [document])
+
+
+def _code(known: Referred, document: Mapping[str, Any], field: str) -> str:
+    """The code of the record that the field refers to; empty for who may not see it."""
+    found = known.get((field, document[field]))
+    return "" if found is None else str(found["code"])
+
+
+SOURCES: Final[Mapping[str, Source]] = {
+    "receptions": Source("purchase-orders", "purchase_order", _of_purchase_order),
+    "returns": Source("sales-orders", "sales_order", _of_sales_order),
+}
+"""By the resource of the document that is made."""

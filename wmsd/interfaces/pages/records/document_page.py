@@ -1,0 +1,106 @@
+"""What the page of a document has above its fields: where its work stands, and what can be done with it now."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from wmsd.interfaces.pages.kit.acts import Act, Resource
+from wmsd.interfaces.pages.kit.forms import IF_MATCH
+from wmsd.interfaces.pages.kit.page_client import Answer
+from wmsd.interfaces.pages.kit.references import Referred
+from wmsd.interfaces.pages.kit.responses import form_keys
+from wmsd.interfaces.pages.kit.text.language import translate_error
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.warehouse.packaging.actions import walk_packaging_balances
+
+HISTORY: Final = "status_history"
+PARTNER: Final = "partner_id"
+
+
+class Step(NamedTuple):
+    status: str
+    state: Literal["done", "now", "to-come"]
+    at: str | None
+    """When the document has reached it."""
+
+
+class Offer(NamedTuple):
+    """An act of the document. `reason`: why the person may not do it; empty where that is allowed."""
+
+    act: Act
+    reason: str
+    is_next: bool
+    is_direct: bool
+
+
+async def of_document(
+    at: Workplace, resource: Resource, answer: Answer, referred: Referred, done: str
+) -> dict[str, Any]:
+    """What the template needs beside what every record has."""
+    record = answer.body
+    offers = await _offers(at, resource, record)
+    undoing = next((act.undone_by for act in resource.acts if done and act.name == done), "")
+    return {
+        "offers": offers,
+        "why_not": " ".join(dict.fromkeys(each.reason for each in offers if each.reason)),
+        "steps": _steps(resource.path, record),
+        "undo": next((each.act for each in offers if each.act.name == undoing and not each.reason), None),
+        "partner": referred.get((PARTNER, record.get(PARTNER, 0))),
+        "due": _due(resource, record, at),
+        "hidden": {**form_keys(at), **({} if answer.etag is None else {IF_MATCH: answer.etag})},
+    }
+
+
+async def _offers(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Offer]:
+    """The next step comes last, where the eye ends."""
+    asks_for_packaging = await _has_packaging(at, record)
+    offers = [
+        Offer(
+            act,
+            _objection(at, act),
+            record["status"] in act.next_in,
+            act.is_direct and not (act.takes_packaging and asks_for_packaging),
+        )
+        for act in resource.acts
+        if not act.makes_one and act.fits(record)
+    ]
+    return sorted(offers, key=lambda each: each.is_next)
+
+
+def _objection(at: Workplace, act: Act) -> str:
+    objection = at.permissions.objection(act.operation)
+    return "" if objection is None else f"{_(act.text)}: {translate_error(objection)}"
+
+
+async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
+    """Whether the partner and the company owe each other any packaging."""
+    if record.get(PARTNER) is None or not at.may(walk_packaging_balances):
+        return False
+    query = {PARTNER: str(record[PARTNER]), "per_page": "1"}
+    return bool((await at.need(walk_packaging_balances, query=query, is_counted=True))["data"])
+
+
+def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
+    """Those of the work as planned; of a document that left it, those that it has reached."""
+    reached = {each["status"]: each["at"] for each in record[HISTORY]}
+    now = record["status"]
+    if now not in path:
+        return [
+            *(Step(each, "done", reached[each]) for each in path if each in reached),
+            Step(now, "now", reached[now]),
+        ]
+    place = path.index(now)
+    return [
+        Step(status, "done" if number < place else "now" if number == place else "to-come", reached.get(status))
+        if number <= place
+        else Step(status, "to-come", None)
+        for number, status in enumerate(path)
+    ]
+
+
+def _due(resource: Resource, record: Mapping[str, Any], at: Workplace) -> Mapping[str, Any] | None:
+    """By when it should be dealt with, as long as it is not."""
+    if resource.due is None or record["status"] not in resource.due.statuses or not record[resource.due.field]:
+        return None
+    date = record[resource.due.field]
+    return {"date": date, "is_late": date < at.door.today}

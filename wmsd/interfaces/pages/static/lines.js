@@ -1,0 +1,206 @@
+// Forms with lines, quick by the keyboard: Enter goes to the next line, arrows go up and down, columns of a spreadsheet are
+// pasted as lines. A field of articles or partners lists what somebody may mean, found by code, name or barcode. Without
+// this the form works all the same.
+"use strict";
+
+(() => {
+  const PAUSE = 120; // ms without a key before a list is asked for
+  const made = (name, attributes = {}, ...content) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.append(...content);
+    return element;
+  };
+
+  // --- What somebody may mean: a list under the field.
+  const list = made("ul", { class: "suggestions", role: "listbox", id: "choices" });
+  let [owner, chosen, asked, timer] = [null, -1, null, 0];
+
+  const close = () => {
+    clearTimeout(timer);
+    asked?.abort();
+    list.remove();
+    owner?.setAttribute("aria-expanded", "false");
+    owner?.removeAttribute("aria-activedescendant");
+    [owner, chosen] = [null, -1];
+  };
+  const mark = (place) => {
+    chosen = place;
+    [...list.children].forEach((item, index) => item.setAttribute("aria-selected", index === place));
+    const item = list.children[place];
+    if (!item) return owner.removeAttribute("aria-activedescendant");
+    owner.setAttribute("aria-activedescendant", item.id);
+    item.scrollIntoView({ block: "nearest" });
+  };
+  const pick = (place) => {
+    const [field, choice] = [owner, list.children[place].choice];
+    field.value = choice.code;
+    tell(field, choice);
+    close();
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+  const tell = (field, choice) => { // the name beside the code, and what is available
+    const told = field.nextElementSibling?.matches(".means") ? field.nextElementSibling : made("span", { class: "means small" });
+    const { available, has_any: hasAny, unit, name } = choice;
+    told.replaceChildren(name);
+    if (available !== null && available !== undefined) {
+      told.append(" ", made("b", { class: hasAny ? "good" : "bad" }, `${available} ${unit}`));
+    }
+    field.after(told);
+  };
+  const show = (field, choices) => {
+    close();
+    if (!choices.length || document.activeElement !== field) return;
+    owner = field;
+    list.replaceChildren(...choices.map((choice, index) => {
+      const item = made("li", { role: "option", id: `choice-${index}` }, made("b", {}, choice.code), ` ${choice.name} `);
+      if (choice.available !== null) {
+        item.append(made("span", { class: choice.has_any ? "good" : "bad" }, `${choice.available} ${choice.unit}`));
+      }
+      item.choice = choice;
+      item.addEventListener("mousedown", (event) => { event.preventDefault(); pick(index); });
+      return item;
+    }));
+    field.after(list);
+    field.setAttribute("aria-expanded", "true");
+    mark(0);
+  };
+  const ask = async (field) => {
+    const text = field.value.trim();
+    if (!text) return close();
+    asked?.abort();
+    asked = new AbortController();
+    const warehouse = document.getElementById("warehouse")?.value ?? "";
+    const query = new URLSearchParams({ text, warehouse });
+    try {
+      const answer = await fetch(`${field.dataset.choices}?${query}`, { signal: asked.signal });
+      if (answer.ok) show(field, await answer.json());
+    } catch {} // the next key asks again
+  };
+  function finds(field) {
+    field.setAttribute("role", "combobox");
+    field.setAttribute("aria-expanded", "false");
+    field.setAttribute("aria-autocomplete", "list");
+    field.setAttribute("aria-controls", list.id);
+    field.removeAttribute("list");
+    field.addEventListener("input", () => {
+      if (field.nextElementSibling?.matches(".means")) field.nextElementSibling.remove();
+      clearTimeout(timer);
+      timer = setTimeout(ask, PAUSE, field);
+    });
+    field.addEventListener("blur", close);
+    field.addEventListener("keydown", (event) => {
+      if (owner !== field) return;
+      const last = list.children.length - 1;
+      if (event.key === "ArrowDown") mark(chosen < last ? chosen + 1 : 0);
+      else if (event.key === "ArrowUp") mark(chosen > 0 ? chosen - 1 : last);
+      else if (event.key === "Escape") close();
+      else if (event.key === "Tab") return pick(chosen);
+      else if (event.key === "Enter" && !event.ctrlKey) {
+        pick(chosen);
+        next(field)?.focus();
+      } else return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    });
+  }
+  const inputs = (row) => [...row.querySelectorAll("input:not([type=hidden]), select, textarea")];
+  const next = (field) => {
+    const all = [...field.form.querySelectorAll("input:not([type=hidden]), select, textarea, button")];
+    return all[all.indexOf(field) + 1];
+  };
+
+  // --- Lines.
+  function linesOf(part) {
+    const body = part.querySelector("tbody");
+    const add = part.querySelector("[data-add]");
+    const most = Number(part.dataset.most);
+    if (!add || !body.rows.length) return;
+    add.type = "button";
+    add.textContent = part.dataset.addOne;
+    add.addEventListener("click", () => inputs(more())[0]?.focus());
+    const pattern = body.rows[body.rows.length - 1].cloneNode(true);
+    for (const field of pattern.querySelectorAll("input, textarea")) field.value = "";
+    pattern.querySelectorAll(".error, .means, ul").forEach((each) => each.remove());
+    pattern.querySelectorAll("input[type=hidden]").forEach((each) => each.remove());
+    pattern.querySelectorAll("[aria-invalid]").forEach((each) => each.removeAttribute("aria-invalid"));
+    const isEmpty = (row) => inputs(row).every((field) => !field.value.trim());
+    let count = 0;
+
+    function more() {
+      const row = pattern.cloneNode(true);
+      for (const field of inputs(row)) {
+        field.name = field.id = field.name.replace(/\.\d+\./, `.${count}.`);
+        field.removeAttribute("autofocus");
+        field.removeAttribute("aria-describedby");
+      }
+      count += 1;
+      body.append(row);
+      ready(row);
+      return row;
+    }
+    function ready(row) {
+      const remove = made("button", { type: "button", class: "button", "aria-label": part.dataset.remove }, "×");
+      remove.addEventListener("click", () => {
+        const after = row.nextElementSibling ?? row.previousElementSibling;
+        row.remove();
+        inputs(after ?? more())[0].focus();
+      });
+      row.append(made("td", { class: "remove" }, remove));
+      row.querySelectorAll("[data-choices]").forEach(finds);
+    }
+    [...body.rows].forEach(ready);
+    part.querySelector("thead tr").append(made("th"));
+    while (body.rows.length > 1 && isEmpty(body.rows[body.rows.length - 1]) && isEmpty(body.rows[body.rows.length - 2])) {
+      body.rows[body.rows.length - 1].remove();
+    }
+    count = body.rows.length;
+
+    body.addEventListener("input", () => {
+      if (body.rows.length < most && !isEmpty(body.rows[body.rows.length - 1])) more();
+    });
+    body.addEventListener("keydown", (event) => {
+      const row = event.target.closest("tr");
+      if (event.target.matches("textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+      const column = inputs(row).indexOf(event.target);
+      if (event.key === "Enter") {
+        if (event.target.matches("button")) return;
+        inputs(row.nextElementSibling ?? more())[0].focus();
+      } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        const other = event.key === "ArrowDown" ? row.nextElementSibling : row.previousElementSibling;
+        if (!other || column < 0) return;
+        inputs(other)[column].focus();
+      } else return;
+      event.preventDefault();
+    });
+    body.addEventListener("paste", (event) => {
+      const text = event.clipboardData.getData("text/plain");
+      const rows = text.split(/\r?\n/).filter((each) => each.trim()).map((each) => each.split("\t"));
+      if (rows.length < 2 && !text.includes("\t")) return;
+      event.preventDefault();
+      let row = event.target.closest("tr");
+      const free = most - [...body.rows].filter((each) => !isEmpty(each)).length;
+      const told = part.querySelector(".refused");
+      told?.remove();
+      if (rows.length > free) {
+        const sentence = part.dataset.tooMany.replace("{rows}", rows.length).replace("{most}", most);
+        const kept = made("textarea", { rows: 4, "aria-label": part.dataset.pasted });
+        kept.value = text;
+        part.append(made("div", { class: "refused", role: "alert" }, made("p", { class: "error" }, sentence), kept));
+        return;
+      }
+      for (const cells of rows) {
+        const fields = inputs(row);
+        cells.slice(0, fields.length).forEach((cell, index) => { fields[index].value = cell.trim(); });
+        row = row.nextElementSibling ?? more();
+      }
+      inputs(row)[0].focus();
+    });
+  }
+  document.querySelectorAll("fieldset.rows").forEach(linesOf);
+  document.querySelectorAll("form.fields .leading [data-choices]").forEach(finds);
+  document.addEventListener("keydown", (event) => {
+    const form = document.querySelector("form.fields");
+    if (event.key === "Enter" && event.ctrlKey && form?.contains(event.target)) form.requestSubmit();
+  });
+})();
