@@ -42,9 +42,7 @@ def lines(*typed: tuple[str, str], name: str = "lines") -> dict[str, str]:
 
 def steps(seen: Seen) -> list[tuple[str, bool]]:
     """The buttons of the document's header, and whether each can be pressed."""
-    (header,) = re.findall(
-        r'<div class="title">.*?</div>\s*(?=<ol|<div class="note|<p class)', seen.text, re.DOTALL
-    )
+    (header,) = re.findall(r'<div class="title">.*?</div>\s*(?=<div|<p class)', seen.text, re.DOTALL)
     buttons = re.findall(r'<(?:button|a) class="button[^>]*>[^<]*</', header.split("</details>")[1])
     return [(text_of(each + "a>"), " disabled" not in each) for each in buttons]
 
@@ -111,6 +109,32 @@ async def test_all_that_is_wrong_stands_at_its_field_at_once(office: Visitor, sh
         f"{ORDERS}/new", {**still_in(seen), "lines.0.article_code": "A", "lines.1.quantity": "2"}
     )
     assert done.status == 303, done.text
+
+
+async def test_a_form_that_comes_back_after_it_was_saved_says_so(office: Visitor) -> None:
+    """As the Back button brings it: with the key that is used up."""
+    first = {
+        **form_of(await office.get(f"{ORDERS}/new")),
+        "partner": "P1",
+        "warehouse": "MAIN",
+        **lines(("A", "1")),
+    }
+    assert (await office.post(f"{ORDERS}/new", first)).goes_to == f"{ORDERS}/1?done=new"
+    seen = await office.post(f"{ORDERS}/new", {**first, "lines.0.quantity": "2"})
+    assert (seen.status, "This form was sent before" in seen.text) == (422, True)
+    assert f'<a href="{ORDERS}/1">See what is saved</a>' in seen.text
+    assert still_in(seen)["lines.0.quantity"] == "2"
+    assert (await office.post(f"{ORDERS}/new", still_in(seen))).goes_to == f"{ORDERS}/2?done=new"
+
+
+async def test_a_change_that_comes_back_after_it_was_saved_says_so(office: Visitor, shop: Shop) -> None:
+    await shop.order()
+    first = {**form_of(await office.get(f"{ORDERS}/1/change")), "carrier": "First"}
+    assert (await office.post(f"{ORDERS}/1/change", first)).status == 303
+    seen = await office.post(f"{ORDERS}/1/change", {**first, "carrier": "Second"})
+    assert f'<a href="{ORDERS}/1">See what is saved</a>' in seen.text
+    assert (await office.post(f"{ORDERS}/1/change", still_in(seen))).status == 303
+    assert (await document(office, "sales-orders/1"))["carrier"] == "Second"
 
 
 async def test_more_lines_without_a_script(office: Visitor) -> None:

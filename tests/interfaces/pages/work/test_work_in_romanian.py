@@ -19,7 +19,7 @@ from wmsd.interfaces.pages.kit.resources import RESOURCES
 from wmsd.interfaces.pages.kit.text import language, moments, words
 from wmsd.interfaces.pages.kit.text.language import BETWEEN_SENTENCES, ERROR
 from wmsd.interfaces.pages.records import ledger_words
-from wmsd.interfaces.pages.records.act import CHANGED_MEANWHILE
+from wmsd.interfaces.pages.records.act import CHANGED_MEANWHILE, SAVED_BEFORE
 from wmsd.interfaces.pages.work.requests import NOT_KEPT, in_words
 from wmsd.request_history import refusal_remedies
 from wmsd.warehouse.document_kinds import DOCUMENTS
@@ -85,7 +85,7 @@ def declared() -> Iterator[str]:
         *moments.MONTHS,
     )
     yield from (text for reader in READERS for text in (reader.title, reader.says))
-    yield from (CHANGED_MEANWHILE, NOT_KEPT)
+    yield from (CHANGED_MEANWHILE, SAVED_BEFORE, NOT_KEPT)
     for told in ledger_words.KINDS.values():
         yield from (told.name, told.summed, told.rises, told.falls, told.stays, told.one, told.many)
     for noun in (kind.table.noun for kind in DOCUMENTS):

@@ -1,7 +1,7 @@
 """What people do with records: each act is an operation, with a form for its body."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from wmsd.contract.operation import Operation
 from wmsd.interfaces.http.aiohttp_web import web
@@ -35,6 +35,12 @@ EMPTY_ROWS: Final = 5
 CHANGED_MEANWHILE: Final = (
     "Somebody has changed it since you opened this form. Nothing of yours is saved yet: see what is there now, "
     "and send the form again to save yours over it."
+)
+KEY_REUSED: Final = "IDEMPOTENCY_KEY_REUSED"
+"""The error of a form that was sent before, with something else in it."""
+SAVED_BEFORE: Final = (
+    "This form was sent before, and what was in it then is saved. Send it again only if you want that once more, "
+    "with what stands here now."
 )
 
 
@@ -76,10 +82,13 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
         return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
     record = await _record(at, resource, request)
     theirs: list[Difference] = []
-    if answer.status == 412:
+    is_saved = answer.body.get("code") == KEY_REUSED
+    if is_saved:  # by Back, the form that was sent comes again, with its key
+        hidden = form_keys(at)
+    if answer.status == 412 or is_saved:
         begins = await _begins(at, act, record, request)
         hidden |= _condition(act, begins)
-        if act.changes and begins is not None:
+        if act.changes and begins is not None and not is_saved:
             now = await _typed_of(at, resource, fields, begins)
             theirs = await form_differences(at, fields, now, typed)
     return await _form(at, resource, act, record, typed, hidden, answer, theirs)
@@ -125,9 +134,11 @@ async def _form(
 ) -> web.Response:
     fields = _fields(act, record)
     body = {} if refused is None else refused.body
-    errors, others = errors_by_field(fields, typed, body.get("errors", {}))
+    saved = _saved(at, resource, body)
+    errors, others = errors_by_field(fields, typed, {} if saved else body.get("errors", {}))
     with_rows = [each for each in fields if each.asks == "rows"]
     is_changed = refused is not None and refused.status == 412
+    message = CHANGED_MEANWHILE if is_changed else SAVED_BEFORE if saved else ""
     return page_of(
         at,
         "form",
@@ -140,7 +151,8 @@ async def _form(
         suggested=await suggestions(at, [*fields, *(inner for each in with_rows for inner in each.of)]),
         typed=typed,
         hidden={**hidden, FORM_TOKEN: at.person.browser.form_token},
-        message=_(CHANGED_MEANWHILE) if is_changed else translate_error(body.get("message", "")),
+        message=_(message) if message else translate_error(body.get("message", "")),
+        saved=saved,
         errors=errors,
         others=others,
         differences=differences,
@@ -149,6 +161,14 @@ async def _form(
         notes=notes or {},
         focus=_focus(fields, typed, errors),
     )
+
+
+def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str:
+    """The address of what an earlier sending of the form has saved; empty where none has."""
+    if refusal.get("code") != KEY_REUSED:
+        return ""
+    record_id = refusal.get("details", {}).get("id")
+    return f"{at.address}/{resource.name}{'' if record_id is None else f'/{record_id}'}"
 
 
 def _fields(act: Act, record: Answer | None) -> tuple[FormField, ...]:
