@@ -41,7 +41,7 @@ from wmsd.server.monotonic_scheduler import Every, MonotonicTime
 from wmsd.server.search_updates import SearchUpdates
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
-from wmsd.tenants.accounts import expiring_tokens, token_store
+from wmsd.tenants.accounts import ending_tokens, token_store
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
@@ -231,7 +231,7 @@ class Jobs:
         """Has the log tell of each token two weeks and a day before its end."""
         if not self.clock_watch.is_steady():
             return  # a wrong clock may only make them look so
-        while told := await self._installation.platform.write(expiring_tokens.tokens_to_log, is_quiet=True):
+        while told := await self._installation.platform.write(ending_tokens.tokens_to_log, is_quiet=True):
             for each in told:
                 LOG.warning(
                     "the token %d (%s) of %s expires at %s, in %s; last used: %s. Make another one in time",

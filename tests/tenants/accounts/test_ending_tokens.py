@@ -16,7 +16,7 @@ from wmsd.base import timestamps
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import PLATFORM, migrate
-from wmsd.tenants.accounts import expiring_tokens
+from wmsd.tenants.accounts import ending_tokens
 
 DAY = 86_400
 BEFORE = 16
@@ -212,7 +212,7 @@ async def test_a_hundred_thousand_tokens_are_counted_by_their_index(admin: Visit
     def fill(tx: Transaction) -> None:
         end = timestamps.to_text(tx.now + timedelta(days=5))
         tx.execute(MANY, {"many": 5000, "now": tx.timestamp, "end": end})
-        for sql in (expiring_tokens.BY_END, expiring_tokens.BY_USER, expiring_tokens.OF_ONE):
+        for sql in (ending_tokens.BY_END, ending_tokens.BY_USER, ending_tokens.OF_ONE):
             names = {name: None for name in ("now", "until", "own", "within") if f":{name}" in sql}
             plans.extend(str(row[3]) for row in tx.rows(f"EXPLAIN QUERY PLAN {sql}", names))
 

@@ -26,7 +26,7 @@ from wmsd.server.alerts.kinds import OF_CERTIFICATE, AlertKind
 from wmsd.server.alerts.rules import Trouble, is_rising, risen
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
-from wmsd.tenants.accounts import expiring_tokens
+from wmsd.tenants.accounts import ending_tokens
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.recovery import store as recovery
 
@@ -173,7 +173,7 @@ class Looks:
                 found.add(kinds.COMPANY_FILLS, facts, str(company_id))
 
     async def _tokens(self, found: Found) -> None:
-        for token in await self._installation.platform.read(expiring_tokens.for_alerts):
+        for token in await self._installation.platform.read(ending_tokens.for_alerts):
             at = timestamps.from_text(token["expires_at"])
             facts = {"token": token["id"], "name": token["name"], "user": token["user"]}
             facts["expires_at"] = f"{at:%Y-%m-%d %H:%M} UTC"

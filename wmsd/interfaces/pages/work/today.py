@@ -11,7 +11,7 @@ from wmsd.interfaces.pages.work.today_table import company_rows, today_columns
 from wmsd.platform.admin_view.actions import get_last_examination
 from wmsd.platform.discovery import get_health
 from wmsd.platform.today.actions import get_today
-from wmsd.tenants.accounts.expiring_tokens import count_ending_tokens
+from wmsd.tenants.accounts.ending_tokens import count_ending_tokens
 from wmsd.warehouse.document_kinds import DOCUMENTS
 
 PER_PAGE: Final = 50
