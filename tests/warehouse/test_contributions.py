@@ -14,7 +14,7 @@ from wmsd.contract.operation import Operation
 from wmsd.imports.file_kinds import KINDS
 from wmsd.interfaces.graphql.over_http import ROUTES as GRAPHQL
 from wmsd.interfaces.graphql.root_fields import COLLECTIONS, MUTATIONS, QUERIES
-from wmsd.interfaces.pages.records.exports import EXPORTS
+from wmsd.interfaces.pages.records.downloads import EXPORTS
 from wmsd.interfaces.service import SERVED
 from wmsd.maintenance.file_checks.company_checks import CHECKS
 from wmsd.warehouse.contributions import DEPENDENTS, OBSTACLES

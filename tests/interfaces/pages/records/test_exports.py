@@ -12,7 +12,7 @@ from tests.interfaces.pages.work.test_import_files import looked_at, words
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
 from wmsd.imports.file_kinds import KINDS
-from wmsd.interfaces.pages.records.exports import EXPORTS
+from wmsd.interfaces.pages.records.downloads import EXPORTS
 
 FOR_IMPORT = "format=import"
 EMPTY = ("packaging-movements", "packaging-types", "purchase-orders", "receptions", "returns")

@@ -19,8 +19,7 @@ from wmsd.interfaces.pages.kit.resources import BY_NAME, RESOURCES
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
 from wmsd.interfaces.pages.records.document_page import HISTORY, of_document
-from wmsd.interfaces.pages.records.downloads import FOR_IMPORT, FORMAT, PLACE
-from wmsd.interfaces.pages.records.exports import EXPORTS
+from wmsd.interfaces.pages.records.downloads import EXPORTS, FOR_IMPORT, FORMAT, PLACE
 from wmsd.interfaces.pages.records.rules import rules_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2

@@ -3,22 +3,32 @@ piece, and lets ordinary requests go first.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from wmsd.base.problems import Problem
+from wmsd.base.problems import Problem, or_not_found
 from wmsd.contract import csv_cells
+from wmsd.contract.operation import Operation
 from wmsd.db.sql.csv_lines import END, csv_line
 from wmsd.dispatch.limits.costs import Payers
+from wmsd.imports.exports import as_export, as_lines, can_be_exported
+from wmsd.imports.file_kinds import KINDS
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import CALL
 from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.rendering import HEADERS
+from wmsd.interfaces.pages.kit.resources import RESOURCES
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
-from wmsd.interfaces.pages.records.exports import ListFile, for_import, for_spreadsheets
 
+EXPORTS: Final[Mapping[str, Operation]] = {
+    resource.name: as_export(resource.walking, resource.name)
+    for resource in RESOURCES
+    if can_be_exported(resource.name)
+}
+"""By the name of the resource, which is that of the kind."""
+NOT_IN_A_CELL: Final = ("table", "facts")
 FORMAT: Final = "format"
 FOR_IMPORT: Final = "import"
 PLACE: Final = ("page", "cursor")
@@ -26,6 +36,26 @@ PLACE: Final = ("page", "cursor")
 RECORDS_AT_ONCE: Final = 500
 PATIENCE_SECONDS: Final = 60.0
 """How long a browser may take for a piece. One that takes longer would hold the place of others."""
+
+
+class ListFile(NamedTuple):
+    name: str
+    """The beginning of the file's name."""
+    walking: Operation
+    """Its answers are lines (see `Lines`)."""
+    columns: Sequence[str]
+
+
+def for_import(resource: Resource) -> ListFile:
+    """Raises Problem (404) where there is no such import."""
+    walking = or_not_found(EXPORTS.get(resource.name), "page")
+    return ListFile(f"{resource.name}-for-import", walking, list(KINDS[resource.name].columns))
+
+
+def for_spreadsheets(resource: Resource) -> ListFile:
+    """With the fields that have one value."""
+    columns = [field.name for field in resource.fields.values() if field.kind not in NOT_IN_A_CELL]
+    return ListFile(resource.name, as_lines(resource.walking, columns), columns)
 
 
 class Piece(NamedTuple):
