@@ -11,6 +11,7 @@ ABILITIES: Final[dict[str, str]] = {
     "articles:read": "read articles",
     "articles:write": "create and update articles, article sync",
     "stock:read": "read stock",
+    "stock:write": "adjust stock, put it into quarantine and release it",
     "sales-orders:read": "read sales orders",
     "sales-orders:write": "create and update sales orders",
     "purchase-orders:read": "read purchase orders",

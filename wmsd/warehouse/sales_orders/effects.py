@@ -107,7 +107,7 @@ def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
         if stock.balance(tx, stock_id)["quantity"] + quantity > MAXIMUM:
             raise invalid({"status": [f"would take a stock balance over {to_text(MAXIMUM)}; count it first"]})
     for stock_id, names in serials.items():
-        for name in lots.serials(tx, stock.article_of(tx, stock_id), names):
+        for name in lots.serials(tx, stock.place_of(tx, stock_id).article_id, names):
             raise invalid({"status": [f"would bring the serial {name} into stock a second time"]})
 
 

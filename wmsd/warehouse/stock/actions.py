@@ -1,16 +1,21 @@
-"""The use cases of stock that read it. Counts come from files, adjustments from the command line."""
+"""The use cases of stock. Counts come from files."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 from wmsd.base.problems import invalid, not_found, or_not_found
 from wmsd.contract.list_queries import IdsQuery
 from wmsd.contract.operation import operation
-from wmsd.contract.results import CursorPage, Page, Records, Text
+from wmsd.contract.results import CursorPage, Page, Record, Records, Text
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.stock import explanation, history, store
+from wmsd.warehouse.stock import adjustments, explanation, history, store
 from wmsd.warehouse.stock.schema import (
+    Adjustment,
     DetailedStockRecord,
     ExplanationQuery,
+    Quarantining,
+    StockChange,
     StockCursorQuery,
     StockExplanation,
     StockHolder,
@@ -22,7 +27,20 @@ from wmsd.warehouse.stock.schema import (
 )
 from wmsd.warehouse.stock.stock_reservations import holders_of
 
+Body = TypeVar("Body", bound=StockChange)
+
 reading = partial(operation, tag="Stock", returns=StockRecord, module="stock", ability="stock:read")
+writing = partial(
+    operation,
+    tag="Stock",
+    answer="record",
+    returns=StockRecord,
+    module="stock",
+    ability="stock:write",
+    writes=True,
+    events=("stock.updated", "stock.low"),
+    precondition=store.one,
+)
 
 
 @reading(answer="page")
@@ -53,6 +71,12 @@ def find_stock(tx: Transaction, query: IdsQuery) -> Records:
     return store.find(tx, query.ids)
 
 
+@reading(answer="record")
+def get_stock(tx: Transaction, id: int) -> Record:
+    """Get a stock record."""
+    return store.one(tx, id)
+
+
 @operation(tag="Stock", answer="object", returns=StockExplanation, module="stock", ability="stock:read")
 def explain_stock(tx: Transaction, id: int, query: ExplanationQuery) -> Text:
     """Explain a quantity by the ledger, now or at a past moment."""
@@ -73,6 +97,32 @@ def list_stock_holders(tx: Transaction, id: int) -> Records:
     """List the open documents that hold a stock record, the oldest first: at most 20."""
     _check_there(tx, id)
     return holders_of(tx, id)
+
+
+@writing()
+def adjust_stock(tx: Transaction, id: int, body: Adjustment) -> Record:
+    """Change the quantity of a stock record, by a difference or to a total."""
+    return _changed(tx, id, adjustments.adjust, body)
+
+
+@writing()
+def quarantine_stock(tx: Transaction, id: int, body: Quarantining) -> Record:
+    """Put goods of a stock record into quarantine."""
+    return _changed(tx, id, adjustments.quarantine, body)
+
+
+@writing()
+def release_stock(tx: Transaction, id: int, body: Quarantining) -> Record:
+    """Release goods of a stock record from quarantine."""
+    return _changed(tx, id, adjustments.release, body)
+
+
+def _changed(
+    tx: Transaction, stock_id: int, change: Callable[[Transaction, int, int, Body], object], body: Body
+) -> Record:
+    """Raises Problem (404, 422)."""
+    change(tx, *store.place_of(tx, stock_id), body)
+    return store.one(tx, stock_id)
 
 
 def _check_there(tx: Transaction, stock_id: int) -> None:

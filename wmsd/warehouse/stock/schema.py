@@ -143,15 +143,17 @@ class StockChange(Reason):
 class Adjustment(StockChange):
     """Either `by` or `to`. With serials, `by` is their number: above 0 they are added, below 0 removed."""
 
-    by: SignedAmount | None = None
-    to: Amount | None = None
+    by: Annotated[
+        SignedAmount | None, Field(description="How much more there is; with a minus, how much less.")
+    ] = None
+    to: Annotated[Amount | None, Field(description="How much there is, all in all.")] = None
 
 
 class Quarantining(StockChange):
     """The goods that enter or leave quarantine: a quantity, serials, or everything."""
 
     quantity: Quantity | None = None
-    everything: bool = False
+    everything: Annotated[bool, Field(description="All that is there, or all of the lot.")] = False
 
 
 class StockCountRow(Input):

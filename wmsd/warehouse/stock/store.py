@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import PageQuery
-from wmsd.contract.results import CursorPage, Page, Records
+from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import creation_columns, each_changed, updated_at_sql
 from wmsd.db.sql.lists import FEW_AT_ONCE, MANY_AT_ONCE, Listing, conditions, in_parts
@@ -67,6 +68,14 @@ def page(tx: Transaction, query: PageQuery) -> Page:
 
 def find(tx: Transaction, ids: Sequence[int]) -> Records:
     return LISTING.of(tx, RECORD, "stock.id", ids)
+
+
+ONE: Final = f"SELECT {RECORD} FROM {SOURCE} WHERE stock.id = ?"
+
+
+def one(tx: Transaction, id: int) -> Record:
+    """Raises Problem (404) when there is none."""
+    return Record(id, or_not_found(tx.value(ONE, (id,)), "stock record"))
 
 
 LOTS: Final = f"""(
@@ -201,8 +210,10 @@ def quantities(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
     return dict(tx.rows(QUANTITIES, (ids_json(stock_ids),)))
 
 
-def article_of(tx: Transaction, stock_id: int) -> int:
-    return tx.number("SELECT article_id FROM stock WHERE id = ?", (stock_id,))
+def place_of(tx: Transaction, stock_id: int) -> Place:
+    """Raises Problem (404) when there is none."""
+    found = tx.row("SELECT article_id, warehouse_id FROM stock WHERE id = ?", (stock_id,))
+    return Place(*or_not_found(found, "stock record"))
 
 
 AVAILABLE: Final = """

@@ -122,6 +122,8 @@ class Resource:
     one: Operation | None = None
     key: str = "code"
     """The column that leads to the record."""
+    named_by: tuple[str, ...] = ()
+    """The fields that name a record, where its key does not."""
     sort: str = "code"
     """The order that people expect, if it can be ordered."""
     acts: tuple[Act, ...] = ()
@@ -174,6 +176,10 @@ class Resource:
     def told(self, outcome: str) -> str:
         """What to say of the act that led to one of its pages."""
         return next(filter(None, (act.told(outcome) for act in self.acts)), "")
+
+    def name_of(self, record: Mapping[str, object]) -> str:
+        """What people call the record."""
+        return " · ".join(str(record[field]) for field in self.named_by or (self.key,))
 
     @property
     def listed(self) -> list[Field]:

@@ -119,6 +119,37 @@ IMPORTS: Final = Resource(
         ),
     ),
 )
+QUARANTINED: Final = ("quantity", "everything", "reason")
+STOCK_ACTS: Final = (
+    Act(
+        "adjust",
+        "Adjust",
+        stock.adjust_stock,
+        "Say how much there is now, or by how much it changed. What orders hold stays.",
+        "The stock is adjusted.",
+        reads=stock.get_stock,
+        leading=("to", "by", "reason"),
+    ),
+    Act(
+        "quarantine",
+        "Put into quarantine",
+        stock.quarantine_stock,
+        "The quantity stays, and what is in quarantine may not be sold.",
+        "The goods are in quarantine.",
+        reads=stock.get_stock,
+        leading=QUARANTINED,
+    ),
+    Act(
+        "release",
+        "Release from quarantine",
+        stock.release_stock,
+        "The quantity stays, and what is released may be sold again.",
+        "The goods are released.",
+        reads=stock.get_stock,
+        leading=QUARANTINED,
+        unless=("quarantined", 0),
+    ),
+)
 DIRECTORY: Final = ("code", "name", "active", "updated_at")
 
 
@@ -139,7 +170,9 @@ RESOURCES: Final = (
         ("article", "warehouse", "quantity", "reserved", "quarantined", "available", "updated_at"),
         stock.explain_stock,
         key="quantity",
+        named_by=("article_code", "warehouse_code"),
         sort="id",
+        acts=STOCK_ACTS,
         comes="It comes with receptions, with counts and with imports.",
     ),
     Resource(

@@ -159,7 +159,7 @@ async def _form(
         row_counts={each.name: _row_count(each, typed, more) for each in with_rows},
         adds={each.name: each.takes_rows for each in with_rows},
         notes=notes or {},
-        focus=_focus(fields, typed, errors),
+        focus=_focus(_as_shown(act, fields), typed, errors),
     )
 
 
@@ -222,7 +222,11 @@ def _condition(act: Act, begins: Answer | None) -> dict[str, str]:
     return {IF_MATCH: begins.etag}
 
 
-def _focus(fields: tuple[FormField, ...], typed: Typed, errors: Mapping[str, object]) -> str:
+def _as_shown(act: Act, fields: Sequence[FormField]) -> list[FormField]:
+    return sorted(fields, key=lambda each: [*act.leading, each.name].index(each.name))
+
+
+def _focus(fields: Sequence[FormField], typed: Typed, errors: Mapping[str, object]) -> str:
     """The first field that is wrong, or the first of all."""
     names = [field.name for field in flat(fields, typed)]
     return next((name for name in names if name in errors), names[0] if names else "")

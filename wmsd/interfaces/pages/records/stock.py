@@ -47,6 +47,8 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         STOCK.name,
         status=422 if errors else 200,
         stock=explained,
+        acts=at.acts(STOCK, explained) if is_now else [],
+        done=STOCK.told(request.query.get("done", "")),
         is_now=is_now,
         given=given if errors else moments.for_browser(explained["at"]),
         errors=errors.get("at", ()),
