@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import House
+from tests.browser.conftest import House, new_token
 from tests.support.chromium import opened
 
 NEW = "/companies/1/sales-orders/new"
@@ -120,3 +120,23 @@ def test_a_document_is_worked_at_without_a_script(no_script: Page, house: House)
     page.click("text=Return goods")
     expect(page.locator("h1")).to_have_text("New return")
     assert re.search(r"sales_order=\d+", page.url)
+
+
+def test_thirty_orders_are_moved_at_once_and_two_fail(page: Page, house: House) -> None:
+    token = new_token(page, "sales-orders:read", "sales-orders:write")
+    lines = [{"article_code": "22423", "quantity": 1}]
+    body = {"partner_id": 1, "warehouse_id": 1, "lines": lines, "customer_reference": "THIRTY"}
+    made = [house.server.send("POST", "/api/v2/sales-orders", body, token, 1)[1]["id"] for _ in range(30)]
+    for order in made[:28]:
+        moved = house.server.send("PATCH", f"/api/v2/sales-orders/{order}/status", {"status": "IN_LUCRU"}, token, 1)
+        assert moved[0] == 200, moved
+    page.goto("/companies/1/sales-orders?sort=-id")
+    page.check("[data-tick-all]")
+    for box in page.locator("td.tick input").all():
+        box.set_checked(box.get_attribute("name") in {f"record.{order}" for order in made})
+    page.select_option("#act", "load")
+    page.click("text=With those ticked")
+    expect(page.locator("main")).to_contain_text("This is for 30 records.")
+    page.keyboard.press("Enter")
+    expect(page.locator("[role=status]").first).to_contain_text("28 are done. 2 are as they were")
+    assert page.locator("main tbody tr").count() == 2

@@ -33,7 +33,7 @@ from wmsd.interfaces.pages.people.first_run import START
 from wmsd.interfaces.pages.people.sign_on import BACK, TO_PROVIDER
 from wmsd.interfaces.pages.people.trust import DOWNLOAD, TRUST
 from wmsd.interfaces.pages.people.try_sign_on import TRY
-from wmsd.interfaces.pages.records import act, browse, downloads, stock
+from wmsd.interfaces.pages.records import act, browse, bulk, downloads, stock
 from wmsd.interfaces.pages.webhooks import (
     deliveries,
     delivery,
@@ -126,6 +126,7 @@ def pages_of_records(place: str) -> tuple[tuple[str, str, PlaceHandler], ...]:
         ("GET", place, browse.show_first),
         ("GET", f"{resource}.csv", downloads.csv),
         ("GET", resource, browse.show),
+        ("POST", f"{resource}/bulk", bulk.do),
         ("GET", record, browse.show_record),
         ("GET", f"{resource}/{{act:new[a-z-]*}}", act.show),
         ("POST", f"{resource}/{{act:new[a-z-]*}}", act.do),

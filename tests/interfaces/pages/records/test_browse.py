@@ -39,13 +39,13 @@ async def signed_in(world: World, *codes: str, abilities: list[str] | None = Non
 
 
 def rows(seen: Seen) -> list[list[str]]:
-    """The texts of the cells of the first table."""
+    """The texts of the cells of the first table, without the boxes that tick a row."""
     assert seen.status == 200, seen.text
     found = re.search(r"<tbody>(.*?)</tbody>", seen.text, re.DOTALL)
     if found is None:
         return []
     return [
-        [text_of(cell) for cell in re.findall(r"<td.*?>(.*?)</td>", row, re.DOTALL)]
+        [text_of(cell) for cell in re.findall(r'<td(?! class="tick").*?>(.*?)</td>', row, re.DOTALL)]
         for row in re.findall(r"<tr>(.*?)</tr>", found[1], re.DOTALL)
     ]
 

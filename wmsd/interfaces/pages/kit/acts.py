@@ -57,6 +57,8 @@ class Act:
     """Whether the button does it, without a form of its own."""
     takes_packaging: bool = False
     """Whether returnable packaging may go along."""
+    takes_many: bool = False
+    """Whether it can be done to many records of a list at once."""
     undone_by: str = ""
     """The name of the act that takes it back."""
     leads_to: str = ""

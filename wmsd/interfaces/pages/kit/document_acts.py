@@ -266,6 +266,7 @@ def _moves(kind: DocumentKind) -> tuple[Act, ...]:
             statuses=frozenset(move.statuses),
             next_in=frozenset(move.statuses if move.is_next else ()),
             takes_packaging=move.takes_packaging,
+            takes_many=True,
             undone_by=_undoing(moves, move),
         )
         for move in moves

@@ -137,6 +137,7 @@ STOCK_ACTS: Final = (
         "The quantity stays, and what is in quarantine may not be sold.",
         "The goods are in quarantine.",
         reads=stock.get_stock,
+        takes_many=True,
         leading=QUARANTINED,
     ),
     Act(
@@ -146,6 +147,7 @@ STOCK_ACTS: Final = (
         "The quantity stays, and what is released may be sold again.",
         "The goods are released.",
         reads=stock.get_stock,
+        takes_many=True,
         leading=QUARANTINED,
         unless=("quarantined", 0),
     ),

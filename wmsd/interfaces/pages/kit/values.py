@@ -48,11 +48,22 @@ def rows(
     records: Iterable[Mapping[str, Any]],
     referred: Referred,
     at: Workplace,
+    has_ticks: bool = False,
 ) -> Markup:
-    """The rows of a list. The key leads to the record, or to what there is of it."""
+    """The rows of a list. The key leads to the record, or to what there is of it. `has_ticks`: each can be ticked,
+    for the form with the id `bulk`.
+    """
     if resource.one is not None:
         begin = f"{at.address}/{resource.name}/"
-        return _body(fields, records, referred, at, resource.key, lambda record: f"{begin}{record['id']}")
+        return _body(
+            fields,
+            records,
+            referred,
+            at,
+            resource.key,
+            lambda record: f"{begin}{record['id']}",
+            tick=partial(_tick, resource) if has_ticks else None,
+        )
     if resource.leads_to is not None:
         other, names = resource.leads_to
         begin = f"{at.address}/{other}?"
@@ -103,6 +114,7 @@ def _body(
     key: str = "",
     leads_to: LeadsTo | None = None,
     has_headings: bool = False,
+    tick: Callable[[Mapping[str, Any]], str] | None = None,
 ) -> Markup:
     columns = [
         Column(
@@ -114,11 +126,23 @@ def _body(
         )
         for place, each in enumerate(fields)
     ]
-    return Markup("\n".join(_row(columns, record) for record in records))  # noqa: S704 -- its parts are escaped
+    return Markup("\n".join(_row(columns, record, tick) for record in records))  # noqa: S704 -- its parts are escaped
 
 
-def _row(columns: Iterable[Column], record: Mapping[str, Any]) -> str:
-    cells = []
+def _tick(resource: Resource, record: Mapping[str, Any]) -> str:
+    name = escape(resource.name_of(record))
+    return (
+        f'<td class="tick"><input type="checkbox" name="record.{record["id"]}" value="{name}" form="bulk" '
+        f'aria-label="{name}"></td>'
+    )
+
+
+def _row(
+    columns: Iterable[Column],
+    record: Mapping[str, Any],
+    tick: Callable[[Mapping[str, Any]], str] | None,
+) -> str:
+    cells = [] if tick is None else [tick(record)]
     for name, begin, show, leads_to, of_record in columns:
         text = _or_dash(record.get(name), show) if of_record is None else of_record(record)
         if leads_to is not None:

@@ -84,6 +84,10 @@ class Workplace(ABC):
             if act.makes_one == (record is None) and self.may(act.operation) and act.fits(record or {})
         ]
 
+    def bulk_acts(self, resource: Resource) -> list[Act]:
+        """What the person may do with many records of a list at once."""
+        return [act for act in resource.acts if act.takes_many and self.may(act.operation)]
+
     async def need(self, operation: Operation, **sent: Unpack[Sent]) -> Any:
         """The body of a good answer. Raises Problem for a refusal."""
         return (await self.ask(operation, **sent)).needed()

@@ -76,6 +76,8 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         sort=query.get("sort"),
         pages=_pages(request, body),
         csv=csv_of(at, resource, request.query),
+        bulk_acts=at.bulk_acts(resource),
+        bulk_at=_address(f"{request.path}/bulk", request.query),
         sorted_by=lambda order: _address(request.path, {**request.query, "sort": order}),
     )
 

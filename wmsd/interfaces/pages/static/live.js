@@ -81,6 +81,7 @@
   });
   addEventListener("pagehide", () => { if (stream) { leave(); channel?.postMessage({ gone: true }); } });
   addEventListener("pageshow", (event) => { if (event.persisted) { look(); begin(); } });
+  document.addEventListener("change", () => { if (isStale) look(); });
   document.addEventListener("selectionchange", () => { if (isStale && getSelection().isCollapsed) look(); });
   setInterval(hold, 5000);
   begin();
@@ -120,9 +121,9 @@
     (same ?? part.querySelector(".wide"))?.focus({ preventScroll: true });
   }
 
-  // What somebody has selected, to copy it, must not change under their hands.
+  // What somebody has selected, to copy it, or ticked must not change under their hands.
   function isSelected(part) {
     const selected = getSelection();
-    return !selected.isCollapsed && selected.containsNode(part, true);
+    return !selected.isCollapsed && selected.containsNode(part, true) || part.querySelector("input:checked") !== null;
   }
 })();

@@ -51,3 +51,10 @@ for (const part of document.querySelectorAll("[data-with]")) { // what goes with
   choice.addEventListener("change", show);
   show();
 }
+
+document.addEventListener("change", ({ target }) => { // on the document, because a live list comes again
+  if (!target.matches("[data-tick-all]")) return;
+  for (const box of target.closest("table").querySelectorAll("td.tick input")) box.checked = target.checked;
+});
+
+document.querySelector("form[data-go-on]")?.requestSubmit();
