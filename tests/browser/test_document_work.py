@@ -128,7 +128,9 @@ def test_thirty_orders_are_moved_at_once_and_two_fail(page: Page, house: House) 
     body = {"partner_id": 1, "warehouse_id": 1, "lines": lines, "customer_reference": "THIRTY"}
     made = [house.server.send("POST", "/api/v2/sales-orders", body, token, 1)[1]["id"] for _ in range(30)]
     for order in made[:28]:
-        moved = house.server.send("PATCH", f"/api/v2/sales-orders/{order}/status", {"status": "IN_LUCRU"}, token, 1)
+        moved = house.server.send(
+            "PATCH", f"/api/v2/sales-orders/{order}/status", {"status": "IN_LUCRU"}, token, 1
+        )
         assert moved[0] == 200, moved
     page.goto("/companies/1/sales-orders?sort=-id")
     page.check("[data-tick-all]")

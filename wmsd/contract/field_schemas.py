@@ -35,6 +35,7 @@ FIELD_NAMES: Final[Mapping[str, str]] = {
     "over_receipt_pct": "Over-receipt, %",
     "packaging_type_id": "Packaging type",
     "operator_code": "Operator",
+    "partner_code": "Partner",
     "po_item_id": "Item of the order",
     "quantity_um3pl": "Quantity in 3PL units",
     "quota_megabytes": "Quota, MB",

@@ -59,17 +59,23 @@ def check_movement(
 
     `text_errors` are the errors already found in the text of the values.
     """
-    unknown: FieldErrors = {}
-    if directory.id_of_code(tx, store.TYPES, str(values.get("packaging_type_code"))) is None:
-        unknown["packaging_type_code"] = ["is not a packaging type of this company"]
-    if directory.id_of_code(tx, directory.PARTNERS, str(values.get("partner_code"))) is None:
-        unknown["partner_code"] = ["is not a partner of this company"]
+    unknown = unknown_codes(tx, values)
     try:
         fields = validate_model(PackagingMovementFields, values, text_errors)
     except Problem as problem:
         raise invalid({**unknown, **problem.errors}) from None
     refuse_errors(unknown)
     return fields
+
+
+def unknown_codes(tx: Transaction, values: Mapping[str, object]) -> FieldErrors:
+    """The errors of a type and a partner that there are not."""
+    unknown: FieldErrors = {}
+    if directory.id_of_code(tx, store.TYPES, str(values.get("packaging_type_code"))) is None:
+        unknown["packaging_type_code"] = ["is not a packaging type of this company"]
+    if directory.id_of_code(tx, directory.PARTNERS, str(values.get("partner_code"))) is None:
+        unknown["partner_code"] = ["is not a partner of this company"]
+    return unknown
 
 
 def record_by_hand(tx: Transaction, fields: PackagingMovementFields) -> int:

@@ -1,14 +1,19 @@
-"""What people do with packaging types at the pages, and how movements are told there. Programs only read them."""
+"""What people do with packaging at the pages: its types, and movements by hand. Programs only read them."""
 
 from functools import partial
 
+from wmsd.base.problems import refuse_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.directory.directory_administration import change_record, create_record
 from wmsd.warehouse.packaging import store
+from wmsd.warehouse.packaging.actions import record_by_hand, unknown_codes
+from wmsd.warehouse.packaging.packaging_ledger import EVENT
 from wmsd.warehouse.packaging.schema import (
+    PackagingMovementFields,
     PackagingMovementQuery,
+    PackagingMovementRecorded,
     PackagingMovementTold,
     PackagingType,
     PackagingTypeChanges,
@@ -42,3 +47,24 @@ def change_packaging_type(tx: Transaction, id: int, body: PackagingTypeChanges) 
 def tell_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
     """List packaging movements by cursor, with who recorded each."""
     return store.movements_after_with_recorders(tx, query, position)
+
+
+@of_packaging(
+    answer="record",
+    returns=PackagingMovementRecorded,
+    ability="stock:write",
+    writes=True,
+    creates=True,
+    events=(EVENT,),
+)
+def record_packaging_movement(tx: Transaction, body: PackagingMovementFields) -> Record:
+    """Record packaging that went out to a partner, or came in from one.
+
+    It cannot be changed afterwards. To correct it, record a movement in the other direction.
+    """
+    errors = unknown_codes(tx, body.model_dump())
+    if body.code is not None and store.content_of_code(tx, body.code) is not None:
+        errors["code"] = ["is taken by another movement"]
+    refuse_errors(errors)
+    movement_id = record_by_hand(tx, body)
+    return Record(movement_id, store.recorded_data(tx, movement_id))

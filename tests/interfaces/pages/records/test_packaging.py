@@ -146,3 +146,37 @@ async def test_in_romanian(visitor: Visitor) -> None:
     )
     assert "este folosit de alt tip de ambalaj" in refused.text
     assert EMAIL in refused.text
+
+
+BY_HAND = {"packaging_type_code": "CRATE", "partner_code": "P2", "direction": "IN", "quantity": "3"}
+
+
+async def test_a_movement_is_recorded_by_hand(visitor: Visitor) -> None:
+    done = await sent(visitor, f"{MOVEMENTS}/new", **BY_HAND, notes="Left at the gate")
+    assert done.goes_to == f"{MOVEMENTS}?done=new", done.text
+    seen = await visitor.get(done.goes_to)
+    assert "The movement is recorded." in seen.text
+    assert rows(seen)[-1][1:5] == ["CRATE", "P2 Second", "IN", "3"]
+    balances = [cells[:4] for cells in rows(await visitor.get(f"{PLACE}/packaging"))]
+    assert ["CRATE", "Crate", "P2 Second", "\N{MINUS SIGN}3"] in balances or [
+        "CRATE",
+        "Crate",
+        "P2 Second",
+        "-3",
+    ] in balances
+
+
+async def test_what_is_wrong_with_a_movement_is_told_at_its_fields(visitor: Visitor) -> None:
+    wrong = {"packaging_type_code": "NONE", "partner_code": "NOBODY", "direction": "OUT", "quantity": "0"}
+    seen = await sent(visitor, f"{MOVEMENTS}/new", **wrong)
+    assert re.findall('class="error" id="(.*?)-error"', seen.text) == ["quantity"]
+    seen = await sent(visitor, f"{MOVEMENTS}/new", **{**wrong, "quantity": "1"})
+    assert re.findall('class="error" id="(.*?)-error"', seen.text) == ["packaging_type_code", "partner_code"]
+
+
+async def test_who_may_only_read_records_no_movement(visitor: Visitor) -> None:
+    await visitor.world.new_user("m@example.com", "member", ["ACME"], ["stock:read"])
+    reader = await signed_in_as(visitor.world, "m@example.com")
+    seen = await reader.get(MOVEMENTS)
+    assert f"{MOVEMENTS}/new" not in seen.text
+    assert (await reader.post(f"{MOVEMENTS}/new", {"form_token": seen.form_token, **BY_HAND})).status == 403

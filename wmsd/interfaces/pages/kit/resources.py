@@ -206,6 +206,17 @@ RESOURCES: Final = (
             *("code", "packaging_type_code", "partner", "direction", "quantity", "occurred_at", "document"),
             *("actor", "notes"),
         ),
+        acts=(
+            Act(
+                "new",
+                "Record a movement",
+                packaging_administration.record_packaging_movement,
+                "A movement cannot be changed afterwards. To correct it, record one in the other direction.",
+                "The movement is recorded.",
+                "list",
+                without=frozenset({"code"}),
+            ),
+        ),
         comes="They come with orders, receptions and transports, and with imports.",
     ),
     Resource(

@@ -35,6 +35,8 @@ WORDS: Final = {
     "created": "made",
     "moved": "moved",
     "changed": "changed",
+    "IN": "In, from the partner",
+    "OUT": "Out, to the partner",
     "CLIENT": "Client",
     "FURNIZOR": "Supplier",
     "TRANSPORTATOR": "Carrier",
