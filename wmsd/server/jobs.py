@@ -79,7 +79,9 @@ class Jobs:
         self.disk_watch = DiskWatch(installation.folder)
         self.room_watch = RoomWatch(installation, today)
         self.lost_credentials = LostCredentials(installation)
-        self.search = SearchUpdates(installation.files, installation.access, installation.clock)
+        self.search = SearchUpdates(
+            installation.folder.path, installation.files, installation.access, installation.clock
+        )
         self.alerts = Alerts(
             installation.folder.path,
             installation.clock,

@@ -2,9 +2,11 @@
 index does not have yet (`warehouse/search/hits.py`).
 """
 
+from pathlib import Path
 from typing import Final
 
 from wmsd.base.clock import Clock
+from wmsd.base.machine.disk import disk_of
 from wmsd.base.problems import Problem
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
@@ -18,7 +20,8 @@ LONGEST_TURN: Final = 0.25
 
 
 class SearchUpdates:
-    def __init__(self, files: CompanyFiles, access: AccessCache, clock: Clock) -> None:
+    def __init__(self, folder: Path, files: CompanyFiles, access: AccessCache, clock: Clock) -> None:
+        self._folder = folder
         self._files = files
         self._access = access
         self._clock = clock
@@ -27,12 +30,17 @@ class SearchUpdates:
         self._is_new = True
 
     async def index_changes(self) -> None:
-        """Indexes what has changed, for a quarter of a second. A job calls it each second."""
+        """Indexes what has changed, for a quarter of a second. A job calls it each second. On a full disk what is
+        left is for revoking and deleting, so the index waits.
+        """
+        disk = disk_of(self._folder)
+        if disk.free < disk.refused_below:
+            return
         companies = await self._access.companies()
         if self._is_new:
-            self._changed |= companies.keys()
+            self._changed.update(companies)
             self._is_new = False
-        self._changed &= companies.keys()
+        self._changed.intersection_update(companies)
         wanted = {each for each in self._changed if companies[each].frozen_at is None}
         is_open = {each for each in wanted if self._files.is_open(each)}
         until = self._clock.monotonic() + LONGEST_TURN

@@ -1,0 +1,45 @@
+"""The job that keeps the search index of each company up to date."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.shop import Shop
+from wmsd.base.machine.disk import Disk
+from wmsd.server import search_updates
+from wmsd.server.search_updates import SearchUpdates
+from wmsd.warehouse.search.search_store import progress
+
+
+@pytest.fixture
+async def updates(shop: Shop, tmp_path: Path) -> SearchUpdates:
+    installation = shop.world.installation
+    made = SearchUpdates(tmp_path, installation.files, installation.access, installation.clock)
+    await made.index_changes()
+    return made
+
+
+async def is_behind(shop: Shop) -> bool:
+    database = await shop.world.database()
+    return await database.read(lambda tx: progress(tx).last_change < tx.last_change())
+
+
+async def test_it_follows_what_is_written_after_its_first_turn(updates: SearchUpdates, shop: Shop) -> None:
+    assert not await is_behind(shop)
+    for _ in range(2):
+        await shop.order()
+        assert await is_behind(shop)
+        await updates.index_changes()
+        assert not await is_behind(shop)
+
+
+async def test_it_leaves_the_last_of_a_full_disk_to_others(
+    updates: SearchUpdates, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await shop.order()
+    with monkeypatch.context() as full:
+        full.setattr(search_updates, "disk_of", lambda _: Disk(free=1, all=1_000_000_000))
+        await updates.index_changes()
+    assert await is_behind(shop)
+    await updates.index_changes()
+    assert not await is_behind(shop)
