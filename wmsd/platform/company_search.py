@@ -18,7 +18,6 @@ from wmsd.dispatch.limits.costs import Payers
 from wmsd.dispatch.limits.work_admission import Turn, WorkAdmission
 from wmsd.warehouse.search.hits import Found, find_records
 from wmsd.warehouse.search.schema import Hit, SearchQuery
-from wmsd.warehouse.search.search_kinds import KINDS
 
 LONGEST: Final = 1.0
 """Seconds, after which no other company is searched."""
@@ -82,9 +81,8 @@ async def _found(service: CompanySearchService, company: Company, text: str, cal
     """What the caller may list; None where the file cannot be read now."""
     in_force = service.admission.in_force
     permissions = Permissions(caller.role, caller.abilities, in_force, company.modules)
-    kinds = [kind for kind in KINDS if permissions.objection(kind.listing) is None]
     try:
         async with service.files.visiting(company.id) as database:
-            return await database.search(lambda tx: find_records(tx, kinds, text, is_exact=True))
+            return await database.search(lambda tx: find_records(tx, permissions, text, is_exact=True))
     except (Problem, *STORAGE_FAILURES):
         return None

@@ -6,10 +6,14 @@ import pytest
 
 from tests.support.goods import LOTTED, SERIAL, Store
 from tests.support.world import World
+from wmsd.contract.access import ABILITIES, MODULES
+from wmsd.contract.permissions import Permissions
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.search.hits import find_records
 from wmsd.warehouse.search.search_kinds import BY_NAME, KINDS
 from wmsd.warehouse.search.search_store import index_changes, progress
+
+EVERYTHING_ALLOWED = Permissions("platform-admin", frozenset(ABILITIES), ABILITIES, MODULES)
 
 
 async def _index(world: World) -> int:
@@ -23,7 +27,7 @@ async def _index(world: World) -> int:
 async def _found(world: World, text: str, *kinds: str) -> list[tuple[str, str]]:
     """Kind and code of each hit."""
     some = [BY_NAME[name] for name in kinds] or KINDS
-    found = await (await world.database()).read(lambda tx: find_records(tx, some, text))
+    found = await (await world.database()).read(lambda tx: find_records(tx, EVERYTHING_ALLOWED, text, some))
     return [(hit.kind, hit.code) for hit in found.hits]
 
 
@@ -142,7 +146,7 @@ async def test_the_index_follows_in_pieces_and_then_rests(world: World) -> None:
     assert [code for _, code in await _found(world, "C-1199")] == ["C-1199"]
 
     def hits(tx: Transaction) -> tuple[int, bool]:
-        found = find_records(tx, KINDS, "article")
+        found = find_records(tx, EVERYTHING_ALLOWED, "article")
         return len(found.hits), found.has_more
 
     assert await database.read(hits) == (30, True)

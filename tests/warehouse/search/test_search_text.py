@@ -16,10 +16,18 @@ def test_case_accents_and_separators_do_not_count() -> None:
     assert fold("№ 12 ½") == "no1212"
 
 
-def test_zeros_before_a_number_do_not_count_and_each_barcode_of_a_list_is_found() -> None:
-    assert folded_fields(["0614141000036", '["00614141000036", "12-5"]', None, "000"]) == [
-        *("614141000036", "614141000036", "125", "000"),
+def test_a_barcode_is_found_with_and_without_its_zeros_and_so_is_each_of_a_list() -> None:
+    assert folded_fields(["0614141000036", '["00614141000036", "12-5"]', None, "00123"]) == [
+        *("0614141000036", "614141000036", "00614141000036", "614141000036", "125", "00123"),
     ]
+    for spelled in ("614141000036", "0614141000036", "00614141000036"):
+        assert Wanted(spelled).rank(folded_fields(["0614141000036"])) == 0, spelled
+
+
+def test_a_short_number_keeps_its_zeros() -> None:
+    fields = folded_fields(["00123"])
+    assert (Wanted("00123").rank(fields), Wanted("001").rank(fields), Wanted("123").rank(fields)) == (0, 1, 2)
+    assert Wanted("0000123").rank(fields) is None
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=3), TEXTS)

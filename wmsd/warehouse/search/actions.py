@@ -9,9 +9,9 @@ from wmsd.contract.operation import operation
 from wmsd.contract.permissions import Permissions
 from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.search.hits import CHOICES_OF, find_records
+from wmsd.warehouse.search.hits import CHOICES_OF, find_active, find_records
 from wmsd.warehouse.search.schema import Choice, ChoiceQuery, SearchQuery, SearchResults
-from wmsd.warehouse.search.search_kinds import BY_NAME, KINDS
+from wmsd.warehouse.search.search_kinds import BY_NAME, SearchKind
 from wmsd.warehouse.stock.actions import list_stock
 
 
@@ -21,9 +21,7 @@ def search_company(tx: Transaction, query: SearchQuery, caller: Caller, company:
 
     Only what the caller may list is found: exact matches first, then beginnings, then parts, the newest first.
     """
-    permissions = _permissions(tx, caller, company)
-    kinds = [kind for kind in KINDS if permissions.objection(kind.listing) is None]
-    found = find_records(tx, kinds, query.text)
+    found = find_records(tx, _permissions(tx, caller, company), query.text)
     return {
         "data": [each.model_dump() for each in found.hits],
         "has_more": found.has_more,
@@ -38,10 +36,11 @@ def find_choices(tx: Transaction, query: ChoiceQuery, caller: Caller, company: C
     An article has its unit, and what is available of it for who may list stock.
     """
     permissions, kind = _permissions(tx, caller, company), BY_NAME[query.kind]
+    assert isinstance(kind, SearchKind)
     if permissions.objection(kind.listing) is not None:
         return Records("")
     asked = {
-        "ids": dumps([hit.id for hit in find_records(tx, [kind], query.text).hits]),
+        "ids": dumps(find_active(tx, kind, query.text)),
         "warehouse_id": query.warehouse_id,
         "sees_stock": permissions.objection(list_stock) is None,
     }

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
+from wmsd.contract.permissions import Permissions
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
 from wmsd.warehouse.search.schema import Choice, Hit
-from wmsd.warehouse.search.search_kinds import BY_NAME, PartKind, SearchKind
+from wmsd.warehouse.search.search_kinds import BY_NAME, KINDS, PartKind, SearchKind
 from wmsd.warehouse.search.search_store import Key, changed_parts, changed_records, progress
 from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
 
@@ -17,10 +18,11 @@ MOST_PENDING: Final = 1000
 """Changes of a kind, and movements, that are looked through before the index has them."""
 MATCH: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
-    WHERE search_index MATCH ? ORDER BY search_index.rowid DESC LIMIT {MOST_HITS + 1}
+    WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_HITS + 1}
 """
+ACTIVE: Final = "AND EXISTS (SELECT 1 FROM {table} WHERE {table}.id = key AND active)"
 OF_CODE: Final = """
-    SELECT id FROM {table} WHERE code GLOB :small OR code GLOB :large ORDER BY id DESC LIMIT {most}
+    SELECT id FROM {table} WHERE (code GLOB :small OR code GLOB :large) {only} ORDER BY id DESC LIMIT {most}
 """
 RECORDS_OF: Final = """
     SELECT id, code, {says} AS says, {status} AS status, {texts}
@@ -62,35 +64,53 @@ class Found(NamedTuple):
     is_behind: bool
 
 
-def find_records(tx: Transaction, kinds: Kinds, text: str, is_exact: bool = False) -> Found:
-    """The best matches of these kinds: exact ones, then beginnings, then parts; the newest first. `is_exact`: only
-    those of which a whole field is what was looked for.
+def find_records(
+    tx: Transaction, permissions: Permissions, text: str, kinds: Kinds = KINDS, is_exact: bool = False
+) -> Found:
+    """The best matches of these kinds that the caller may list: exact ones, then beginnings, then parts, the newest
+    first. Whoever may list what stands beside a code is told that too. `is_exact`: only those of which a whole
+    field is what was looked for.
     """
+    kinds = [kind for kind in kinds if permissions.objection(kind.listing) is None]
     wanted = Wanted(text, is_exact)
     pending, is_behind = _pending(tx, kinds, wanted)
     places = dict.fromkeys(_places(tx, kinds, wanted, pending))
-    hits = list(_hits(tx, list(places)[:MOST_HITS], wanted))
+    untold = {kind.name for kind in kinds if kind.of is not None and permissions.objection(kind.of) is not None}
+    hits = [
+        hit.model_copy(update={"says": ""}) if hit.kind in untold else hit
+        for hit in _hits(tx, list(places)[:MOST_HITS], wanted)
+    ]
     return Found(hits, len(places) > MOST_HITS, is_behind)
 
 
-def _places(tx: Transaction, kinds: Kinds, wanted: Wanted, pending: Mapping[Place, int | None]) -> Iterator[Place]:
-    """What fits, the best first."""
+def find_active(tx: Transaction, kind: SearchKind, text: str) -> list[Key]:
+    """The ids of the best matches of a kind that are active."""
+    wanted = Wanted(text)
+    pending, _ = _pending(tx, [kind], wanted)
+    return [key for _, key in dict.fromkeys(_places(tx, [kind], wanted, pending, only_active=True))]
+
+
+def _places(
+    tx: Transaction, kinds: Kinds, wanted: Wanted, pending: Mapping[Place, int | None], only_active: bool = False
+) -> Iterator[Place]:
+    """What fits, the best first. `only_active`: of one kind whose records may be switched off."""
+    only = ACTIVE.format(table=kinds[0].table) if only_active and isinstance(kinds[0], SearchKind) else ""
     any_kind = " OR ".join(kind_term(kind.mark) for kind in kinds)
     for rank, query in enumerate(wanted.queries() if kinds else ()):
         yield from (place for place, own in pending.items() if own == rank)
-        for place in tx.rows(MATCH, (f"({any_kind}) AND {query}",)):
+        for place in tx.rows(MATCH.format(only=only), (f"({any_kind}) AND {query}",)):
             if place not in pending:
                 yield place
-    yield from _of_codes(tx, kinds, wanted.letter)
+    yield from _of_codes(tx, kinds, wanted.letter, "AND active" if only_active else "")
 
 
-def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None) -> Iterator[Place]:
+def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -> Iterator[Place]:
     """Records whose codes begin so, for what is too short for the index."""
     if beginning is None:
         return
     for kind in kinds:
         if isinstance(kind, SearchKind):
-            sql = OF_CODE.format(table=kind.table, most=MOST_HITS + 1)
+            sql = OF_CODE.format(table=kind.table, only=only, most=MOST_HITS + 1)
             parameters = {"small": f"{beginning}*", "large": f"{beginning.upper()}*"}
             yield from ((kind.name, record_id) for (record_id,) in tx.rows(sql, parameters))
 

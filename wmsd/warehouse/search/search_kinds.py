@@ -31,6 +31,8 @@ class SearchKind:
     says: str
     """The SQL of what stands beside its code, such as the partner's name."""
     status: str = "NULL"
+    of: Operation | None = None
+    """The listing of whatever `says` tells of; None: its own."""
 
 
 def _of_documents() -> tuple[SearchKind, ...]:
@@ -41,7 +43,18 @@ def _of_documents() -> tuple[SearchKind, ...]:
         partner = f"(SELECT name FROM partners WHERE partners.id = {table.name}.partner_id)"
         texts = tuple(name for name in DOCUMENT_TEXTS if name in table.fields)
         says = partner if has_partner else PARTNER_OF_ORDER
-        kinds.append(SearchKind(kind.name, mark, kind.reading.by_page, table.name, texts, says, "status"))
+        kinds.append(
+            SearchKind(
+                kind.name,
+                mark,
+                kind.reading.by_page,
+                table.name,
+                texts,
+                says,
+                "status",
+                of=directory.list_partners,
+            )
+        )
     return tuple(kinds)
 
 
@@ -71,6 +84,7 @@ class PartKind:
     mark: str
     listing: Operation
     column: str
+    of: Operation | None = articles.list_articles
 
 
 PARTS: Final = (

@@ -14,6 +14,7 @@ from typing import Final
 END: Final = "\n"
 SHORTEST_PART: Final = 3
 """Characters of a part of a text that the index finds."""
+SHORTEST_BARCODE: Final = 8
 LONGEST: Final = 64
 """Characters of what is looked for."""
 MOST_WORDS: Final = 6
@@ -35,8 +36,8 @@ def fold(text: str) -> str:
 
 def folded_fields(values: Iterable[object]) -> list[str]:
     """The folded texts of the columns of a record; a JSON list has several."""
-    texts = (each for value in values if value is not None for each in _texts_of(str(value)))
-    return [folded for each in texts if (folded := _without_zeros(fold(each)))]
+    texts = (fold(each) for value in values if value is not None for each in _texts_of(str(value)))
+    return [spelled for each in texts if each for spelled in dict.fromkeys((each, _without_zeros(each)))]
 
 
 def _texts_of(value: str) -> list[str]:
@@ -44,8 +45,11 @@ def _texts_of(value: str) -> list[str]:
 
 
 def _without_zeros(folded: str) -> str:
-    """A UPC-A code is an EAN-13 and a GTIN-14 with zeros before it: scanners and lists differ in them."""
-    return folded.lstrip("0") or folded if folded.isdecimal() else folded
+    """A UPC-A code is an EAN-13 and a GTIN-14 with zeros before it: scanners and lists differ in them. Shorter
+    numbers are codes, and keep theirs.
+    """
+    is_barcode = folded.isdecimal() and len(folded) >= SHORTEST_BARCODE
+    return folded.lstrip("0") or folded if is_barcode else folded
 
 
 def index_text(mark: str, fields: Iterable[str]) -> str:

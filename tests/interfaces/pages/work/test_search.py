@@ -10,6 +10,7 @@ from tests.interfaces.pages.records.test_browse import SCRIPT, rows, signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.request_history.keeping import id_of
 from tests.support.shop import Shop
+from wmsd.warehouse.search.search_store import index_changes
 
 SEARCH = "/companies/1/search"
 
@@ -119,6 +120,28 @@ async def test_a_field_lists_what_somebody_may_mean(visitor: Visitor) -> None:
 async def test_what_is_switched_off_is_no_choice(visitor: Visitor) -> None:
     assert await choices(visitor, "articles", "old") == []
     assert await choices(visitor, "partners", "gone") == []
+
+
+async def test_what_is_switched_off_leaves_no_room_to_nothing_else(visitor: Visitor) -> None:
+    world = visitor.world
+    await world.import_csv("articles", "code,name\nGOLD,Lantern gold\n")
+    rows_of_file = "".join(f"OFF-{number},Lantern off,false\n" for number in range(40))
+    await world.import_csv("articles", f"code,name,active\n{rows_of_file}")
+    database = await world.database()
+    while await database.write(index_changes, is_quiet=True):
+        pass
+    assert [each["code"] for each in await choices(visitor, "articles", "lantern")] == ["GOLD"]
+
+
+async def test_a_name_is_told_to_whoever_may_read_it(shop: Shop) -> None:
+    await shop.order()
+    world = shop.world
+    await world.new_user("orders@example.com", "member", ["ACME"], ["sales-orders:read"])
+    await world.new_user("both@example.com", "member", ["ACME"], ["sales-orders:read", "partners:read"])
+    for email, says in (("orders@example.com", ""), ("both@example.com", "First")):
+        visitor = await signed_in_as(world, email)
+        ((code, _kind, name, *_others),) = rows(await look_up(visitor, "SO-0000"))
+        assert (code, name) == ("SO-000001", says), email
 
 
 async def test_choices_are_those_that_the_person_may_read(shop: Shop) -> None:
