@@ -36,6 +36,14 @@ def filled(page: Page) -> list[tuple[str, str]]:
     return [each for each in zip(articles, quantities, strict=True) if any(each)]
 
 
+def an_order(page: Page, house: House) -> int:
+    token = new_token(page, "sales-orders:read", "sales-orders:write")
+    body = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_code": "22423", "quantity": 1}]}
+    status, order = house.server.send("POST", "/api/v2/sales-orders", body, token, 1)
+    assert status == 201, order
+    return int(order["id"])
+
+
 def choose(page: Page, text: str) -> None:
     """Types into the field that has the focus, and takes the first of what it may mean."""
     page.keyboard.type(text)
@@ -142,3 +150,64 @@ def test_thirty_orders_are_moved_at_once_and_two_fail(page: Page, house: House) 
     page.keyboard.press("Enter")
     expect(page.locator("[role=status]").first).to_contain_text("28 are done. 2 are as they were")
     assert page.locator("main tbody tr").count() == 2
+
+
+def test_a_second_click_of_the_same_hand_does_no_second_step(page: Page, house: House) -> None:
+    order = an_order(page, house)
+    page.goto(f"/companies/1/sales-orders/{order}")
+    start = page.locator("text=Start work")
+    box = start.bounding_box()
+    assert box is not None
+    start.click()
+    expect(page.locator("[aria-current=step]")).to_contain_text("In work")
+    page.mouse.click(box["x"] + 10, box["y"] + 10)
+    page.wait_for_timeout(500)
+    expect(page.locator("[aria-current=step]")).to_contain_text("In work")
+    page.click("text=Load")
+    expect(page.locator("[aria-current=step]")).to_contain_text("Loaded")
+
+
+def test_what_is_typed_on_is_what_is_meant(page: Page, house: House) -> None:
+    """The list belongs to what the field holds: not to the shorter text that was there before."""
+    page.goto(NEW)
+    page.focus(cell(0, "article_code"))
+    page.keyboard.type("22")
+    expect(page.locator("#choices li").first).to_be_visible()
+    page.keyboard.type("470")
+    page.keyboard.press("Enter")
+    expect(page.locator(cell(0, "quantity"))).to_be_focused()
+    expect(page.locator(cell(0, "article_code"))).to_have_value("22470")
+    expect(page.locator(".means").first).to_contain_text("HEART OF WICKER LARGE")
+    page.focus(cell(1, "article_code"))
+    page.keyboard.type("2")
+    expect(page.locator("#choices li").first).to_be_visible()
+    page.keyboard.type("99999999")
+    page.keyboard.press("Enter")
+    expect(page.locator(cell(1, "article_code"))).to_have_value("299999999")
+
+
+def test_a_column_is_pasted_where_it_belongs(page: Page, house: House) -> None:
+    page.goto(NEW)
+    page.focus(cell(0, "article_code"))
+    page.evaluate(PASTE, "22470\n85123A\n84029E")
+    page.focus(cell(0, "quantity"))
+    page.evaluate(PASTE, "3\n4\n5")
+    assert filled(page) == [("22470", "3"), ("85123A", "4"), ("84029E", "5")]
+
+
+def test_a_session_that_ends_half_way_through_forty_lines_loses_none(page: Page, house: House) -> None:
+    page.goto(NEW)
+    page.fill("#partner", "12347")
+    page.fill("#warehouse", "MAIN")
+    page.focus(cell(0, "article_code"))
+    page.evaluate(PASTE, "22470\t1\n85123A\t1\n" * 20)
+    assert len(filled(page)) == 40
+    cookies = page.context.cookies()
+    page.context.clear_cookies()
+    page.click("main .acts button.main")
+    expect(page.locator("h1")).to_have_text("Sign in to wmsd")
+    page.context.add_cookies(cookies)
+    page.goto(NEW)
+    assert len(filled(page)) == 40
+    page.click("main .acts button.main")
+    expect(page.locator(".note.good")).to_have_text("The sales order is made.")

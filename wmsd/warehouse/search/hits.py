@@ -67,8 +67,8 @@ class Found(NamedTuple):
 def find_records(
     tx: Transaction, permissions: Permissions, text: str, kinds: Kinds = KINDS, is_exact: bool = False
 ) -> Found:
-    """The best matches of these kinds that the caller may list: exact ones, then beginnings, then parts, the newest
-    first. Whoever may list what stands beside a code is told that too. `is_exact`: only those of which a whole
+    """The best matches of these kinds that the caller may list: exact ones, then beginnings, then parts, the
+    newest first. Whoever may list what stands beside a code is told that too. `is_exact`: only those of which a whole
     field is what was looked for.
     """
     kinds = [kind for kind in kinds if permissions.objection(kind.listing) is None]

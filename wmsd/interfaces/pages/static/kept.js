@@ -25,6 +25,7 @@
   const tell = () => document.querySelectorAll("[data-kept]").forEach((each) => { each.hidden = false; });
 
   function fill(values) {
+    form.dispatchEvent(new CustomEvent("filling", { detail: Object.keys(values) })); // so that there are as many lines
     for (const field of fields()) {
       if (!(keyOf(field) in values)) continue;
       if (isBox(field)) field.checked = values[keyOf(field)];
@@ -45,7 +46,8 @@
     tell();
   } else if (kept && form) {
     const isOwn = kept.isLost && kept.user === form.dataset.keep;
-    if (isOwn && kept.path === here) fill(kept.values);
+    const { values } = kept;
+    if (isOwn && kept.path === here) addEventListener("DOMContentLoaded", () => fill(values)); // when all scripts have run
     if (!isOwn || kept.path === here) forget();
   } else if (document.querySelector("[data-out]") || !kept?.isLost) forget();
 

@@ -39,6 +39,7 @@
     close();
     field.dispatchEvent(new Event("change", { bubbles: true }));
   };
+  const forget = (field) => { if (field.nextElementSibling?.matches(".means")) field.nextElementSibling.remove(); };
   const tell = (field, choice) => { // the name beside the code, and what is available
     const told = field.nextElementSibling?.matches(".means") ? field.nextElementSibling : made("span", { class: "means small" });
     const { available, has_any: hasAny, unit, name } = choice;
@@ -65,17 +66,32 @@
     field.setAttribute("aria-expanded", "true");
     mark(0);
   };
-  const ask = async (field) => {
+  const find = async (field) => { // what the field may mean as it is now; null when it is not known
     const text = field.value.trim();
-    if (!text) return close();
     asked?.abort();
     asked = new AbortController();
     const warehouse = document.getElementById("warehouse")?.value ?? "";
     const query = new URLSearchParams({ text, warehouse });
     try {
-      const answer = await fetch(`${field.dataset.choices}?${query}`, { signal: asked.signal });
-      if (answer.ok) show(field, await answer.json());
-    } catch {} // the next key asks again
+      const answer = text ? await fetch(`${field.dataset.choices}?${query}`, { signal: asked.signal }) : null;
+      const choices = answer?.ok ? await answer.json() : null;
+      return field.value.trim() === text ? choices : null;
+    } catch {
+      return null; // the next key asks again
+    }
+  };
+  const ask = async (field) => show(field, await find(field) ?? []);
+  // Of a code that was scanned, or typed faster than the list comes: what it means, if that is one record.
+  const settle = async (field) => {
+    const typed = field.value.trim();
+    const finding = find(field);
+    asked = null; // whoever goes on to the next field does not stop it
+    const choices = await finding ?? [];
+    const same = choices.filter((each) => each.code.toLowerCase() === typed.toLowerCase());
+    const [choice, ...others] = same.length ? same : choices;
+    if (!choice || others.length) return;
+    field.value = choice.code;
+    tell(field, choice);
   };
   function finds(field) {
     field.setAttribute("role", "combobox");
@@ -84,12 +100,19 @@
     field.setAttribute("aria-controls", list.id);
     field.removeAttribute("list");
     field.addEventListener("input", () => {
-      if (field.nextElementSibling?.matches(".means")) field.nextElementSibling.remove();
-      clearTimeout(timer);
+      close();
+      forget(field);
       timer = setTimeout(ask, PAUSE, field);
     });
     field.addEventListener("blur", close);
     field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.ctrlKey && owner !== field && field.value.trim()) {
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        settle(field);
+        next(field)?.focus();
+        return;
+      }
       if (owner !== field) return;
       const last = list.children.length - 1;
       if (event.key === "ArrowDown") mark(chosen < last ? chosen + 1 : 0);
@@ -156,6 +179,10 @@
     }
     count = body.rows.length;
 
+    part.form.addEventListener("filling", ({ detail: names }) => { // see kept.js
+      const numbers = names.filter((name) => name.startsWith(`${part.dataset.rows}.`)).map((name) => Number(name.split(".")[1]));
+      while (count <= Math.max(...numbers)) more();
+    });
     body.addEventListener("input", () => {
       if (body.rows.length < most && !isEmpty(body.rows[body.rows.length - 1])) more();
     });
@@ -174,12 +201,14 @@
       event.preventDefault();
     });
     body.addEventListener("paste", (event) => {
+      if (event.target.matches("textarea")) return; // of serials: one in each line
       const text = event.clipboardData.getData("text/plain");
       const rows = text.split(/\r?\n/).filter((each) => each.trim()).map((each) => each.split("\t"));
       if (rows.length < 2 && !text.includes("\t")) return;
       event.preventDefault();
       let row = event.target.closest("tr");
-      const free = most - [...body.rows].filter((each) => !isEmpty(each)).length;
+      const column = Math.max(inputs(row).indexOf(event.target), 0);
+      const free = most - [...body.rows].indexOf(row);
       const told = part.querySelector(".refused");
       told?.remove();
       if (rows.length > free) {
@@ -190,11 +219,14 @@
         return;
       }
       for (const cells of rows) {
-        const fields = inputs(row);
-        cells.slice(0, fields.length).forEach((cell, index) => { fields[index].value = cell.trim(); });
+        const fields = inputs(row).slice(column);
+        cells.slice(0, fields.length).forEach((cell, index) => {
+          fields[index].value = cell.trim();
+          forget(fields[index]);
+        });
         row = row.nextElementSibling ?? more();
       }
-      inputs(row)[0].focus();
+      inputs(row)[column].focus();
     });
   }
   document.querySelectorAll("fieldset.rows").forEach(linesOf);
