@@ -1,5 +1,7 @@
 """What each type of field takes, keeps and refuses, to the last letter of its sentence."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -157,3 +159,22 @@ def test_a_refusal_shows_its_sentence_as_it_is() -> None:
 
 def test_errors_are_all_its_own() -> None:
     assert Whole.own_text_errors({"name": ["is given twice"]}) == {"name": ["is given twice"]}
+
+
+def _inputs(model: type[Input] = Input) -> Iterator[type[Input]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _inputs(each)
+
+
+def test_every_field_that_may_be_null_takes_null_and_an_empty_text() -> None:
+    """A constraint beside `| None` is one of null too, and raises TypeError: it belongs to the type before it."""
+    import wmsd.interfaces.cli.main  # noqa: F401 -- so that there are all models
+
+    fields = [(model, name, field) for model in _inputs() for name, field in model.model_fields.items()]
+    assert len(fields) > 200
+    for model, name, field in fields:
+        adapter = TypeAdapter(Annotated[field.annotation, "", *field.metadata])  # type: ignore[valid-type]  # made here
+        for value in (None, "", "x"):
+            with suppress(ValidationError):
+                adapter.validate_python(value)

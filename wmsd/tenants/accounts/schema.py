@@ -323,7 +323,9 @@ class TokenToMake(Input):
     ] = []
     days: Annotated[int | None, Field(ge=1, description="How long it lasts; empty: as the settings say.")] = None
     user: Annotated[
-        str | None, EmptyIsNull, Field(max_length=254, description="The e-mail address of its user; empty: you.")
+        Annotated[str, Field(max_length=254)] | None,
+        EmptyIsNull,
+        Field(description="The e-mail address of its user; empty: you."),
     ] = None
 
 
