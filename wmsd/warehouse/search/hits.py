@@ -68,8 +68,8 @@ def find_records(
     tx: Transaction, permissions: Permissions, text: str, kinds: Kinds = KINDS, is_exact: bool = False
 ) -> Found:
     """The best matches of these kinds that the caller may list: exact ones, then beginnings, then parts, the
-    newest first. Whoever may list what stands beside a code is told that too. `is_exact`: only those of which a whole
-    field is what was looked for.
+    newest first. Whoever may list what stands beside a code is told that too. `is_exact`: only those of which a
+    whole field is what was looked for.
     """
     kinds = [kind for kind in kinds if permissions.objection(kind.listing) is None]
     wanted = Wanted(text, is_exact)

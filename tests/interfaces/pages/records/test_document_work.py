@@ -234,8 +234,20 @@ async def test_a_step_over_somebody_elses_change_is_not_taken(office: Visitor, s
     (form,) = re.findall(rf'<form method="post" action="{ORDERS}/1/start">(.*?)</form>', page.text, re.DOTALL)
     fields = {name: html.unescape(each) for name, each in re.findall(r'name="(.*?)" value="(.*?)"', form)}
     await shop.world.send("PATCH", "/api/v2/sales-orders/1/status", {"status": "ANULAT"})
-    seen = await office.post(f"{ORDERS}/1/start", fields)
-    assert (seen.status, "Somebody has changed it" in seen.text) == (412, True)
+    done = await office.post(f"{ORDERS}/1/start", fields)
+    seen = await office.get(done.goes_to)
+    assert "Somebody has changed it since you opened its page, so nothing was done." in seen.text
+    assert steps(seen) == []
+
+
+async def test_a_step_that_is_refused_says_in_words_where(office: Visitor, shop: Shop) -> None:
+    await shop.order(status="LIVRAT")
+    body = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 1}], "sales_order_id": 1}
+    returned = await shop.world.send("POST", "/api/returns", body)
+    await shop.world.send("PATCH", f"/api/returns/{returned.id}", {"status": "RECEPTIONAT"})
+    seen = await sent(office, f"{RETURNS}/1/finish")
+    assert seen.status == 422
+    assert "Lines 1: Disposition is required to finish a return" in text_of(seen.text)
 
 
 async def test_who_may_only_read_sees_the_steps_and_why_not(shop: Shop) -> None:

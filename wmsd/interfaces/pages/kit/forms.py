@@ -2,9 +2,10 @@
 else has saved meanwhile.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from wmsd.contract.field_schemas import declared_name
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.fields import name_of
 from wmsd.interfaces.pages.kit.form_fields import (
@@ -60,8 +61,8 @@ def typed_of(
                 typed |= typed_of(field.of, each, referred, f"{name}{BETWEEN}{number}{BETWEEN}")
         elif field.asks == "several":
             typed |= {f"{name}:{choice}": True for choice in value}
-        elif field.asks == "lines":
-            typed[name] = "\n".join(value)
+        elif isinstance(value, list):
+            typed[name] = ("\n" if field.asks == "lines" else ", ").join(map(str, value))
         elif field.asks == "code":
             found = referred.get((field.parameter, value))
             typed[name] = "" if found is None else found["code"]
@@ -74,14 +75,16 @@ def typed_of(
 
 def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
     """What a person has typed. Line ends of browsers become those of texts. A row in which nothing is typed is
-    left out, and those below move up.
+    left out, and those below move up; one that stands for something goes to the end, so that it can still be
+    filled in.
     """
     typed: Typed = {}
     for field in fields:
         if field.asks == "rows":
-            rows = [row_of(field, number) for number in _numbers_of(field, sent)]
-            filled = [row for each in rows if _is_filled(each, row := typed_in(each, sent))]
-            for number, row in enumerate(filled):
+            rows = [(each, typed_in(each, sent)) for each in _rows_of(field, sent)]
+            filled = [row for each, row in rows if _is_filled(each, row)]
+            emptied = [row for each, row in rows if not _is_filled(each, row) and _stands_for_something(each, row)]
+            for number, row in enumerate([*filled, *emptied]):
                 names = (inner.name for inner in row_of(field, number))
                 typed |= dict(zip(names, row.values(), strict=True))
         elif field.asks == "several":
@@ -93,11 +96,16 @@ def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
     return typed
 
 
-def _numbers_of(field: FormField, sent: Mapping[str, str]) -> list[int]:
-    """Those of the rows that a browser has sent, in their order."""
+def _rows_of(field: FormField, sent: Mapping[str, str]) -> Iterator[list[FormField]]:
+    """The rows that a browser has sent, in their order."""
     begin = f"{field.name}{BETWEEN}"
     sent_numbers = {name.removeprefix(begin).split(BETWEEN)[0] for name in sent if name.startswith(begin)}
-    return sorted(int(number) for number in sent_numbers if number.isdecimal() and len(number) <= LONGEST_NUMBER)
+    numbers = (int(number) for number in sent_numbers if number.isdecimal() and len(number) <= LONGEST_NUMBER)
+    return (row_of(field, number) for number in sorted(numbers))
+
+
+def _stands_for_something(fields: Iterable[FormField], row: Typed) -> bool:
+    return any(row[field.name] for field in fields if field.asks == "hidden")
 
 
 def _is_filled(fields: Iterable[FormField], row: Typed) -> bool:
@@ -125,7 +133,8 @@ async def document_of(
     for field in fields:
         found = document.get(field.name)
         if field.asks == "rows":
-            document[field.name] = list(found.values()) if isinstance(found, dict) else []
+            rows = found.items() if isinstance(found, dict) else ()
+            document[field.name] = [row for number, row in rows if _is_filled(row_of(field, int(number)), typed)]
     for name, value in document.items():
         if isinstance(value, dict) and all(each is None for each in value.values()):
             document[name] = None
@@ -210,8 +219,19 @@ def errors_by_field(
         if name:
             by_field.setdefault(names.get(name, name), []).extend(sentences)
         else:
-            others.extend(f"{path} {translate_error(sentence)}".strip() for sentence in sentences)
+            others.extend(f"{_in_words(path)} {translate_error(sentence)}".strip() for sentence in sentences)
     return by_field, others
+
+
+def _in_words(path: str) -> str:
+    """What people call a field of a record: `Lines 1: Quantity` for `lines.0.quantity`."""
+    words_of_path: list[str] = []
+    for part in filter(None, path.split(BETWEEN)):
+        if part.isdecimal() and words_of_path:
+            words_of_path[-1] += f" {int(part) + 1}"
+        else:
+            words_of_path.append(_(declared_name(part)))
+    return ": ".join(words_of_path)
 
 
 def _first_of_row(field: FormField, number: int) -> str:

@@ -28,6 +28,7 @@ from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.records.document_beginnings import SOURCES, beginning_of, beginning_of_code
+from wmsd.interfaces.pages.records.document_page import MEANWHILE
 
 MORE: Final = "more"
 """Asks for more empty rows of a field."""
@@ -80,6 +81,8 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
         return page_of(at, act.template, resource.name, resource=resource, made=answer.body)
     if answer.is_good:
         return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
+    if answer.status == 412 and not fields:  # nothing is typed: whoever sees how it is now can decide again
+        return go_to(f"{_after(at, resource, act, request, answer)}?done={MEANWHILE}")
     record = await _record(at, resource, request)
     theirs: list[Difference] = []
     is_saved = answer.body.get("code") == KEY_REUSED

@@ -15,6 +15,8 @@ from wmsd.warehouse.packaging.actions import walk_packaging_balances
 
 HISTORY: Final = "status_history"
 PARTNER: Final = "partner_id"
+MEANWHILE: Final = "meanwhile"
+"""What the address says after a step that was not done, because somebody had changed the document."""
 
 
 class Step(NamedTuple):
@@ -47,6 +49,7 @@ async def of_document(
         "undo": next((each.act for each in offers if each.act.name == undoing and not each.reason), None),
         "partner": referred.get((PARTNER, record.get(PARTNER, 0))),
         "due": _due(resource, record, at),
+        "is_changed": done == MEANWHILE,
         "hidden": {**form_keys(at), **({} if answer.etag is None else {IF_MATCH: answer.etag})},
     }
 

@@ -173,7 +173,7 @@
       row.querySelectorAll("[data-choices]").forEach(finds);
     }
     [...body.rows].forEach(ready);
-    part.querySelector("thead tr").append(made("th"));
+    part.querySelector("thead tr").append(made("th", { class: "remove" }));
     while (body.rows.length > 1 && isEmpty(body.rows[body.rows.length - 1]) && isEmpty(body.rows[body.rows.length - 2])) {
       body.rows[body.rows.length - 1].remove();
     }
