@@ -166,6 +166,17 @@ class AccessCache:
             self._seen[session.id] = now, address
         return caller
 
+    async def session_user(self, secret: str) -> int | None:
+        """The id of the user who has this session, or had it until it was over. None for a session that is
+        unknown, that somebody has ended, or that was over before the start.
+        """
+        hash_ = secret_hash(secret)
+        former = self._session_uses.former_user(hash_)
+        if former is not None:
+            return former
+        found = await self._read_once(hash_, lambda tx: sessions.find(tx, hash_))
+        return None if found is None or found.user.disabled else found.session.user_id
+
     async def ended_of(self, session_ids: Collection[int]) -> set[int]:
         """Those of these sessions that somebody has ended."""
         if not session_ids:
@@ -183,10 +194,12 @@ class AccessCache:
     async def sweep_sessions(self) -> int:
         """Removes the sessions that are over. Returns how many."""
         ended = await self._platform.write(lambda tx: sessions.end_old(tx, self._lifetimes), is_quiet=True)
+        for hash_, user_id in ended:
+            self._session_uses.expire(hash_, user_id)
         if ended:
             for kept in (self._seen, self._noted, self._kept.sessions):
                 kept.clear()
-        return ended
+        return len(ended)
 
     async def site_caller(self, token: str | None, address: str = "") -> Caller:
         """The site that the bearer token belongs to, which comes from this address. Raises Problem (401)."""

@@ -14,7 +14,7 @@ from wmsd.interfaces.http.route_table import Handler
 from wmsd.interfaces.pages.admin import day_after, health, recovery_phrase, settings
 from wmsd.interfaces.pages.kit import admin_menu, assets
 from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN, WELCOME
-from wmsd.interfaces.pages.kit.page_client import HOME, SECOND_FACTOR, SIGN_IN, PageClient
+from wmsd.interfaces.pages.kit.page_client import HOME, SECOND_FACTOR, SIGN_IN, PageClient, SignedOut
 from wmsd.interfaces.pages.kit.routing import add_page, add_visited
 from wmsd.interfaces.pages.kit.workplace import Workplace, personal_workplace, workplace
 from wmsd.interfaces.pages.people import (
@@ -175,4 +175,11 @@ async def _answered(
     handler: PlaceHandler,
     request: web.Request,
 ) -> web.StreamResponse:
-    return await handler(await find(door, request), request)
+    try:
+        at = await find(door, request)
+    except SignedOut:
+        typed = await act.typed_too_late(door, request) if handler is act.do else {}
+        if not typed:
+            raise
+        return await sign_in.show_too_late(door, request, typed)
+    return await handler(at, request)

@@ -38,7 +38,7 @@ LONGEST_TOKEN: Final = 8000
 """As long as a header can be."""
 LONGEST_HEADER: Final = 300
 LARGEST_BODY: Final = 64 * 1024
-LARGEST_FORM: Final = 4 * LARGEST_BODY
+FORM_BOUNDS: Final = browsers.Bounds(4 * LARGEST_BODY, browsers.MOST_FIELDS)
 """In a form most signs of JSON have three bytes."""
 OWN_KEY: Final = "try-"
 """What a key begins with that the form has made."""
@@ -132,7 +132,7 @@ class Trying:
 
     async def do(self, request: web.Request) -> web.Response:
         browser = (await self._door.person(request)).browser
-        typed = await browsers.form(browser, largest=LARGEST_FORM)
+        typed = await browsers.form(browser, bounds=FORM_BOUNDS)
         token = typed.pop("token", "").strip()
         subject = await self._subject(request, typed.get("company", ""))
         errors = form_errors(subject, typed, token)

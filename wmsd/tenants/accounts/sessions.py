@@ -26,6 +26,7 @@ TOO_MANY_PLACES: Final = (
     f"You signed in at more than {MOST_OF_A_USER} places, so this one was ended. Sign in again."
 )
 MOST_REMEMBERED: Final = 10_000
+"""Sessions that are over, of either way to end."""
 COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent, reach"
 BY_HASH: Final = f"SELECT {COLUMNS} FROM sessions WHERE hash = ?"
 OF_USER: Final = f"SELECT {COLUMNS} FROM sessions WHERE user_id = ? ORDER BY seen_at DESC, id DESC"
@@ -41,6 +42,7 @@ LIVING: Final = """
     WHERE user_id = :user_id AND id IS NOT :but AND made_at > :made_after AND seen_at > :seen_after
 """
 NUMBER: Final = "SELECT count(*) FROM sessions"
+END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ? RETURNING hash, user_id"
 
 
 class SessionUses:
@@ -49,18 +51,31 @@ class SessionUses:
     def __init__(self) -> None:
         self.seen: dict[int, tuple[datetime, str]] = {}
         """When sessions were used last and from which address, by id: written down a little later."""
-        self._displaced: OrderedDict[str, None] = OrderedDict()
+        self._displaced: OrderedDict[str, int] = OrderedDict()
+        self._expired: OrderedDict[str, int] = OrderedDict()
+        """Sessions that are in the database no more, by hash: each with the id of its user."""
 
-    def displace(self, hash_: str) -> None:
-        self._displaced[hash_] = None
-        if len(self._displaced) > MOST_REMEMBERED:
-            self._displaced.popitem(last=False)
+    def displace(self, hash_: str, user_id: int) -> None:
+        _remember(self._displaced, hash_, user_id)
+
+    def expire(self, hash_: str, user_id: int) -> None:
+        _remember(self._expired, hash_, user_id)
 
     def is_displaced(self, hash_: str) -> bool:
         """Whether the session was ended since the start because its user signed in at too many places. One that is
         still in the database was not: that transaction was rolled back.
         """
         return hash_ in self._displaced
+
+    def former_user(self, hash_: str) -> int | None:
+        """The id of the user whose session was ended since the start, by its age or by too many others."""
+        return self._displaced.get(hash_) or self._expired.get(hash_)
+
+
+def _remember(kept: OrderedDict[str, int], hash_: str, user_id: int) -> None:
+    kept[hash_] = user_id
+    if len(kept) > MOST_REMEMBERED:
+        kept.popitem(last=False)
 
 
 class Lifetimes(NamedTuple):
@@ -130,7 +145,7 @@ def _end_beyond(tx: Transaction, user_id: int, new: int) -> None:
     beyond = sorted(tx.rows(OTHERS, (user_id, new)), key=last_use)[: 1 - MOST_OF_A_USER]
     for session_id, hash_, _, _ in beyond:
         end(tx, session_id, user_id)
-        uses.displace(hash_)
+        uses.displace(hash_, user_id)
     user = store.user_by_id(tx, user_id) if beyond else None
     if user is not None:
         companies.write_audit(tx, f"session.end {len(beyond)} oldest", user.email)
@@ -184,9 +199,9 @@ def living(tx: Transaction, user_id: int, but: int | None = None) -> int:
     return tx.number(LIVING, asked)
 
 
-def end_old(tx: Transaction, lifetimes: Lifetimes) -> int:
-    """Removes those that are over. Returns how many."""
-    return tx.execute("DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ?", _oldest(tx, lifetimes)).rowcount
+def end_old(tx: Transaction, lifetimes: Lifetimes) -> list[tuple[str, int]]:
+    """Removes those that are over. Returns the hash of each and the id of its user."""
+    return [(hash_, user_id) for hash_, user_id in tx.rows(END_OLD, _oldest(tx, lifetimes))]
 
 
 def _oldest(tx: Transaction, lifetimes: Lifetimes) -> tuple[str, str]:

@@ -49,10 +49,10 @@ async def test_the_next_page_says_why(world: World) -> None:
 async def test_a_form_that_was_sent_then_is_not_lost(world: World) -> None:
     await world.new_user(EMAIL, "platform-admin")
     visitor = await signed_in(world)
-    page = f"{world.base_url}/companies/1/articles/new"
+    page = f"{world.base_url}/companies/1/articles?search=a"
     await filled(visitor)
     await signed_in(world)
-    sent = await visitor.post("/companies/1/articles/new", {"code": "X"}, {"Referer": page})
+    sent = await visitor.post("/account/language", {}, {"Referer": page})
     seen = await visitor.get(sent.goes_to)
     assert WHY in seen.text
     assert "Your session was over when the form was sent" in seen.text

@@ -9,7 +9,7 @@ of its session. Only what is kept of a sign-on under way is sent when the provid
 import hashlib
 import hmac
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from wmsd.base.client_addresses import Network
@@ -31,7 +31,22 @@ LARGEST_WITH_ROWS: Final = 1024 * 1024
 MOST_WITH_ROWS: Final = 10_000
 """Fields of a form with 1 000 lines."""
 FORM_TOKEN: Final = "form_token"
+AGAIN: Final = "again"
+"""A field of a form that is shown filled, and not done: its person had to sign in again."""
 LONGEST_NEXT: Final = 500
+
+
+class Bounds(NamedTuple):
+    """The most bytes and fields of a form."""
+
+    size: int
+    fields: int
+
+
+PLAIN: Final = Bounds(LARGEST_FORM, MOST_FIELDS)
+WITH_ROWS: Final = Bounds(LARGEST_WITH_ROWS, MOST_WITH_ROWS)
+WITH_ANOTHER: Final = Bounds(LARGEST_FORM + LARGEST_WITH_ROWS, MOST_FIELDS + MOST_WITH_ROWS)
+"""A form that carries another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,23 +140,22 @@ def begins_elsewhere(browser: Browser) -> bool:
 
 
 async def form(
-    browser: Browser, with_token: bool = True, largest: int = LARGEST_FORM, has_rows: bool = False
+    browser: Browser, with_token: bool = True, bounds: Bounds = PLAIN, may_be_again: bool = False
 ) -> dict[str, str]:
-    """The fields of a form of this origin, and of this session. `has_rows`: it may have 1 000 rows. Raises
-    Problem: 403, 415, 413, 408, 400.
+    """The fields of a form of this origin, and of this session. `may_be_again`: one that is only shown again needs
+    no token. Raises Problem: 403, 415, 413, 408, 400.
     """
     request = browser.request
     check_origin(browser)
     if request.content_type != "application/x-www-form-urlencoded":
         raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
     try:
-        raw = (await requests.body(request, LARGEST_WITH_ROWS if has_rows else largest)).decode()
-        most = MOST_WITH_ROWS if has_rows else MOST_FIELDS
-        fields = dict(parse_qsl(raw, keep_blank_values=True, max_num_fields=most, errors="strict"))
+        raw = (await requests.body(request, bounds.size)).decode()
+        fields = dict(parse_qsl(raw, keep_blank_values=True, max_num_fields=bounds.fields, errors="strict"))
     except ValueError:
         raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None
     token = fields.pop(FORM_TOKEN, "")
-    if with_token:
+    if with_token and not (may_be_again and AGAIN in fields):
         check_token(browser, token)
     return fields
 

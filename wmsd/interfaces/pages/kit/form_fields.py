@@ -92,6 +92,11 @@ class FormField:
         """Whether what is typed may be a secret: headers, and addresses, which are all that some receivers ask."""
         return self.asks == "pairs" or self.name == ADDRESS
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is typed may stand in a form again whose person had to sign in."""
+        return self.asks != "secret" and not self.opens_a_receiver
+
     def shown(self, typed: "Typed") -> str:
         """What the form begins with."""
         return str(typed.get(self.name, ""))

@@ -21,7 +21,7 @@ from wmsd.interfaces.http.command_hints import COMPLETE
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID
 from wmsd.interfaces.http.server import trusted_proxies
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.browser import Browser
+from wmsd.interfaces.pages.kit.browser import PLAIN, Bounds, Browser
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.tenants.accounts import profile_actions
 
@@ -55,6 +55,10 @@ class Sent(TypedDict, total=False):
     is_counted: bool
     is_long: bool
     is_brief: bool
+
+
+class SignedOut(web.HTTPSeeOther):
+    """Leads whoever is not signed in to the page for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +154,16 @@ class PageClient:
     def browser(self, request: web.Request) -> Browser:
         return browsers.read(request, self._trusted)
 
-    async def sent_form(self, request: web.Request) -> tuple[Browser, dict[str, str]]:
+    async def sent_form(self, request: web.Request, bounds: Bounds = PLAIN) -> tuple[Browser, dict[str, str]]:
         """The browser of somebody who need not be signed in, and the form that it sends. Raises Problem."""
         browser = self.browser(request)
-        return browser, await browsers.form(browser, with_token=False)
+        return browser, await browsers.form(browser, with_token=False, bounds=bounds)
+
+    async def user_of(self, secret: str | None) -> int | None:
+        """The id of the user with this session, also when it is over; None for one that nobody is known to have
+        had.
+        """
+        return None if secret is None else await self._access.session_user(secret)
 
     async def ask(
         self, browser: Browser, operation: Operation, company_id: str | None = None, **sent: Unpack[Sent]
@@ -227,8 +237,8 @@ class PageClient:
         return _signed_in(browser, found.body)
 
     async def person(self, request: web.Request) -> Person:
-        """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back. Raises
-        Problem (429).
+        """Who is signed in. Raises SignedOut: who is not goes to the page for that, and then comes back. Raises
+        HTTPSeeOther, and Problem (429).
         """
         browser = self.browser(request)
         if browser.secret is not None:
@@ -240,9 +250,9 @@ class PageClient:
                 return person
         self.count_open(browser)
         if request.method in ("GET", "HEAD"):
-            raise web.HTTPSeeOther(to_sign_in(request.path_qs))
+            raise SignedOut(to_sign_in(request.path_qs))
         form = browsers.page_of_form(browser)
-        raise web.HTTPSeeOther(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
+        raise SignedOut(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
 
 
 def _signed_in(browser: Browser, profile: Mapping[str, Any]) -> Person:

@@ -72,9 +72,10 @@ class Workplace(ABC):
         """What an ability or a module opens here, where its name does not say it already."""
         return words.opens(name, self.door.abilities)
 
-    def resource(self, name: str) -> Resource:
+    @classmethod
+    def resource(cls, name: str) -> Resource:
         """Raises Problem (404)."""
-        return or_not_found(next((each for each in self.ALL if each.name == name), None), "page")
+        return or_not_found(next((each for each in cls.ALL if each.name == name), None), "page")
 
     def acts(self, resource: Resource, record: Mapping[str, object] | None = None) -> list[Act]:
         """What the person may do here with the record; without one, to make one."""
@@ -160,8 +161,13 @@ AT = web.RequestKey("at", Workplace)
 """Where the page of the request is."""
 
 
+def place_of(request: web.Request) -> type[Workplace]:
+    """The kind of workplace of the address."""
+    return CompanyWorkplace if "company" in request.match_info else AdminWorkplace
+
+
 async def workplace(door: PageClient, request: web.Request) -> Workplace:
-    """The one of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
+    """The one of the address. Raises SignedOut, HTTPSeeOther and Problem (404)."""
     person, company_id = await door.person(request), request.match_info.get("company")
     if company_id is None:
         at: Workplace = AdminWorkplace(door, person, name=_("Administration"), code="wmsd")
@@ -172,7 +178,7 @@ async def workplace(door: PageClient, request: web.Request) -> Workplace:
 
 
 async def personal_workplace(door: PageClient, request: web.Request) -> Workplace:
-    """Whoever is signed in. Raises HTTPSeeOther for who is not."""
+    """Whoever is signed in. Raises SignedOut and HTTPSeeOther."""
     return PersonalWorkplace(door, await door.person(request), name="", code="")
 
 

@@ -1,8 +1,15 @@
-"""Signing in and out."""
+"""Signing in and out.
+
+A form that is sent after its session has ended comes along in the pages that ask for the password and the code.
+When the same person has signed in, it is shown filled, and is not done by itself. The server keeps nothing of it.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.browser import Browser, own_path
+from wmsd.interfaces.pages.kit.browser import AGAIN, PLAIN, WITH_ANOTHER, Browser, own_path
 from wmsd.interfaces.pages.kit.page_client import HOME, SIGN_IN, Answer, PageClient
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.tenants.accounts import actions as accounts
@@ -18,51 +25,85 @@ FIELDS = (
 """Their names, what they are called, their types, and what browsers fill them with."""
 
 
+CARRIED: Final = "form."
+"""What the names of the fields of a form begin with that comes along."""
+
+
+class GoingOn(NamedTuple):
+    """Where somebody goes on who signs in. `carried`: the fields of a form of that page, which was sent too late.
+    `user_id`: that of the person of the session that the browser had before.
+    """
+
+    path: str
+    is_lost: bool = False
+    carried: Mapping[str, str] = {}
+    user_id: int | None = None
+
+
 async def show(door: PageClient, request: web.Request) -> web.Response:
     browser = door.browser(request)
     known = None if browser.secret is None else await door.ask(browser, profile_actions.get_profile)
     if known is not None and known.is_good:
         return go_to(own_path(request.query.get("next", ""), HOME))
-    was_ended = known is not None and known.body["message"] == TOO_MANY_PLACES
-    return await _form(
-        door,
-        browser,
-        next_path=request.query.get("next", ""),
-        is_lost=request.query.get("lost") == "form",
-        done=request.query.get("done", ""),
-        ended=TOO_MANY_PLACES if was_ended else "",
-    )
+    way = GoingOn(request.query.get("next", ""), is_lost=request.query.get("lost") == "form")
+    return await _form(door, browser, way, done=request.query.get("done", ""), ended=_ended(known))
+
+
+async def show_too_late(door: PageClient, request: web.Request, typed: Mapping[str, str]) -> web.Response:
+    """The page in place of the answer to a form, which comes along."""
+    browser = door.browser(request)
+    known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
+    way = GoingOn(request.path_qs, is_lost=True, carried={f"{CARRIED}{name}": typed[name] for name in typed})
+    return await _form(door, browser, way, status=401, ended=_ended(known))
+
+
+def _ended(known: Answer | None) -> str:
+    is_displaced = known is not None and not known.is_good and known.body["message"] == TOO_MANY_PLACES
+    return TOO_MANY_PLACES if is_displaced else ""
 
 
 async def sign_in(door: PageClient, request: web.Request) -> web.Response:
     """Begins a new session, and ends the one that the browser had before."""
-    browser, sent = await door.sent_form(request)
-    next_path = sent.get("next", "")
+    browser, sent, way = await _sent(door, request)
     document = {"email": sent.get("email", "").strip(), "password": sent.get("password", "")}
     answer = await door.ask(browser, accounts.begin_session, document=document)
     if not answer.is_good:
-        is_lost = sent.get("lost") == "form"
-        return await _form(door, browser, answer.status, next_path, document["email"], answer.body, is_lost)
+        return await _form(door, browser, way, answer.status, document["email"], answer.body)
     if answer.body["secret"] is None:
-        return _second_step(answer.body["pending"], next_path)
-    return await _signed_in(door, browser, answer.body["secret"], next_path)
+        return _second_step(answer.body["pending"], way)
+    return await _signed_in(door, browser, answer.body["secret"], way)
 
 
 async def second_step(door: PageClient, request: web.Request) -> web.Response:
     """The code, after the password."""
-    browser, sent = await door.sent_form(request)
-    pending, next_path = sent.get("pending", ""), sent.get("next", "")
+    browser, sent, way = await _sent(door, request)
+    pending = sent.get("pending", "")
     document = {"pending": pending, "code": sent.get("code", "")}
     answer = await door.ask(browser, second_factor_actions.finish_session, document=document)
     if not answer.is_good:
-        return _second_step(pending, next_path, answer)
-    return await _signed_in(door, browser, answer.body["secret"], next_path)
+        return _second_step(pending, way, answer)
+    return await _signed_in(door, browser, answer.body["secret"], way)
 
 
-async def _signed_in(door: PageClient, browser: Browser, secret: str, next_path: str) -> web.Response:
+async def _sent(door: PageClient, request: web.Request) -> tuple[Browser, dict[str, str], GoingOn]:
+    """The form of one of the pages. Another form comes along only with a session that somebody is known to have
+    had: what a stranger sends stays small. Raises Problem.
+    """
+    user_id = await door.user_of(door.browser(request).secret)
+    browser, sent = await door.sent_form(request, PLAIN if user_id is None else WITH_ANOTHER)
+    carried = {} if user_id is None else {name: sent[name] for name in sent if name.startswith(CARRIED)}
+    return browser, sent, GoingOn(sent.get("next", ""), sent.get("lost") == "form", carried, user_id)
+
+
+async def _signed_in(door: PageClient, browser: Browser, secret: str, way: GoingOn) -> web.Response:
     if browser.secret is not None:
         await door.ask(browser, profile_actions.end_this_session)
-    return browsers.give(go_to(own_path(next_path, HOME)), browser, secret)
+    path = own_path(way.path, "")
+    if not path or not way.carried or await door.user_of(secret) != way.user_id:
+        return browsers.give(go_to(path or HOME), browser, secret)
+    # without the token of a form: so nothing can come of it but a form that is shown
+    fields = {name.removeprefix(CARRIED): value for name, value in way.carried.items()} | {AGAIN: "1"}
+    return browsers.give(render_page("signed_on", next_path=path, carried=fields), browser, secret)
 
 
 async def sign_out(door: PageClient, request: web.Request) -> web.Response:
@@ -76,11 +117,10 @@ async def sign_out(door: PageClient, request: web.Request) -> web.Response:
 async def _form(
     door: PageClient,
     browser: Browser,
+    way: GoingOn,
     status: int = 200,
-    next_path: str = "",
     email: str = "",
     refused: dict[str, object] | None = None,
-    is_lost: bool = False,
     done: str = "",
     ended: str = "",
 ) -> web.Response:
@@ -93,9 +133,10 @@ async def _form(
         focus="password" if email else "email",
         providers=providers["data"],
         lacks_admin=waits["wanted"],
-        next_path=own_path(next_path, ""),
+        next_path=own_path(way.path, ""),
         email=email,
-        is_lost=is_lost,
+        is_lost=way.is_lost,
+        carried=way.carried,
         done=done,
         ended=ended,
         message=None if refused is None else refused["message"],
@@ -103,11 +144,12 @@ async def _form(
     )
 
 
-def _second_step(pending: str, next_path: str, refused: Answer | None = None) -> web.Response:
+def _second_step(pending: str, way: GoingOn, refused: Answer | None = None) -> web.Response:
     return render_page(
         "second_step",
         200 if refused is None else refused.status,
         pending=pending,
-        next_path=own_path(next_path, ""),
+        next_path=own_path(way.path, ""),
+        carried=way.carried,
         message=None if refused is None else refused.body["message"],
     )

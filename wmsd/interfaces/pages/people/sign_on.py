@@ -58,7 +58,7 @@ async def end(door: PageClient, request: web.Request) -> web.Response:
         document={"kept": kept, **sent},
     )
     if answer.is_good:
-        done = render_page("signed_on", next_path=own_path(answer.body["next_path"], HOME))
+        done = render_page("signed_on", next_path=own_path(answer.body["next_path"], HOME), carried={})
         done.headers["Referrer-Policy"] = "no-referrer"  # this address holds what the provider has sent
         browsers.give(done, browser, answer.body["secret"])
     else:

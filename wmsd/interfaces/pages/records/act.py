@@ -7,7 +7,7 @@ from wmsd.contract.operation import Operation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.acts import Act, Resource
-from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
+from wmsd.interfaces.pages.kit.browser import AGAIN, FORM_TOKEN, PLAIN, WITH_ROWS
 from wmsd.interfaces.pages.kit.form_fields import FormField, Typed, flat, form_of, rows_in
 from wmsd.interfaces.pages.kit.forms import (
     IF_MATCH,
@@ -16,17 +16,18 @@ from wmsd.interfaces.pages.kit.forms import (
     document_of,
     errors_by_field,
     form_differences,
+    kept_of,
     typed_in,
     typed_of,
 )
-from wmsd.interfaces.pages.kit.page_client import Answer, Sent
+from wmsd.interfaces.pages.kit.page_client import Answer, PageClient, Sent
 from wmsd.interfaces.pages.kit.references import find_references
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import KEY, form_keys, page_of
 from wmsd.interfaces.pages.kit.suggestions import suggestions
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.interfaces.pages.kit.workplace import Workplace, place_of
 from wmsd.interfaces.pages.records.document_beginnings import SOURCES, beginning_of, beginning_of_code
 from wmsd.interfaces.pages.records.document_page import MEANWHILE
 
@@ -61,12 +62,14 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
-    has_rows = any(each.asks == "rows" for each in _fields(act, None))
-    sent = await browsers.form(at.person.browser, has_rows=has_rows)
+    bounds = _bounds(_fields(act, None))
+    sent = await browsers.form(at.person.browser, bounds=bounds, may_be_again=True)
     record = await _record(at, resource, request)
     fields = _fields(act, record)
     typed = typed_in(fields, sent)
-    hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
+    hidden = _goes_along(sent)
+    if AGAIN in sent:
+        return await _form(at, resource, act, record, typed, hidden, is_again=True)
     if MORE in sent:
         return await _with_more_rows(at, resource, act, record, typed, hidden, sent[MORE])
     document, errors = await document_of(at, fields, typed, act.changes)
@@ -95,6 +98,29 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
             now = await _typed_of(at, resource, fields, begins)
             theirs = await form_differences(at, fields, now, typed)
     return await _form(at, resource, act, record, typed, hidden, answer, theirs)
+
+
+async def typed_too_late(door: PageClient, request: web.Request) -> Mapping[str, str]:
+    """What the form of a session that is over has sent, without secrets and tokens. The form is not read when
+    nobody is known to have had the session. Raises Problem.
+    """
+    browser = door.browser(request)
+    if await door.user_of(browser.secret) is None:
+        return {}
+    resource = place_of(request).resource(request.match_info["resource"])
+    fields = _fields(_act(resource, request), None)
+    sent = await browsers.form(browser, bounds=_bounds(fields))
+    typed = kept_of(fields, sent)
+    return {**typed, **_goes_along(sent)} if typed else {}
+
+
+def _bounds(fields: Sequence[FormField]) -> browsers.Bounds:
+    return WITH_ROWS if any(each.asks == "rows" for each in fields) else PLAIN
+
+
+def _goes_along(sent: Mapping[str, str]) -> dict[str, str]:
+    """The key of the form, so that it is done once however often it is sent, and the version that it is about."""
+    return {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
 
 
 async def _with_more_rows(
@@ -134,6 +160,7 @@ async def _form(
     differences: Sequence[Difference] = (),
     more: str = "",
     notes: Mapping[str, str] | None = None,
+    is_again: bool = False,
 ) -> web.Response:
     fields = _fields(act, record)
     body = {} if refused is None else refused.body
@@ -162,6 +189,7 @@ async def _form(
         row_counts={each.name: _row_count(each, typed, more) for each in with_rows},
         adds={each.name: each.takes_rows for each in with_rows},
         notes=notes or {},
+        is_again=is_again,
         focus=_focus(_as_shown(act, fields), typed, errors),
     )
 
@@ -189,9 +217,13 @@ def _row_count(field: FormField, typed: Typed, more: str) -> int:
 def _resource_and_act(at: Workplace, request: web.Request) -> tuple[Resource, Act]:
     """Those of the address. Raises Problem (403, 404)."""
     resource = at.resource(request.match_info["resource"])
-    act = resource.act(request.match_info["act"], makes_one="id" not in request.match_info)
+    act = _act(resource, request)
     at.check(act.operation)
     return resource, act
+
+
+def _act(resource: Resource, request: web.Request) -> Act:
+    return resource.act(request.match_info["act"], makes_one="id" not in request.match_info)
 
 
 async def _record(at: Workplace, resource: Resource, request: web.Request) -> Answer | None:

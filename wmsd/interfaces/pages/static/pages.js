@@ -11,6 +11,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+document.querySelector("form[data-go-on]")?.submit();
+
 const here = document.querySelector(".rail [aria-current]");
 const rail = here?.closest(".rail");
 if (rail) { // only as far as is needed; scrollIntoView would scroll the page too
