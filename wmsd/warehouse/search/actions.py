@@ -9,8 +9,16 @@ from wmsd.contract.operation import operation
 from wmsd.contract.permissions import Permissions
 from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.search.hits import CHOICES_OF, find_active, find_records
-from wmsd.warehouse.search.schema import Choice, ChoiceQuery, SearchQuery, SearchResults
+from wmsd.warehouse.search.hits import ARTICLES_OF_CODES, CHOICES_OF, find_active, find_records
+from wmsd.warehouse.search.schema import (
+    MOST_CODES,
+    ArticleOfCode,
+    ArticlesOfCodesQuery,
+    Choice,
+    ChoiceQuery,
+    SearchQuery,
+    SearchResults,
+)
 from wmsd.warehouse.search.search_kinds import BY_NAME, SearchKind
 from wmsd.warehouse.stock.actions import list_stock
 
@@ -45,6 +53,22 @@ def find_choices(tx: Transaction, query: ChoiceQuery, caller: Caller, company: C
         "sees_stock": permissions.objection(list_stock) is None,
     }
     return Records(",".join(text for (text,) in tx.rows(CHOICES_OF[query.kind], asked)))
+
+
+@operation(tag="Articles", answer="records", returns=ArticleOfCode, module="articles", ability="articles:read")
+def find_articles_of_codes(
+    tx: Transaction, query: ArticlesOfCodesQuery, caller: Caller, company: Company
+) -> Records:
+    """Find the articles with some codes, in no order, and what is available of each for who may list stock.
+
+    An article that is not active is found too.
+    """
+    asked = {
+        "codes": dumps(query.codes.split("\n")[:MOST_CODES]),
+        "warehouse_id": query.warehouse_id,
+        "sees_stock": _permissions(tx, caller, company).objection(list_stock) is None,
+    }
+    return Records(",".join(text for (text,) in tx.rows(ARTICLES_OF_CODES, asked)))
 
 
 def _permissions(tx: Transaction, caller: Caller, company: Company) -> Permissions:

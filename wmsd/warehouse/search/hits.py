@@ -7,7 +7,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.permissions import Permissions
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
-from wmsd.warehouse.search.schema import Choice, Hit
+from wmsd.warehouse.search.schema import ArticleOfCode, Choice, Hit
 from wmsd.warehouse.search.search_kinds import BY_NAME, KINDS, PartKind, SearchKind
 from wmsd.warehouse.search.search_store import Key, changed_parts, changed_records, progress
 from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
@@ -52,6 +52,11 @@ CHOICES_OF: Final = {
     ),
 }
 """The records of a kind with these ids, in their order, that are active."""
+
+ARTICLES_OF_CODES: Final = f"""
+    SELECT {record_sql(ArticleOfCode, {"available": f"iif(:sees_stock, {AVAILABLE}, NULL)"})}
+    FROM articles WHERE code IN (SELECT value FROM json_each(:codes))
+"""
 
 Place = tuple[str, Key]
 """The kind of a record and its key in the index."""

@@ -1,10 +1,10 @@
 """What is looked for, and what is found."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from wmsd.contract.fields import Id, Model, SignedAmount
+from wmsd.contract.fields import Id, Model, Quantity, SignedAmount
 from wmsd.contract.list_queries import Query, QueryId
 from wmsd.warehouse.search.search_text import LONGEST
 
@@ -38,6 +38,30 @@ class Choice(Model):
     unit: str | None
     """Of an article; so is what follows."""
     unit_3pl: str | None
+    available: SignedAmount | None
+    """None where the caller may not read stock."""
+
+
+MOST_CODES: Final = 1000
+"""The lines of a document."""
+
+
+class ArticlesOfCodesQuery(Query):
+    codes: Annotated[str, Field(description="Up to 1 000 codes, each in a line of its own.")]
+    warehouse_id: Annotated[
+        QueryId | None, Field(description="Where the available amounts are; by default all.")
+    ] = None
+
+
+class ArticleOfCode(Model):
+    """What stands beside the code of an article in a form."""
+
+    code: str
+    name: str
+    active: bool
+    unit: str
+    unit_3pl: str | None
+    um3pl_factor: Quantity
     available: SignedAmount | None
     """None where the caller may not read stock."""
 

@@ -30,6 +30,7 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace, place_of
 from wmsd.interfaces.pages.records.document_beginnings import SOURCES, beginning_of, beginning_of_code
 from wmsd.interfaces.pages.records.document_page import MEANWHILE
+from wmsd.interfaces.pages.records.line_notes import line_notes
 
 MORE: Final = "more"
 """Asks for more empty rows of a field."""
@@ -188,10 +189,16 @@ async def _form(
         differences=differences,
         row_counts={each.name: _row_count(each, typed, more) for each in with_rows},
         adds={each.name: each.takes_rows for each in with_rows},
-        notes=notes or {},
+        notes=_joined(await line_notes(at, fields, typed), notes or {}),
         is_again=is_again,
         focus=_focus(_as_shown(act, fields), typed, errors),
     )
+
+
+def _joined(of_lines: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    """The notes beside each field."""
+    beside = {name: (others.get(name), of_lines.get(name)) for name in (*others, *of_lines)}
+    return {name: ", ".join(filter(None, each)) for name, each in beside.items()}
 
 
 def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str:

@@ -71,7 +71,6 @@ async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
             f"{row}.quantity_um3pl": number_in_form(still_open),
         }
         unit = article.get("unit_3pl") or article.get("unit", "")
-        notes[f"{row}.article_code"] = article.get("name", "")
         notes[f"{row}.quantity_um3pl"] = _("of %(open)s %(unit)s") % {"open": figure(still_open), "unit": unit}
     return Beginning(typed, notes)
 

@@ -1,0 +1,102 @@
+"""What stands beside the lines of a form: the name of each article, what is available of it, and whether it is not
+active; and of a quantity in 3PL units, how many units are in one.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from wmsd.interfaces.pages.kit.fields import name_of
+from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed, rows_in
+from wmsd.interfaces.pages.kit.resources import BY_NAME
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.warehouse.search.actions import find_articles_of_codes
+
+ARTICLE: Final = "article_code"
+QUANTITY_3PL: Final = "quantity_um3pl"
+WAREHOUSE: Final = "warehouse"
+MOST_WAREHOUSES: Final = 10
+"""Warehouses of a form from which its lines take goods. Lines of further ones have no notes."""
+
+
+class Line(NamedTuple):
+    """`begin`: what the names of its fields begin with. `warehouse`: the code of its own, or else of the form."""
+
+    field: FormField
+    begin: str
+    article: str
+    warehouse: str
+
+
+async def line_notes(at: Workplace, fields: Iterable[FormField], typed: Typed) -> dict[str, str]:
+    """By the names of the fields of the lines; none of articles that the person may not read."""
+    if not at.may(find_articles_of_codes):
+        return {}
+    by_warehouse: dict[str, list[Line]] = defaultdict(list)
+    for line in _lines(fields, typed):
+        by_warehouse[line.warehouse].append(line)
+    notes: dict[str, str] = {}
+    for warehouse, lines in islice(by_warehouse.items(), MOST_WAREHOUSES):
+        articles = await _articles(at, {line.article for line in lines}, warehouse)
+        for line in lines:
+            if line.article in articles:
+                notes |= _of_line(line, articles[line.article])
+    return {name: note for name, note in notes.items() if note}
+
+
+def _lines(fields: Iterable[FormField], typed: Typed) -> Iterator[Line]:
+    def text(name: str) -> str:
+        return str(typed.get(name, "")).strip()
+
+    for field in fields:
+        if field.asks == "rows" and any(inner.name == ARTICLE for inner in field.of):
+            for number in range(rows_in(field, typed)):
+                begin = f"{field.name}{BETWEEN}{number}{BETWEEN}"
+                if article := text(f"{begin}{ARTICLE}"):
+                    yield Line(field, begin, article, text(f"{begin}{WAREHOUSE}") or text(WAREHOUSE))
+
+
+async def _articles(at: Workplace, codes: Iterable[str], warehouse: str) -> Mapping[str, Mapping[str, Any]]:
+    """By their codes. What is available is unknown in a warehouse that cannot be found."""
+    query, warehouses = {"codes": "\n".join(codes)}, BY_NAME["warehouses"]
+    warehouse_id = await at.id_of(warehouses, warehouse) if warehouse and at.may(warehouses.listing) else None
+    if warehouse_id is not None:
+        query["warehouse_id"] = str(warehouse_id)
+    found = await at.ask(find_articles_of_codes, query=query, is_counted=True)
+    articles = found.body["data"] if found.is_good else []
+    is_unknown = bool(warehouse) and warehouse_id is None
+    return {each["code"]: {**each, "available": None} if is_unknown else each for each in articles}
+
+
+def _of_line(line: Line, article: Mapping[str, Any]) -> dict[str, str]:
+    asks_3pl = any(inner.name == QUANTITY_3PL for inner in line.field.of)
+    return {
+        f"{line.begin}{ARTICLE}": _of_article(article, is_taken=line.field.takes_rows),
+        f"{line.begin}{QUANTITY_3PL}": _of_unit(article) if asks_3pl else "",
+    }
+
+
+def _of_article(article: Mapping[str, Any], is_taken: bool) -> str:
+    """`is_taken`: whether somebody chooses it here, so that what is available matters."""
+    if not article["active"]:
+        return _("%(name)s: not active") % article
+    if article["available"] is None or not is_taken:
+        return str(article["name"])
+    available = figure(article["available"])
+    return _("%(name)s: %(available)s %(unit)s available") % {**article, "available": available}
+
+
+def _of_unit(article: Mapping[str, Any]) -> str:
+    factor, unit_3pl = Decimal(article["um3pl_factor"]), article["unit_3pl"]
+    if unit_3pl is None and factor == 1:
+        return ""
+    named = {
+        "factor": figure(factor.normalize() + 0),
+        "unit": article["unit"],
+        "unit_3pl": unit_3pl or name_of("unit_3pl"),
+    }
+    return _("%(factor)s %(unit)s in one %(unit_3pl)s") % named
