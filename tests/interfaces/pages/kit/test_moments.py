@@ -2,7 +2,7 @@
 
 import pytest
 
-from wmsd.interfaces.pages.kit.text.moments import earlier, of_browser, span
+from wmsd.interfaces.pages.kit.text.moments import earlier, iso_date, of_browser, span
 
 
 def moment(text: str) -> str:
@@ -21,6 +21,31 @@ def moment(text: str) -> str:
 )
 def test_a_span_says_no_more_than_it_must(first: str, last: str, told: str) -> None:
     assert span(moment(first), moment(last), "2026") == told
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("26.11.2026", "2026-11-26"),
+        ("26/11/2026", "2026-11-26"),
+        (" 3.4.2026 ", "2026-04-03"),
+        ("29.02.2028", "2028-02-29"),
+        ("2026-11-26", "2026-11-26"),
+    ],
+)
+def test_a_date_is_taken_as_people_write_it(typed: str, meant: str) -> None:
+    assert iso_date(typed) == meant
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "31.11.2026", "11/26/2026", "26.11/2026", "26.11.26", "0.1.2026", "1.1.0000"]
+)
+def test_what_is_no_date_stays_as_it_is_typed(typed: str) -> None:
+    assert iso_date(typed) == typed
+
+
+def test_a_date_alone_is_the_moment_in_which_it_begins() -> None:
+    assert of_browser("26.11.2026") == of_browser("2026-11-26") == "2026-11-26T00:00:00+00:00"
 
 
 def test_one_goes_back_to_the_beginning_and_no_further() -> None:

@@ -371,3 +371,22 @@ async def test_packaging_goes_along_when_an_order_is_loaded(shop: Shop) -> None:
     assert done.goes_to == f"{ORDERS}/2?done=load", done.text
     balances = (await document(admin, "v2/packaging/balances"))["data"]
     assert [each["quantity"] for each in balances] == [6]
+
+
+@pytest.mark.parametrize("typed", ["26.11.2026", "26/11/2026", "2026-11-26"])
+async def test_a_date_is_typed_as_people_write_it(office: Visitor, typed: str) -> None:
+    given = {"partner": "P1", "warehouse": "MAIN", "requested_date": typed}
+    wrong = await sent(office, f"{ORDERS}/new", **given, **lines(("A", "many")))
+    assert 'name="requested_date" value="2026-11-26" type="date"' in wrong.text
+    done = await sent(office, f"{ORDERS}/new", **given, **lines(("A", "1")))
+    assert done.status == 303
+    assert (await document(office, "sales-orders/1"))["requested_date"] == "2026-11-26"
+
+
+async def test_a_wrong_date_is_told_at_its_field_and_stays(office: Visitor) -> None:
+    given = {"partner": "P1", "warehouse": "MAIN", "requested_date": "31.11.2026"}
+    seen = await sent(office, f"{ORDERS}/new", **given, **lines(("A", "1")))
+    assert "must be a date such as 2026-11-20" in seen.text
+    (field,) = re.findall(r'<input id="requested_date".*?>', seen.text)
+    assert 'value="31.11.2026"' in field
+    assert 'type="date"' not in field, "a browser would show such a field empty"

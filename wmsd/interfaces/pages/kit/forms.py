@@ -22,6 +22,7 @@ from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.text.moments import iso_date
 from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
 from wmsd.interfaces.pages.kit.values import DASH
 from wmsd.interfaces.pages.kit.workplace import Workplace
@@ -74,9 +75,9 @@ def typed_of(
 
 
 def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
-    """What a person has typed. Line ends of browsers become those of texts. A row in which nothing is typed is
-    left out, and those below move up; one that stands for something goes to the end, so that it can still be
-    filled in.
+    """What a person has typed. Line ends of browsers become those of texts, and dates those that the API reads. A
+    row in which nothing is typed is left out, and those below move up; one that stands for something goes to the
+    end, so that it can still be filled in.
     """
     typed: Typed = {}
     for field in fields:
@@ -92,7 +93,8 @@ def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
         elif field.asks == "flag":
             typed[field.name] = field.name in sent
         else:
-            typed[field.name] = sent.get(field.name, "").replace("\r\n", "\n")
+            text = sent.get(field.name, "").replace("\r\n", "\n")
+            typed[field.name] = iso_date(text) if field.asks == "date" else text
     return typed
 
 

@@ -1,7 +1,8 @@
-"""Moments as people write and read them. All of them are UTC."""
+"""Moments and dates as people write and read them. All moments are UTC."""
 
+import re
 from calendar import monthrange
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from wmsd.base import timestamps
@@ -13,12 +14,28 @@ MONTHS: Final = (
 )
 
 
+DAY_FIRST: Final = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})", re.ASCII)
+
+
+def iso_date(text: str) -> str:
+    """A date as people write it, such as `26.11.2026` or `26/11/2026`, as the API reads it. What is no such date
+    stays as it is: the operation says what is wrong.
+    """
+    found = DAY_FIRST.fullmatch(text.strip())
+    if found is None:
+        return text
+    try:
+        return date(int(found[4]), int(found[3]), int(found[1])).isoformat()
+    except ValueError:
+        return text
+
+
 def of_browser(text: str) -> str:
-    """A moment as a browser's field sends it, without an offset, as the API reads it. What is no moment stays as
-    it is: the operation says what is wrong.
+    """A moment as a browser's field sends it, without an offset, or a date, as the API reads it. What is neither
+    stays as it is: the operation says what is wrong.
     """
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(iso_date(text))
     except ValueError:
         return text
     return text if moment.tzinfo else moment.replace(tzinfo=UTC).isoformat()
