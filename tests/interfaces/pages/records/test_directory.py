@@ -99,3 +99,18 @@ async def test_programs_cannot_write_them(visitor: Visitor) -> None:
     for kind in KINDS:
         answer = await visitor.world.send("POST", f"/api/{kind}", {"code": "N", "name": "N"})
         assert answer.status == 405
+
+
+@pytest.mark.parametrize("kind", ["sales-orders", "purchase-orders", "returns"])
+async def test_a_partner_is_made_beside_the_form_of_an_order(visitor: Visitor, kind: str) -> None:
+    link = 'href="/companies/1/partners/new" target="_blank" rel="noopener"'
+    other = await member(visitor)
+    assert link in (await visitor.get(f"/companies/1/{kind}/new")).text
+    assert link not in (await other.get(f"/companies/1/{kind}/new")).text, "only admins may create partners"
+    form = form_of(await visitor.get("/companies/1/sales-orders/new"))
+    await sent(visitor, "/companies/1/partners/new", code="N1", name="Novel")
+    line = {"lines.0.article_code": "A", "lines.0.quantity": "1"}
+    done = await visitor.post(
+        "/companies/1/sales-orders/new", {**form, "partner": "N1", "warehouse": "MAIN", **line}
+    )
+    assert done.status == 303
