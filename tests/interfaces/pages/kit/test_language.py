@@ -11,7 +11,7 @@ from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.interfaces.pages.kit.text.language import formats, of_browser, translate_error
+from wmsd.interfaces.pages.kit.text.language import field_errors, formats, of_browser, translate_error
 from wmsd.interfaces.pages.kit.text.words import figure, moment
 
 
@@ -96,3 +96,19 @@ def test_an_error_with_a_value_is_told_in_romanian() -> None:
         assert translate_error("x" * 100_000) == "x" * 100_000
     finally:
         language.current.reset(token)
+
+
+@pytest.mark.parametrize(
+    ("errors", "told"),
+    [
+        (["is missing"], "Address is missing."),
+        (["is missing", "is too long"], "Address is missing; is too long."),
+        (["The URL must begin with https://."], "The URL must begin with https://."),
+        (["has no record 1. Did you mean 2?"], "Address has no record 1. Did you mean 2?"),
+        (["is missing", "The URL is long."], "Address is missing. The URL is long."),
+    ],
+)
+def test_a_phrase_follows_the_name_of_its_field_and_a_sentence_stands_by_itself(
+    errors: list[str], told: str
+) -> None:
+    assert field_errors(errors, "Address") == told

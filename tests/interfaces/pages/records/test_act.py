@@ -183,6 +183,12 @@ async def test_what_is_wrong_is_told_beside_its_field_and_nothing_is_lost(
     assert await article(visitor, 2) == before
 
 
+async def test_an_error_that_is_a_sentence_stands_by_itself(visitor: Visitor) -> None:
+    seen = await sent(visitor, NEW_WEBHOOK, **{**WEBHOOK, "url": "ftp://receiver.invalid"})
+    (wrong,) = re.findall(r'<p class="error" id="url-error">(.*?)</p>', seen.text)
+    assert re.fullmatch(r"The URL must begin with \S+( or http://)?\.", wrong)
+
+
 async def test_script_in_every_field_is_text(visitor: Visitor) -> None:
     script = '"></textarea><script>alert(1)</script>'
     for path in (NEW_ARTICLE, CHANGE, NEW_WEBHOOK):

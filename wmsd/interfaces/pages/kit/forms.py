@@ -20,7 +20,7 @@ from wmsd.interfaces.pages.kit.form_fields import (
 )
 from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text import words
-from wmsd.interfaces.pages.kit.text.language import translate_error
+from wmsd.interfaces.pages.kit.text.language import field_errors, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import iso_date
 from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
@@ -227,7 +227,7 @@ def errors_by_field(
         if name:
             by_field.setdefault(names.get(name, name), []).extend(sentences)
         else:
-            others.extend(f"{_in_words(path)} {translate_error(sentence)}".strip() for sentence in sentences)
+            others.append(field_errors(sentences, _in_words(path)))
     return by_field, others
 
 

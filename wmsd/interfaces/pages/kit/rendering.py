@@ -75,6 +75,7 @@ def _environment() -> "Environment":
         "took": numbers.took,
         "status": words.status,
         "told": lambda sentence: _typed(language.translate_error(sentence)),
+        "field_errors": lambda sentences, name: _typed(language.field_errors(sentences, name)),
         "finding_sentence": lambda finding: _typed(finding_sentences.sentence_of(finding)),
         "finding_remedy": lambda finding: _typed(finding_sentences.remedy_of(finding)),
         "file_finding": finding_sentences.of_file,

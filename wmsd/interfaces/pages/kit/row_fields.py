@@ -10,7 +10,7 @@ from markupsafe import Markup
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.form_fields import FormField, Typed, row_of
 from wmsd.interfaces.pages.kit.text import words
-from wmsd.interfaces.pages.kit.text.language import translate_error
+from wmsd.interfaces.pages.kit.text.language import field_errors
 from wmsd.interfaces.pages.kit.values import DASH, escape
 
 FINDS: Mapping[str, str] = {"article_code": "articles"}
@@ -86,7 +86,7 @@ def _hidden(field: FormField, form: RowForm) -> str:
 def _errors(field: FormField, form: RowForm) -> str:
     if field.name not in form.errors:
         return ""
-    sentences = "; ".join(map(translate_error, form.errors[field.name]))
+    sentences = field_errors(form.errors[field.name], field.text)
     return f'<p class="error" id="{field.name}-error">{escape(sentences)}</p>'
 
 

@@ -33,6 +33,7 @@ ERROR: Final = "error"
 FINDING: Final = "finding"
 LONGEST_TOLD: Final = 2000
 """Characters of a sentence in which values are looked for."""
+ENDS: Final = (".", "?", "!")
 PLACES: Final = re.compile(r"\{\w+\}")
 BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.]) (?=[A-Z])")
 current: ContextVar[str] = ContextVar("language", default=DEFAULT)
@@ -136,6 +137,20 @@ def translate_error(sentence: str) -> str:
     if None not in each_told:
         return " ".join(filter(None, each_told))
     return _one_told(language, sentence) or sentence
+
+
+def field_errors(sentences: Iterable[str], name: str) -> str:
+    """The errors of a field as sentences. Phrases, such as "is missing", follow the name of the field; a whole
+    sentence stands by itself.
+    """
+    phrases: list[str] = []
+    wholes: list[str] = []
+    for sentence in sentences:
+        is_whole = sentence.endswith(ENDS) and not sentence[0].islower()
+        (wholes if is_whole else phrases).append(translate_error(sentence))
+    told = f"{name} {'; '.join(phrases)}".strip()
+    end = "" if told.endswith(ENDS) else "."
+    return " ".join([*([f"{told}{end}"] if phrases else []), *wholes])
 
 
 def _one_told(language: str, sentence: str) -> str | None:
