@@ -6,6 +6,7 @@ import io
 import json
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -109,8 +110,17 @@ async def test_a_wrong_filter_is_told_beside_it_and_keeps_what_was_typed(
     assert seen.status == 422
     assert sentence in text_of(seen.text)
     value = query.partition("=")[2]
-    assert f'value="{value}"' in seen.text or name == "status"
+    assert f'value="{value}"' in seen.text or f"<option selected>{value}</option>" in seen.text
     assert f'id="{name}-error"' in seen.text
+
+
+@pytest.mark.parametrize("wrong", ["partner=NOBODY", "updated_since=yesterday", "status=GONE"])
+async def test_the_other_filters_stay_when_one_is_wrong(visitor: Visitor, wrong: str) -> None:
+    others = {"partner": "P1", "updated_since": "2026-01-02T03:04", "external_ref": "WEB-1", "code": "SO-000001"}
+    others.pop(wrong.partition("=")[0], None)
+    seen = await visitor.get(f"/companies/1/sales-orders?{wrong}&{urlencode(others)}")
+    assert seen.status == 422
+    assert [name for name, value in others.items() if f'name="{name}" value="{value}"' not in seen.text] == []
 
 
 @pytest.mark.parametrize("query", ["page=0", "page=x", "sort=name", "cursor=forged"])
