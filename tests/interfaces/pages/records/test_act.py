@@ -183,6 +183,35 @@ async def test_what_is_wrong_is_told_beside_its_field_and_nothing_is_lost(
     assert await article(visitor, 2) == before
 
 
+@pytest.mark.parametrize(
+    ("path", "required"),
+    [
+        (NEW_ARTICLE, ["code", "name"]),
+        (CHANGE, ["code", "name", "unit", "um3pl_factor"]),
+        (NEW_WEBHOOK, ["name", "url"]),
+        ("/companies/1/partners/1/change", ["code", "name", "type"]),
+    ],
+)
+async def test_what_must_be_filled_in_is_marked(visitor: Visitor, path: str, required: list[str]) -> None:
+    seen = await visitor.get(path)
+    marked = re.findall(r'<label for="(\w+)">[^<]*<span aria-hidden="true"> \*</span>', seen.text)
+    held = re.findall(r'<(?:input|select|textarea) id="(\w+)"[^>]* required', seen.text)
+    assert (marked, held) == (required, required)
+    assert "Fields with * must be filled in." in text_of(seen.text)
+
+
+async def test_the_lines_of_a_document_and_their_quantity_are_marked(visitor: Visitor) -> None:
+    seen = await visitor.get("/companies/1/sales-orders/new")
+    assert '<legend>Lines<span aria-hidden="true"> *</span></legend>' in seen.text
+    assert 'data-heading="Quantity *"' in seen.text
+
+
+async def test_a_required_field_that_is_emptied_in_a_change_is_refused(visitor: Visitor) -> None:
+    before = await article(visitor, 1)
+    assert (await sent(visitor, CHANGE, name="")).status == 422
+    assert await article(visitor, 1) == before
+
+
 async def test_an_error_that_is_a_sentence_stands_by_itself(visitor: Visitor) -> None:
     seen = await sent(visitor, NEW_WEBHOOK, **{**WEBHOOK, "url": "ftp://receiver.invalid"})
     (wrong,) = re.findall(r'<p class="error" id="url-error">(.*?)</p>', seen.text)

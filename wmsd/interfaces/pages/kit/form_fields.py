@@ -36,6 +36,8 @@ LONG: Final = 4000
 """A text that may have as many characters is asked for in several lines."""
 BETWEEN: Final = "."
 """Stands in the name of a field between that of an object and that of a field of it, as in errors."""
+TYPED: Final = frozenset({"string", "number", "integer"})
+"""The types that a person types, of which nothing is no value unless null is one."""
 HIDDEN: Final = frozenset({"id", "po_item_id"})
 """Fields of a line that say which one it is."""
 IDENTIFIES: Final = frozenset({"article_code", "packaging_type_code"})
@@ -127,23 +129,31 @@ def _fields(
     within: str = "",
 ) -> Iterator[FormField]:
     properties = dict(property_schemas(schema, parts))
-    required = schema.get("required", ())
+    required = _required(schema)
     for name, each in properties.items():
         is_coded = name.endswith("_id") and f"{name.removesuffix('_id')}_code" in properties
         if is_coded or f"{within}{name}" in without:
             continue  # a record that is named by its id or its code is asked for by its code
         if each.get("type") == "object" and "properties" in each:
-            for inner in _fields({**each, "required": ()}, parts, without, shown):
+            for inner in _fields(each, parts, without, shown):
                 declared = f"{declared_name(name)}: {inner.declared.lower()}"
-                yield replace(inner, name=f"{name}{BETWEEN}{inner.name}", declared=declared)
+                yield replace(inner, name=f"{name}{BETWEEN}{inner.name}", declared=declared, is_required=False)
             continue
         item = plain_schema(each.get("items", {}), parts)
         if "properties" in item:
             of = sorted(_fields(item, parts, without, shown, f"{name}{BETWEEN}"), key=_comes_later)
-            yield FormField(name, declared_name(name), "rows", most=each.get("maxItems"), of=tuple(of))
+            is_required = name in required and each.get("minItems", 0) > 0
+            most = each.get("maxItems")
+            yield FormField(name, declared_name(name), "rows", is_required=is_required, most=most, of=tuple(of))
         else:
             field = _field(name, each, name in required)
-            yield replace(field, asks="shown") if f"{within}{name}" in shown else field
+            yield replace(field, asks="shown", is_required=False) if f"{within}{name}" in shown else field
+
+
+def _required(schema: Mapping[str, Any]) -> frozenset[str]:
+    """The fields that may not be left empty: in a change too, where one that is not sent stays as it is."""
+    typed = {name: each for name, each in schema["properties"].items() if each.get("type") in TYPED}
+    return frozenset({*schema.get("required", ()), *(name for name in typed if "default" not in typed[name])})
 
 
 def _comes_later(field: FormField) -> bool:

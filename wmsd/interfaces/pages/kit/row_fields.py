@@ -58,7 +58,11 @@ def _has_column(fields: Sequence[FormField], form: RowForm) -> bool:
 
 
 def _head(field: FormField) -> str:
-    return f"<th{_class(field)}>{escape(field.text)}{' *' if field.is_required else ''}</th>"
+    return f"<th{_class(field)}>{_heading(field)}</th>"
+
+
+def _heading(field: FormField) -> str:
+    return f"{escape(field.text)}{' *' if field.is_required else ''}"
 
 
 def _row(row: Iterable[FormField], cells: Iterable[FormField], form: RowForm) -> str:
@@ -71,7 +75,7 @@ def _row(row: Iterable[FormField], cells: Iterable[FormField], form: RowForm) ->
 def _cell(field: FormField, form: RowForm) -> str:
     note = f'<span class="means small">{escape(form.notes[field.name])}</span>' if field.name in form.notes else ""
     content = f"{_control(field, form)}{note}{_errors(field, form)}"
-    return f'<td{_class(field)} data-heading="{escape(field.text)}">{content}</td>'
+    return f'<td{_class(field)} data-heading="{_heading(field)}">{content}</td>'
 
 
 def _class(field: FormField) -> str:

@@ -179,6 +179,7 @@ async def _form(
         act=act,
         record=None if record is None else record.body,
         fields=fields,
+        has_required=any(each.is_required for each in fields),
         suggested=await suggestions(at, [*fields, *(inner for each in with_rows for inner in each.of)]),
         typed=typed,
         hidden={**hidden, FORM_TOKEN: at.person.browser.form_token},

@@ -158,7 +158,7 @@ async def _do_some(at: Workplace, act: Act, document: Mapping[str, Any], key: st
 
 def _reason(answer: Answer) -> str:
     _named, others = errors_by_field((), {}, answer.body.get("errors") or {})
-    return " ".join([translate_error(answer.body["message"]), *(f"{each}." for each in others)])
+    return " ".join([translate_error(answer.body["message"]), *others])
 
 
 def _page(
