@@ -20,6 +20,14 @@ OF_DOCUMENTS = {
     "returns": ("Quantity",),
 }
 """The kinds of documents, and the figures of their lines that people come for."""
+OF_LISTS = {
+    "stock": ("Quantity", "Reserved", "Available"),
+    "articles": ("Name", "Unit"),
+    "sales-orders": ("Status", "Lines"),
+    "purchase-orders": ("Status", "Items"),
+    "partners": ("Name", "Type"),
+}
+"""The lists, and what people look for in them."""
 WIDTH = 390
 
 
@@ -57,6 +65,26 @@ def test_the_list_of_backups_stands_below_each_other(phone: Page) -> None:
         phone.click("main button")
         phone.wait_for_selector(".stacked")
     stand_below_each_other(phone)
+
+
+@pytest.mark.parametrize("kind", OF_LISTS)
+def test_what_a_list_says_of_a_record_is_on_the_screen(phone: Page, documents: dict[str, str], kind: str) -> None:
+    phone.goto(f"/companies/1/{kind}")
+    stand_below_each_other(phone)
+    row = phone.locator("tbody tr").first
+    for cell in (
+        row.locator("td > a").first,
+        *(row.locator(f"td[data-heading='{each}']") for each in OF_LISTS[kind]),
+    ):
+        box = cell.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] < box["x"] + box["width"] <= WIDTH
+
+
+def test_a_list_is_put_in_order_there(phone: Page, documents: dict[str, str]) -> None:
+    phone.goto("/companies/1/sales-orders")
+    phone.click("thead a:text-is('Code')")
+    assert "sort=code" in phone.url
 
 
 @pytest.mark.parametrize("kind", OF_DOCUMENTS)

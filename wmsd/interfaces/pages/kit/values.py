@@ -50,8 +50,8 @@ def rows(
     at: Workplace,
     has_ticks: bool = False,
 ) -> Markup:
-    """The rows of a list. The key leads to the record, or to what there is of it. `has_ticks`: each can be ticked,
-    for the form with the id `bulk`.
+    """The rows of a list. The key leads to the record, or to what there is of it. A phone shows the cells of each
+    below each other, with their headings. `has_ticks`: each can be ticked, for the form with the id `bulk`.
     """
     if resource.one is not None:
         begin = f"{at.address}/{resource.name}/"
@@ -87,10 +87,8 @@ def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referre
 def lines(
     fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
 ) -> Markup:
-    """The rows of a table inside a record, which lead nowhere. A phone shows the cells of each below each other,
-    with their headings.
-    """
-    return _body(fields, records, referred, at, has_headings=True)
+    """The rows of a table inside a record, which lead nowhere."""
+    return _body(fields, records, referred, at)
 
 
 LeadsTo = Callable[[Mapping[str, Any]], str]
@@ -113,13 +111,12 @@ def _body(
     at: Workplace,
     key: str = "",
     leads_to: LeadsTo | None = None,
-    has_headings: bool = False,
     tick: Callable[[Mapping[str, Any]], str] | None = None,
 ) -> Markup:
     columns = [
         Column(
             each.name,
-            f"<td{is_figure(each)}{_heading(each, place) if has_headings else ''}>",
+            f"<td{is_figure(each)}{_heading(each, place, key)}>",
             _show(each, referred, at),
             leads_to if each.name == key else None,
             _document(referred) if each.kind == "document" else None,
@@ -155,9 +152,9 @@ def _or_dash(value: Any, show: Show) -> str:
     return NOTHING if value is None or value == [] else show(value)
 
 
-def _heading(field: Field, place: int) -> str:
+def _heading(field: Field, place: int, key: str) -> str:
     """What a row begins with needs none where it says itself what it is."""
-    says_itself = place == 0 and field.kind in ("reference", "status")
+    says_itself = place == 0 and (field.name == key or field.kind in ("reference", "status"))
     return "" if says_itself else f' data-heading="{escape(field.text)}"'
 
 
