@@ -321,6 +321,19 @@ class TestTheForm:
         record = await visitor.get("/companies/1/articles/2")
         assert 'href="/try/v1/get_article?company=1&amp;id=2"' in record.text
 
+    @pytest.mark.parametrize("operation", ["get_sales_order", "update_sales_order", "delete_webhook"])
+    async def test_no_record_is_named_where_nobody_has_named_one(self, visitor: Visitor, operation: str) -> None:
+        assert typed_in(await visitor.get(f"/try/v1/{operation}?company=1"))["path-id"] == ""
+
+    async def test_a_write_names_no_record_by_itself(self, visitor: Visitor, shop: Shop) -> None:
+        """Send alone once moved a real order."""
+        order = await shop.order()
+        seen = await visitor.get(f"/try/v1/update_sales_order?company=1&id={order.body['id']}")
+        assert typed_in(seen)["path-id"] == ""
+        assert (await visitor.post("/try/v1/update_sales_order", typed_in(seen))).status == 422
+        made = json.loads(typed_in(await visitor.get("/try/v1/create_sales_order?company=1"))["body"])
+        assert (made["partner_id"], made["warehouse_id"]) == (None, None)
+
     async def test_what_is_wrong_is_named_and_what_was_typed_stays(self, visitor: Visitor) -> None:
         path = "/try/v1/update_article"
         seen = await send(visitor, path, path__id="", body='{"name": "kept"}', **{"header__If-Match": "a\tb"})

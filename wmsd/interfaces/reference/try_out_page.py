@@ -153,15 +153,17 @@ class Trying:
         return found, or_not_found(next(of_version, None), "operation")
 
     def first_typed(self, subject: Subject, given: Mapping[str, str]) -> Typed:
-        """What the form begins with: what the address names, and the example of a body."""
-        typed = {each.name: given[each.row.name] for each in subject.inputs if each.row.name in given}
+        """What the form begins with: what the address names, and the example of a body. What changes data names
+        no record, since an example may be the id of a real one.
+        """
+        inputs = [each for each in subject.inputs if not (subject.changes_data and each.where == "path")]
+        typed = {each.name: given[each.row.name] for each in inputs if each.row.name in given}
         for each in subject.inputs:
             if each.row.name == KEY:
                 typed[each.name] = new_key()
-            elif each.where == "path" and each.name not in typed:
-                typed[each.name] = subject.described.example_of(each.row.name)
         if subject.described.sent is not None:
-            typed["body"] = pretty(subject.described.sent)
+            example = subject.described.sent
+            typed["body"] = pretty(without_ids(example) if subject.changes_data else example)
         return typed
 
     def body_of(self, subject: Subject, typed: Typed, errors: dict[str, str]) -> str | None:
@@ -236,6 +238,19 @@ class Trying:
 
         # on a thread where it shows what was sent and what came, as both can be long
         return make() if tried is None else await asyncio.to_thread(make)
+
+
+def without_ids(example: Any) -> Any:
+    """The example of a body, with null for each id of a record."""
+    if isinstance(example, list):
+        return [without_ids(each) for each in example]
+    if not isinstance(example, dict):
+        return example
+    return {name: None if _is_id(name, value) else without_ids(value) for name, value in example.items()}
+
+
+def _is_id(name: str, value: object) -> bool:
+    return isinstance(value, int) and (name == "id" or name.endswith("_id"))
 
 
 def new_key() -> str:
