@@ -8,7 +8,7 @@ from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.epochs import PlaceGone
 from wmsd.events.outbox import store
-from wmsd.events.outbox.schema import Event, EventQuery
+from wmsd.events.outbox.schema import Event, EventQuery, LatestEventQuery
 
 OVERTAKEN: Final = (
     "is older than the log: events after it are forgotten; read the records anew, and begin without a cursor"
@@ -37,6 +37,12 @@ def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage
             raise invalid({"after": ["is not the id of an event of the last 90 days"]})
         position = known.id
     return store.after(tx, query, position)
+
+
+@operation(tag="Events", answer="cursor", returns=Event, ability="webhooks:read", module="webhooks")
+def list_latest_events(tx: Transaction, query: LatestEventQuery, position: int) -> CursorPage:
+    """List the events of the last 90 days, the newest first."""
+    return store.before(tx, query, position)
 
 
 @operation(tag="Events", answer="record", returns=Event, ability="webhooks:read", module="webhooks")

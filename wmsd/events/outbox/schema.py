@@ -21,17 +21,26 @@ class Event(Model):
     data: dict[str, Any]
 
 
+EventNames = Annotated[
+    tuple[Any, ...] | None,
+    several_of(tuple(EVENTS)),
+    WithJsonSchema({"type": "string"}),
+    Field(description="Names of events, separated by commas."),
+]
+Since = Annotated[QueryTimestamp | None, Field(description="Only events at or after this moment.")]
+
+
 class EventQuery(CursorQuery):
     BEGINS = frozenset({"after"})
 
-    event: Annotated[
-        tuple[Any, ...] | None,
-        several_of(tuple(EVENTS)),
-        WithJsonSchema({"type": "string"}),
-        Field(description="Names of events, separated by commas."),
-    ] = None
+    event: EventNames = None
     after: Annotated[
         str | None,
         Field(max_length=64, description="The id of the last event that you have; later events follow."),
     ] = None
-    since: Annotated[QueryTimestamp | None, Field(description="Only events at or after this moment.")] = None
+    since: Since = None
+
+
+class LatestEventQuery(CursorQuery):
+    event: EventNames = None
+    since: Since = None

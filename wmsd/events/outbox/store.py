@@ -5,14 +5,15 @@ from datetime import timedelta
 from typing import Final
 
 from wmsd.base import timestamps
+from wmsd.base.strict_json import dumps
 from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql import epochs, retention
 from wmsd.db.sql.epochs import Cut
-from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, conditions
+from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, conditions, number_that_fits
 from wmsd.db.sql.records import record_sql
 from wmsd.events.outbox.events import TIME_DIGITS
-from wmsd.events.outbox.schema import Event, EventQuery
+from wmsd.events.outbox.schema import Event, EventQuery, LatestEventQuery
 
 KEPT: Final = timedelta(days=90)
 RECORD: Final = record_sql(Event, {"timestamp": "occurred_at"}, brief={"data": "NULL"})
@@ -40,6 +41,31 @@ def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
             position = max(position, tx.value(FIRST_SINCE, (since,)) - 1)
     page = LISTING.after(tx, RECORD, query, position, values)
     return page if page.has_more else replace(page, end_position=last_sequence(tx))
+
+
+BEFORE: Final = """
+    SELECT sequence, {record} FROM events
+    WHERE sequence < :position AND sequence >= :first
+        AND (:since IS NULL OR +occurred_at >= :since)
+        AND (:events IS NULL OR event IN (SELECT value FROM json_each(:events)))
+    ORDER BY sequence DESC LIMIT :limit
+"""
+BEYOND_ALL: Final = 2**62
+
+
+def before(tx: Transaction, query: LatestEventQuery, position: int) -> CursorPage:
+    """The events before the position, the newest first; position 0 is the end of the log."""
+    given = {
+        "position": position or BEYOND_ALL,
+        "first": 0 if query.since is None else tx.value(FIRST_SINCE, (query.since,)),
+        "since": query.since,
+        "events": None if query.event is None else dumps(query.event),
+        "limit": query.per_page + 1,
+    }
+    found = tx.rows(BEFORE.format(record=RECORD.brief if tx.is_brief else RECORD), given)
+    page = found[: number_that_fits([text for _, text in found[: query.per_page]])]
+    records, positions = (",".join(texts) for texts in ([text for _, text in page], [str(id) for id, _ in page]))
+    return CursorPage(records, page[-1][0] if page else position, len(found) > len(page), positions)
 
 
 ONE: Final = f"SELECT sequence, {RECORD} FROM events WHERE id = ?"

@@ -17,6 +17,7 @@ from wmsd.contract.access import Role
 from wmsd.contract.csv_cells import unguarded
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.resources import RESOURCES
+from wmsd.interfaces.pages.records import browse
 
 EMAIL = "ana@example.com"
 NOTHING = TO = "\N{EN DASH}"
@@ -121,6 +122,21 @@ async def test_the_other_filters_stay_when_one_is_wrong(visitor: Visitor, wrong:
     seen = await visitor.get(f"/companies/1/sales-orders?{wrong}&{urlencode(others)}")
     assert seen.status == 422
     assert [name for name, value in others.items() if f'name="{name}" value="{value}"' not in seen.text] == []
+
+
+async def test_events_are_listed_the_newest_first(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = (await visitor.world.call("GET", "/api/v2/events?per_page=500")).body["data"]
+    newest = [each["id"] for each in reversed(log)]
+    monkeypatch.setattr(browse, "PER_PAGE", len(newest) - 1)
+    first = await visitor.get("/companies/1/events")
+    (further,) = links(first, "next")
+    assert [cells[3] for seen in (first, await visitor.get(further)) for cells in rows(seen)] == newest
+
+
+async def test_events_are_filtered_by_name_and_moment(visitor: Visitor) -> None:
+    named = await visitor.get("/companies/1/events?event=sales_order.created")
+    assert {cells[1] for cells in rows(named)} == {"sales_order.created"}
+    assert rows(await visitor.get("/companies/1/events?since=2099-01-01T00:00")) == []
 
 
 @pytest.mark.parametrize("query", ["page=0", "page=x", "sort=name", "cursor=forged"])

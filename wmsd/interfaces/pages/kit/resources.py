@@ -269,7 +269,7 @@ RESOURCES: Final = (
     Resource(
         "events",
         "Events",
-        outbox.list_events,
+        outbox.list_latest_events,
         outbox.list_events,
         ("timestamp", "event", "entity_id", "id"),
         outbox.get_event,
