@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import re
+
 import pytest
 
 from tests.interfaces.pages.administering import (
@@ -66,6 +68,12 @@ async def test_it_counts_at_once_and_ends_what_the_old_one_opened(admin: Visitor
         "Sessions: 2 → 1 Tokens: 2 → 1",
     ]
     await signed_in_as(world, MEMBER, NEW_PASSWORD)
+
+
+async def test_each_heading_of_the_table_of_browsers_says_something(admin: Visitor) -> None:
+    account = await admin.get("/account")
+    assert "Where you are signed in" in account.text
+    assert re.findall(r"<th[^>]*>\s*</th>", account.text) == []
 
 
 @pytest.mark.parametrize(
