@@ -91,7 +91,7 @@ def test_an_order_arrives_fails_is_sent_again_and_is_delivered(
 def test_one_request_shows_how_to_check_it(page: Page, receiver: str) -> None:
     page.click("text=Send a test")
     page.click("main button")
-    expect(page.locator(".note")).to_have_text("The test was sent. Here is what came back.")
+    expect(page.locator(".note")).to_have_text("The test arrived. The receiver answered with 200.")
     page.goto(receiver)
     page.click("tbody td a")
     expect(page.locator(".title .chip")).to_have_text("signature valid")

@@ -345,6 +345,8 @@ async def test_a_test_shows_what_came_back_and_a_delivery_is_sent_again(visitor:
     place = await webhook(visitor)
     done = await sent(visitor, f"{place}/test")
     assert done.goes_to == f"{place}/deliveries/1?done=test"
+    (note,) = re.findall(r'<p class="note bad" role="status">(.*?)</p>', (await visitor.get(done.goes_to)).text)
+    assert note.startswith("The test got no answer. ")
     assert "There is no address for the name receiver.invalid" in text_of((await visitor.get(done.goes_to)).text)
     seen = await visitor.get(f"{place}/deliveries")
     assert "There is no address for the name receiver.invalid" in text_of(seen.text)

@@ -120,7 +120,7 @@ async def test_its_test_its_change_and_its_end(visitor: Visitor) -> None:
     done = await sent(visitor, f"{HOOK}/test")
     assert done.goes_to == f"{HOOK}/deliveries/1?done=test"
     shown = text_of((await visitor.get(done.goes_to)).text)
-    assert "The test was sent. Here is what came back." in shown
+    assert "The test arrived. The receiver answered with 200." in shown
     assert "The test receiver took it." in shown
     assert [each[1] for each in await come(visitor)] == ["webhook.test"]
     changed = await sent(visitor, f"{HOOK}/change", name="Mine")
