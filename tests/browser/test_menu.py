@@ -61,6 +61,34 @@ def test_on_a_screen_all_of_it_stands_beside_the_page(page: Page) -> None:
     expect(page.locator("text=Sign out")).to_be_visible()
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900), (1280, 500)])
+def test_whoever_wants_to_sign_out_need_not_scroll(
+    browser: Browser, house: House, width: int, height: int
+) -> None:
+    viewport = {"width": width, "height": height}
+    with opened(browser, house.address, viewport=viewport, storage_state=house.state) as page:
+        page.goto("/companies/1/sales-orders")
+        if width == 390:
+            page.click(MENU)
+        expect(page.locator("text=Sign out")).to_be_in_viewport(ratio=1)
+        page.locator("nav.rail a[href='/docs']").scroll_into_view_if_needed()
+        expect(page.locator("nav.rail a[href='/docs']")).to_be_in_viewport()
+        expect(page.locator("text=Sign out")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_list_stays_where_it_is_when_the_page_becomes_live(browser: Browser, house: House, width: int) -> None:
+    with opened(
+        browser, house.address, viewport={"width": width, "height": 900}, storage_state=house.state
+    ) as page:
+        page.route("**/live", lambda route: None)
+        page.goto("/companies/1/articles")
+        before = page.locator("h1").bounding_box()
+        expect(page.locator("#live")).to_have_text("")
+        page.evaluate("document.getElementById('live').textContent = document.getElementById('live').dataset.on")
+        assert page.locator("h1").bounding_box() == before
+
+
 @pytest.fixture(scope="module")
 def two(browser: Browser, house: House) -> str:
     """The address of a second company."""

@@ -1,8 +1,7 @@
 """People change their own password: who knows the one of today, slowly guessed, and everywhere else it ends."""
 
-from pathlib import Path
-
 import re
+from pathlib import Path
 
 import pytest
 

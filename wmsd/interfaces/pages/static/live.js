@@ -26,7 +26,6 @@
   }
 
   function show(text) {
-    shown.hidden = false;
     shown.textContent = text;
   }
 
