@@ -41,6 +41,7 @@ def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
         "name": user.name,
         "email": user.email,
         "role": caller.role,
+        "abilities": sorted(caller.abilities),
         "installation": companies.installation_name(tx),
         "has_password": bool(user.password_hash),
         "second_factor": "demanded" if caller.must_enrol else "on" if second_factors.is_on(tx, user.id) else "off",

@@ -86,6 +86,8 @@ class Profile(Model):
     name: str
     email: str
     role: Role
+    abilities: list[Ability]
+    """Those of this session: a token of its person may have no others."""
     installation: str
     """What people call this installation."""
     has_password: bool

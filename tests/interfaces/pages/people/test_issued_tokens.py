@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.interfaces.pages.administering import MEMBER, audit, errors, id_of, shown_once
+from tests.interfaces.pages.administering import MEMBER, audit, errors, id_of, shown_once, signed_in_as
 from tests.interfaces.pages.records.test_act import sent
 from tests.interfaces.pages.records.test_browse import EMAIL, rows
 from tests.interfaces.pages.visitor import Visitor
@@ -88,3 +88,20 @@ async def test_a_user_has_so_many_tokens_at_most(admin: Visitor, monkeypatch: py
     assert await errors(await sent(admin, "/admin/tokens/new", **fields)) == [
         f"Name cannot be given: {EMAIL} has 2 tokens already; revoke some first."
     ]
+
+
+async def test_only_the_abilities_that_one_may_give_are_offered(admin: Visitor) -> None:
+    await admin.world.new_user(MEMBER, "member", ["OTHER"], ["stock:read", "articles:write"])
+    member = await signed_in_as(admin.world, MEMBER)
+    assert await offered(member) == {"stock:read", "articles:write"}
+    assert {"*", "stock:read", "articles:write", "webhooks:write"} < await offered(admin)
+
+
+async def offered(visitor: Visitor) -> set[str]:
+    return set(re.findall(r'name="abilities:(.*?)"', (await visitor.get("/admin/tokens/new")).text))
+
+
+async def test_the_role_that_one_may_not_give_is_not_offered(admin: Visitor, lead: Visitor) -> None:
+    role = '<option value="platform-admin"'
+    assert role in (await admin.get("/admin/users/new")).text
+    assert role not in (await lead.get("/admin/users/new")).text

@@ -86,6 +86,7 @@ class Person:
     name: str
     email: str
     role: Role
+    abilities: Sequence[str]
     installation: str
     """What people call it."""
     has_password: bool

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Unpack
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, forbidden, or_not_found
-from wmsd.contract.access import ABILITIES
+from wmsd.contract.access import ABILITIES, EVERYTHING
 from wmsd.contract.context import Company
 from wmsd.contract.operation import Operation
 from wmsd.contract.permissions import Permissions
@@ -143,6 +143,13 @@ class AdminWorkplace(Workplace):
     @property
     def permissions(self) -> Permissions:
         return Permissions(self.person.role, frozenset(), self.door.abilities)
+
+    def offers(self, choice: str) -> bool:
+        """Not what this person may not give to anybody."""
+        if choice == "platform-admin":
+            return self.person.role == choice
+        needed = ABILITIES.keys() if choice == EVERYTHING else {choice} & ABILITIES.keys()
+        return Workplace.offers(self, choice) and needed <= frozenset(self.person.abilities)
 
     async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
         return await self.door.ask(self.person.browser, operation, **sent)
