@@ -318,11 +318,33 @@ async def test_credentials_that_lack_are_told_and_never_shown_again(visitor: Vis
 
 async def test_a_secret_that_was_typed_must_be_typed_again_and_says_so(visitor: Visitor) -> None:
     """After any error; the secret itself is never in the page."""
-    assert "secret-again" not in (await visitor.get(NEW_WEBHOOK)).text
-    seen = await sent(visitor, NEW_WEBHOOK, **{**WEBHOOK, "url": "nowhere"})
-    assert (seen.status, SECRET in seen.text) == (422, False)
-    assert re.findall(r'id="(\w+)-again"', seen.text) == ["secret"]
-    assert re.search(r'name="secret" aria-describedby="secret-help secret-again"', seen.text)
+    assert "token-again" not in (await visitor.get(NEW_WEBHOOK)).text
+    seen = await sent(
+        visitor, NEW_WEBHOOK, **{**WEBHOOK, "url": "nowhere", "auth_type": "bearer", "token": "typed-1"}
+    )
+    assert (seen.status, "typed-1" in seen.text) == (422, False)
+    assert re.findall(r'id="(\w+)-again"', seen.text) == ["token"]
+    assert re.search(r'name="token" aria-describedby="token-help token-again"', seen.text)
+
+
+async def test_a_secret_that_signs_is_offered(visitor: Visitor) -> None:
+    """Each form has another one. The one that somebody may have copied stays when the form comes back."""
+    typed = {name: value for name, value in WEBHOOK.items() if name != "secret"}
+    first, second = [form_of(await visitor.get(NEW_WEBHOOK)) for _ in range(2)]
+    assert first["secret"] != second["secret"]
+    wrong = await visitor.post(NEW_WEBHOOK, {**first, **typed, "url": "nowhere"})
+    assert f'value="{html.escape(first["secret"])}"' in wrong.text
+    assert (await visitor.post(NEW_WEBHOOK, {**first, **typed})).status == 303
+    made = await shown(visitor)
+    assert (made["auth_type"], made["has_secret"], made["warnings"]) == ("hmac", True, [])
+    assert first["secret"] not in (await visitor.get("/companies/1/webhooks/1")).text
+
+
+async def test_the_secret_that_is_offered_is_in_nobodys_way(visitor: Visitor) -> None:
+    form = form_of(await visitor.get(NEW_WEBHOOK))
+    others = {"name": "Shop", "url": WEBHOOK["url"], "events:article.created": "on"}
+    done = await visitor.post(NEW_WEBHOOK, {**form, **others, "auth_type": "bearer", "token": "0123456789"})
+    assert (done.status, (await shown(visitor))["auth_type"]) == (303, "bearer")
 
 
 async def test_each_credential_stands_with_its_authentication(visitor: Visitor) -> None:

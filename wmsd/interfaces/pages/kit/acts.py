@@ -41,6 +41,8 @@ class Act:
     """Those of the records that it is not for."""
     chooses: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
     """A field that is a choice, and the fields that go with each."""
+    offers: tuple[str, Callable[[], str]] | None = None
+    """A secret that nobody should have to think of, and what makes one. The form shows it."""
     reads: Operation | None = None
     """Gives what the form begins with, where that is not in the record."""
     without: frozenset[str] = frozenset()

@@ -21,6 +21,7 @@ Asks = Literal[
     "choice",
     "several",
     "secret",
+    "offered",
     "lines",
     "pairs",
     "code",

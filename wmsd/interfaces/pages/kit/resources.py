@@ -7,6 +7,7 @@ from wmsd.contract.operation import Operation
 from wmsd.events.outbox import actions as outbox
 from wmsd.events.webhooks import actions as webhooks
 from wmsd.events.webhooks.receiver_rules import ADDRESS as RECEIVER_ADDRESS
+from wmsd.events.webhooks.receiver_rules import new_secret
 from wmsd.events.webhooks.rules import CREDENTIALS
 from wmsd.events.webhooks.test_receivers.actions import make_webhook_receiver
 from wmsd.imports import actions as imports
@@ -33,6 +34,7 @@ WEBHOOK_ACTS: Final = (
         "A webhook tells another program what happens here, as it happens.",
         "The webhook is made. Send a test to see whether it arrives.",
         chooses=CREDENTIALS_CHOSEN,
+        offers=("secret", new_secret),
     ),
     Act(
         "test",

@@ -1,6 +1,7 @@
 """What people do with records: each act is an operation, with a form for its body."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from wmsd.contract.operation import Operation
@@ -57,7 +58,8 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         typed = await _typed_of(at, resource, fields, begins)
         return await _form(at, resource, act, record, typed, hidden)
     beginning = await beginning_of(at, resource, fields, request.query)
-    typed = {**defaults(fields), **beginning.typed}
+    offered = {act.offers[0]: act.offers[1]()} if act.offers else {}
+    typed = {**defaults(fields), **offered, **beginning.typed}
     return await _form(at, resource, act, record, typed, hidden, notes=beginning.notes)
 
 
@@ -73,7 +75,7 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
         return await _form(at, resource, act, record, typed, hidden, is_again=True)
     if MORE in sent:
         return await _with_more_rows(at, resource, act, record, typed, hidden, sent[MORE])
-    document, errors = await document_of(at, fields, typed, act.changes)
+    document, errors = await document_of(at, fields, _without_offer(act, typed), act.changes)
     if errors:
         answer = _wrong(errors)
     else:
@@ -212,7 +214,18 @@ def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str
 
 def _fields(act: Act, record: Answer | None) -> tuple[FormField, ...]:
     status = None if record is None else record.body.get("status")
-    return form_of(act.operation.body, act.left_out(status), act.shown(status))
+    fields = form_of(act.operation.body, act.left_out(status), act.shown(status))
+    if act.offers is None:
+        return fields
+    return tuple(replace(each, asks="offered") if each.name == act.offers[0] else each for each in fields)
+
+
+def _without_offer(act: Act, typed: Typed) -> Typed:
+    """Without the secret that the form offers, where it is for another choice than that of the person."""
+    goes_with = None if act.offers is None else act.goes_with(act.offers[0])
+    if act.offers is None or goes_with is None or typed.get(goes_with[0]) == goes_with[1]:
+        return typed
+    return {**typed, act.offers[0]: ""}
 
 
 def _row_count(field: FormField, typed: Typed, more: str) -> int:
