@@ -12,6 +12,7 @@ from tests.interfaces.pages.records.test_browse import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, World, open_world
 from wmsd.installation import demo
+from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.server.alerts import mail_confirmation
 from wmsd.tenants.accounts import store as accounts
 from wmsd.tenants.one_time_links import actions as links
@@ -180,6 +181,22 @@ async def test_the_steps_lead_to_a_program_with_a_token(fresh: World) -> None:
     assert "There is A1 , First." in text_of(seen.text)
     answer = await fresh.send("GET", "/api/articles", token=made["token"])
     assert [each["code"] for each in answer.body["data"]] == ["A1"]
+
+
+async def test_the_steps_lead_through_warehouse_tls_and_the_disk_of_backups(
+    fresh: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = Visitor(fresh)
+    await became_admin(visitor, await offer(fresh))
+    seen = await visitor.get("/start")
+    assert 'href="/companies/1/warehouses/new"' in seen.text
+    assert '<code>[server] tls = "lan"</code>' in seen.text
+    assert "The folder is on the same disk as the data" in text_of(seen.text)
+    assert (await sent(visitor, "/companies/1/warehouses/new", code="EAST", name="Eastern hall")).status == 303
+    monkeypatch.setattr(BackupFolder, "is_on_disk_of", lambda self, other: False)
+    seen = await visitor.get("/start")
+    assert steps_done(seen)[1:] == ["Make its first warehouse", "Put the backups on another disk"]
+    assert "There is EAST , Eastern hall." in text_of(seen.text)
 
 
 MAILING = {"alerts": {"mail_to": ["admin@example.com"], "mail_relay": "relay.example.com"}}

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from wmsd.contract.operation import Operation
@@ -12,6 +13,7 @@ from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN, Browser
 from wmsd.interfaces.pages.kit.page_client import PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
+from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.platform.admin_view.recovery_phrase import get_recovery_phrase
 from wmsd.server.alerts.mail_confirmation import state_of
 from wmsd.tenants.accounts.password_strength import SHORTEST
@@ -19,6 +21,7 @@ from wmsd.tenants.accounts.user_lists import TOKENS
 from wmsd.tenants.companies import company_administration
 from wmsd.tenants.one_time_links import actions as links
 from wmsd.warehouse.articles import actions as articles
+from wmsd.warehouse.directory import actions as directory
 
 START: Final = "/start"
 FIELDS: Final = (
@@ -109,10 +112,10 @@ async def _steps(
     browser, one, alerts = person.browser, {"per_page": "1"}, installation.settings.alerts
     made = (await door.ask(browser, company_administration.COMPANIES.by_page, query=one)).needed()
     company = made["data"][0] if made["data"] else None
-    article = None
+    warehouse = article = None
     if company is not None:
-        listed = await door.ask(browser, articles.list_articles, str(company["id"]), query=one)
-        article = next(iter(listed.body["data"]), None) if listed.is_good else None
+        warehouse = await _first(door, browser, directory.list_warehouses, company["id"])
+        article = await _first(door, browser, articles.list_articles, company["id"])
     own = {**one, "user": person.email, "active": "true"}
     has_token = (await door.ask(browser, TOKENS.by_page, query=own)).needed()["data"]
     keys = (await door.ask(browser, get_recovery_phrase)).needed()
@@ -125,13 +128,28 @@ async def _steps(
         name=person.installation if typed is None else typed,
         errors=errors,
         company=company,
+        warehouse=warehouse,
         article=article,
         token=next(iter(has_token), None),
         mail=await asyncio.to_thread(lambda: state_of(installation.folder.path.resolve(), alerts)),
+        has_tls=browser.has_tls,
+        backups=await asyncio.to_thread(lambda: _place_of_backups(installation)),
         is_told_otherwise=bool(alerts.url or alerts.command),
         keys=keys,
         lost=lost_without(keys),
     )
+
+
+async def _first(door: PageClient, browser: Browser, listing: Operation, company_id: int) -> Any:
+    """The first record of the list; None where there is none, or where it may not be read."""
+    listed = await door.ask(browser, listing, str(company_id), query={"per_page": "1"})
+    return next(iter(listed.body["data"]), None) if listed.is_good else None
+
+
+def _place_of_backups(installation: Installation) -> Mapping[str, object]:
+    folder = BackupFolder(Path(installation.settings.backup.folder))
+    on_disk_of_data = folder.is_on_disk_of(installation.folder.path)
+    return {"folder": str(folder.path.absolute()), "is_on_another_disk": not on_disk_of_data}
 
 
 def _form(code: str, typed: Mapping[str, str], refused: Mapping[str, Any]) -> web.Response:
