@@ -206,7 +206,9 @@ def test_a_session_that_ends_half_way_through_forty_lines_loses_none(page: Page,
     page.context.clear_cookies()
     page.click("main .acts button.main")
     expect(page.locator("h1")).to_have_text("Sign in to wmsd")
-    page.context.add_cookies(cookies)
+    page.context.add_cookies(
+        [{"name": each["name"], "value": each["value"], "url": house.address} for each in cookies]
+    )
     page.goto(NEW)
     assert len(filled(page)) == 40
     page.click("main .acts button.main")

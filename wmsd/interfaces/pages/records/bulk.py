@@ -57,7 +57,7 @@ class Progress:
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
     resource = at.resource(request.match_info["resource"])
-    sent = await browsers.form(at.person.browser, has_rows=True)
+    sent = await browsers.form(at.person.browser, bounds=browsers.WITH_ROWS)
     named = (act for act in resource.acts if act.takes_many and act.name == sent.get(ACT))
     act = or_not_found(next(named, None), "page")
     at.check(act.operation)
