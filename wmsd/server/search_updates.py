@@ -2,6 +2,8 @@
 index does not have yet (`warehouse/search/hits.py`).
 """
 
+import logging
+from collections import deque
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +15,7 @@ from wmsd.db.files.company_files import CompanyFiles
 from wmsd.dispatch.access_cache import AccessCache
 from wmsd.warehouse.search.search_store import index_changes
 
+LOG = logging.getLogger("wmsd")
 MOST_OPENED: Final = 10
 """Closed files that are opened for it in one turn."""
 LONGEST_TURN: Final = 0.25
@@ -43,22 +46,27 @@ class SearchUpdates:
         self._changed.intersection_update(companies)
         wanted = {each for each in self._changed if companies[each].frozen_at is None}
         is_open = {each for each in wanted if self._files.is_open(each)}
+        waiting = deque([*is_open, *sorted(wanted - is_open)[:MOST_OPENED]])
         until = self._clock.monotonic() + LONGEST_TURN
-        for company_id in (*is_open, *sorted(wanted - is_open)[:MOST_OPENED]):
-            if self._clock.monotonic() >= until:
-                return
-            await self._index(company_id, until)
+        while waiting and self._clock.monotonic() < until:
+            company_id = waiting.popleft()
+            if await self._has_more(company_id):
+                waiting.append(company_id)
 
-    async def _index(self, company_id: int, until: float) -> None:
-        """A company whose file fails stays behind until its file works again."""
+    async def _has_more(self, company_id: int) -> bool:
+        """Indexes a piece. A company whose file fails stays behind until its file works again; one with a record
+        that cannot be indexed, until it is written again.
+        """
         self._changed.discard(company_id)
-        has_more = True
         try:
             async with self._files.visiting(company_id) as database:
-                while has_more and self._clock.monotonic() < until:
-                    has_more = await database.write(index_changes, is_quiet=True)
+                has_more = await database.write(index_changes, is_quiet=True)
         except (Problem, *STORAGE_FAILURES):
-            pass
-        finally:
-            if has_more:
-                self._changed.add(company_id)
+            self._changed.add(company_id)
+            return False
+        except Exception:  # a mistake of ours in one company is no reason to leave all others behind
+            LOG.exception("the search index of company %d cannot follow what was written", company_id)
+            return False
+        if has_more:
+            self._changed.add(company_id)
+        return has_more

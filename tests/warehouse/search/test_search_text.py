@@ -24,6 +24,10 @@ def test_a_barcode_is_found_with_and_without_its_zeros_and_so_is_each_of_a_list(
         assert Wanted(spelled).rank(folded_fields(["0614141000036"])) == 0, spelled
 
 
+def test_a_text_that_only_looks_like_a_list_is_a_text() -> None:
+    assert folded_fields(["[discontinued]", "[" * 2000 + "]", "[]"]) == ["discontinued"]
+
+
 def test_a_short_number_keeps_its_zeros() -> None:
     fields = folded_fields(["00123"])
     assert (Wanted("00123").rank(fields), Wanted("001").rank(fields), Wanted("123").rank(fields)) == (0, 1, 2)

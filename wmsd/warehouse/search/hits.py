@@ -9,7 +9,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
 from wmsd.warehouse.search.schema import ArticleOfCode, Choice, Hit
 from wmsd.warehouse.search.search_kinds import BY_NAME, KINDS, PartKind, SearchKind
-from wmsd.warehouse.search.search_store import Key, changed_parts, changed_records, progress
+from wmsd.warehouse.search.search_store import LAST_MOVEMENT, Key, changed_parts, changed_records, progress
 from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
 
 MOST_HITS: Final = 30
@@ -128,8 +128,8 @@ def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Pla
             records = list(changed_records(tx, kind, indexed.last_change, MOST_PENDING))
             changed = [(record.key, record.fields) for record in records]
         else:
-            until = indexed.last_movement + MOST_PENDING
-            changed = list(changed_parts(tx, kind, indexed.last_movement, until))
+            changed = list(changed_parts(tx, kind, indexed.last_movement, indexed.last_movement + MOST_PENDING))
+            is_behind = is_behind or tx.value(LAST_MOVEMENT) > indexed.last_movement + MOST_PENDING
         is_behind = is_behind or len(changed) >= MOST_PENDING
         found |= {(kind.name, key): wanted.rank(fields) for key, fields in reversed(changed)}
     return found, is_behind

@@ -41,7 +41,13 @@ def folded_fields(values: Iterable[object]) -> list[str]:
 
 
 def _texts_of(value: str) -> list[str]:
-    return [str(each) for each in json.loads(value)] if value[:1] == "[" and value[-1:] == "]" else [value]
+    """A text that only looks like a list is a text."""
+    if value[:1] != "[" or value[-1:] != "]":
+        return [value]
+    try:
+        return [str(each) for each in json.loads(value)]
+    except (ValueError, RecursionError):
+        return [value]
 
 
 def _without_zeros(folded: str) -> str:

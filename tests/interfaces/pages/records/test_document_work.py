@@ -2,10 +2,12 @@
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.interfaces.pages.administering import signed_in_as
 from tests.interfaces.pages.records.test_act import differing, form_of, sent, still_in
 from tests.interfaces.pages.records.test_browse import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
@@ -390,3 +392,44 @@ async def test_a_wrong_date_is_told_at_its_field_and_stays(office: Visitor) -> N
     (field,) = re.findall(r'<input id="requested_date".*?>', seen.text)
     assert 'value="31.11.2026"' in field
     assert 'type="date"' not in field, "a browser would show such a field empty"
+
+
+async def test_what_a_person_may_not_read_stays_when_they_change_something_else(shop: Shop) -> None:
+    await shop.world.import_csv("clients", "code,name\nC1,First client\n")
+    await shop.order(client_id=1)
+    abilities = ["sales-orders:read", "sales-orders:write"]
+    member = await signed_in(shop.world, "ACME", abilities=abilities)
+    seen = await sent(member, f"{ORDERS}/1/change", notes="By the side door")
+    assert seen.status == 303, seen.text
+    order = (await shop.world.call("GET", "/api/sales-orders/1")).body
+    assert (order["client_id"], order["partner_id"], order["notes"]) == (1, 1, "By the side door")
+    assert [line["quantity"] for line in order["lines"]] == [3]
+
+
+async def test_a_form_with_more_lines_than_it_takes_is_refused_before_they_are_read(office: Visitor) -> None:
+    form = form_of(await office.get(f"{ORDERS}/new"))
+    rows_of_form = {f"lines.{number}.warehouse": f"Q{number}" for number in range(1001)}
+    seen = await office.post(f"{ORDERS}/new", {**form, **rows_of_form})
+    assert (seen.status, "A form takes 1000 lines, and 1001 were sent." in text_of(seen.text)) == (422, True)
+
+
+async def test_how_much_is_open_is_left_to_who_may_not_read_the_unit(office: Visitor, shop: Shop) -> None:
+    await purchase(office, ("A", "10"))
+    abilities = ["purchase-orders:read", "receptions:read", "receptions:write", "warehouses:read"]
+    await shop.world.new_user("dock@example.com", "member", ["ACME"], abilities)
+    dock = await signed_in_as(shop.world, "dock@example.com")
+    fields = form_of(await dock.get(f"{RECEPTIONS}/new?purchase_order=1"))
+    assert fields["selected_items.0.quantity_um3pl"] == ""
+
+
+async def test_another_order_brings_its_own_lines_only(office: Visitor) -> None:
+    await purchase(office, ("A", "10"), ("B", "4"))
+    await purchase(office, ("B", "5"))
+    form = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))
+    other = {**form, "purchase_order": "PO-000002"}
+    wrong = await office.post(f"{RECEPTIONS}/new", other)
+    assert wrong.status == 422
+    assert 'class="error" id="selected_items.0.' in wrong.text
+    shown = form_of(replace(await office.post(f"{RECEPTIONS}/new", {**other, "more": "selected_items"}), status=200))
+    amounts = {name: value for name, value in shown.items() if name.endswith("quantity_um3pl")}
+    assert amounts == {"selected_items.0.quantity_um3pl": "5"}

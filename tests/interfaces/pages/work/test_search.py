@@ -133,6 +133,28 @@ async def test_what_is_switched_off_leaves_no_room_to_nothing_else(visitor: Visi
     assert [each["code"] for each in await choices(visitor, "articles", "lantern")] == ["GOLD"]
 
 
+async def test_what_is_deleted_leaves_no_room_to_nothing_else(visitor: Visitor) -> None:
+    world = visitor.world
+    body = {"partner_id": 1, "warehouse_id": 1, "items": [{"article_id": 1, "quantity": 1}]}
+    ids = [
+        (await world.send("POST", "/api/purchase-orders", {**body, "external_ref": f"web-{number}"})).id
+        for number in range(33)
+    ]
+    database = await world.database()
+    while await database.write(index_changes, is_quiet=True):
+        pass
+    for each in ids[1:]:
+        assert (await world.send("DELETE", f"/api/purchase-orders/{each}")).status == 204
+    assert "/companies/1/purchase-orders/1" in (await look_up(visitor, "web")).text
+
+
+async def test_a_text_in_brackets_is_found_like_any_other(visitor: Visitor) -> None:
+    body = {"code": "BOX-2", "name": "[discontinued]"}
+    made = await visitor.world.send("POST", "/api/articles", body)
+    assert (await look_up(visitor, "BOX-2")).goes_to == f"/companies/1/articles/{made.id}"
+    assert (await visitor.get("/search?text=BOX-2")).goes_to == f"/companies/1/articles/{made.id}"
+
+
 async def test_a_name_is_told_to_whoever_may_read_it(shop: Shop) -> None:
     await shop.order()
     world = shop.world

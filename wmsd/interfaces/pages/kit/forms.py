@@ -5,6 +5,7 @@ else has saved meanwhile.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from wmsd.base.problems import Problem
 from wmsd.contract.field_schemas import declared_name
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.fields import name_of
@@ -105,10 +106,12 @@ def kept_of(fields: Iterable[FormField], sent: Mapping[str, str]) -> dict[str, s
 
 
 def _rows_of(field: FormField, sent: Mapping[str, str]) -> Iterator[list[FormField]]:
-    """The rows that a browser has sent, in their order."""
+    """The rows that a browser has sent, in their order. Raises Problem (422) where they are too many."""
     begin = f"{field.name}{BETWEEN}"
     sent_numbers = {name.removeprefix(begin).split(BETWEEN)[0] for name in sent if name.startswith(begin)}
-    numbers = (int(number) for number in sent_numbers if number.isdecimal() and len(number) <= LONGEST_NUMBER)
+    numbers = [int(number) for number in sent_numbers if number.isdecimal() and len(number) <= LONGEST_NUMBER]
+    if field.most and len(numbers) > field.most:
+        raise Problem("VALIDATION_FAILED", f"A form takes {field.most} lines, and {len(numbers)} were sent.")
     return (row_of(field, number) for number in sorted(numbers))
 
 
@@ -127,11 +130,14 @@ async def document_of(
     """The body of the operation, and a sentence for each field that makes none."""
     document: dict[str, object] = {}
     errors: dict[str, list[str]] = {}
+    known: dict[tuple[str, str], object] = {}
     for field in flat(fields, typed):
         if field.asks == "shown":
             continue
         try:
-            value = await value_of(at, field, typed)
+            value = await (
+                _id_once(at, field, typed, known) if field.asks == "code" else value_of(at, field, typed)
+            )
         except ValueError as error:
             errors[field.name] = [str(error)]
             continue
@@ -148,6 +154,20 @@ async def document_of(
         if isinstance(value, dict) and all(each is None for each in value.values()):
             document[name] = None
     return document, errors
+
+
+async def _id_once(at: Workplace, field: FormField, typed: Typed, known: dict[tuple[str, str], object]) -> object:
+    """As `value_of`, with each code looked up once: a thousand lines may name the same. Raises ValueError."""
+    key = field.own_name, str(typed.get(field.name, "")).strip()
+    if key not in known:
+        try:
+            known[key] = await value_of(at, field, typed)
+        except ValueError as error:
+            known[key] = error
+    found = known[key]
+    if isinstance(found, ValueError):
+        raise found
+    return found
 
 
 async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
@@ -215,15 +235,13 @@ def errors_by_field(
     names = {field.parameter: field.name for field in (*flat(fields, typed), *fields)}
     for field in fields:
         if field.asks == "rows":
-            names |= {
-                f"{field.name}{BETWEEN}{number}": _first_of_row(field, number)
-                for number in range(rows_in(field, typed))
-            }
+            names |= dict(_names_of_rows(field, rows_in(field, typed)))
+    known = {*names, *names.values()}
     by_field: dict[str, list[str]] = {}
     others: list[str] = []
     for path, sentences in errors.items():
         name = path
-        while name and name not in names and name not in names.values():
+        while name and name not in known:
             name = name.rpartition(BETWEEN)[0]
         if name:
             by_field.setdefault(names.get(name, name), []).extend(sentences)
@@ -243,8 +261,13 @@ def _in_words(path: str) -> str:
     return ": ".join(words_of_path)
 
 
-def _first_of_row(field: FormField, number: int) -> str:
-    return next(inner.name for inner in row_of(field, number) if inner.asks != "hidden")
+def _names_of_rows(field: FormField, count: int) -> Iterator[tuple[str, str]]:
+    """Where the errors of a row as a whole stand, and those of what it does not show: at its first field."""
+    for number in range(count):
+        row = row_of(field, number)
+        first = next(inner.name for inner in row if inner.asks != "hidden")
+        yield f"{field.name}{BETWEEN}{number}", first
+        yield from ((inner.parameter, first) for inner in row if inner.asks == "hidden")
 
 
 async def form_differences(

@@ -9,7 +9,8 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.interfaces.pages.kit.browser import AGAIN, FORM_TOKEN, PLAIN, WITH_ROWS
-from wmsd.interfaces.pages.kit.form_fields import FormField, Typed, flat, form_of, rows_in
+from wmsd.interfaces.pages.kit.fields import REFERRING
+from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed, flat, form_of, rows_in
 from wmsd.interfaces.pages.kit.forms import (
     IF_MATCH,
     Difference,
@@ -51,7 +52,7 @@ SAVED_BEFORE: Final = (
 async def show(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
     record = await _record(at, resource, request)
-    fields = _fields(act, record)
+    fields = _fields(at, act, record)
     begins = await _begins(at, act, record, request)
     hidden = {**form_keys(at), **_condition(act, begins)}
     if act.changes and begins is not None:
@@ -65,10 +66,10 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
-    bounds = _bounds(_fields(act, None))
+    bounds = _bounds(_all_fields(act, None))
     sent = await browsers.form(at.person.browser, bounds=bounds, may_be_again=True)
     record = await _record(at, resource, request)
-    fields = _fields(act, record)
+    fields = _fields(at, act, record)
     typed = typed_in(fields, sent)
     hidden = _goes_along(sent)
     if AGAIN in sent:
@@ -111,7 +112,7 @@ async def typed_too_late(door: PageClient, request: web.Request) -> Mapping[str,
     if await door.user_of(browser.secret) is None:
         return {}
     resource = place_of(request).resource(request.match_info["resource"])
-    fields = _fields(_act(resource, request), None)
+    fields = _all_fields(_act(resource, request), None)
     sent = await browsers.form(browser, bounds=_bounds(fields))
     typed = kept_of(fields, sent)
     return {**typed, **_goes_along(sent)} if typed else {}
@@ -136,7 +137,7 @@ async def _with_more_rows(
     field: str,
 ) -> web.Response:
     """The form again, with empty rows, or with those of the document whose code is typed."""
-    rows = next((each for each in _fields(act, record) if each.name == field), None)
+    rows = next((each for each in _fields(at, act, record) if each.name == field), None)
     if rows is None or rows.takes_rows or resource.name not in SOURCES:
         return await _form(at, resource, act, record, typed, hidden, more=field)
     try:
@@ -144,7 +145,8 @@ async def _with_more_rows(
     except ValueError as error:
         wrong = {SOURCES[resource.name].parameter: [str(error)]}
         return await _form(at, resource, act, record, typed, hidden, _wrong(wrong))
-    return await _form(at, resource, act, record, {**typed, **beginning.typed}, hidden, notes=beginning.notes)
+    kept = {name: value for name, value in typed.items() if not name.startswith(f"{field}{BETWEEN}")}
+    return await _form(at, resource, act, record, {**kept, **beginning.typed}, hidden, notes=beginning.notes)
 
 
 def _wrong(errors: Mapping[str, Sequence[str]]) -> Answer:
@@ -165,7 +167,7 @@ async def _form(
     notes: Mapping[str, str] | None = None,
     is_again: bool = False,
 ) -> web.Response:
-    fields = _fields(act, record)
+    fields = _fields(at, act, record)
     body = {} if refused is None else refused.body
     saved = _saved(at, resource, body)
     errors, others = errors_by_field(fields, typed, {} if saved else body.get("errors", {}))
@@ -212,12 +214,26 @@ def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str
     return f"{at.address}/{resource.name}{'' if record_id is None else f'/{record_id}'}"
 
 
-def _fields(act: Act, record: Answer | None) -> tuple[FormField, ...]:
-    status = None if record is None else record.body.get("status")
+def _fields(at: Workplace, act: Act, record: Answer | None) -> tuple[FormField, ...]:
+    """Without those that hold what the person may not read: they cannot be shown, so they stay as they are."""
+    fields = _all_fields(act, None if record is None else record.body.get("status"))
+    if record is None or not act.changes:
+        return fields
+    return tuple(each for each in fields if not _holds_unreadable(at, each, record.body))
+
+
+def _all_fields(act: Act, status: str | None) -> tuple[FormField, ...]:
     fields = form_of(act.operation.body, act.left_out(status), act.shown(status))
     if act.offers is None:
         return fields
     return tuple(replace(each, asks="offered") if each.name == act.offers[0] else each for each in fields)
+
+
+def _holds_unreadable(at: Workplace, field: FormField, record: Mapping[str, Any]) -> bool:
+    value = record.get(field.parameter)
+    if field.asks == "rows":
+        return any(_holds_unreadable(at, inner, row) for row in value or () for inner in field.of)
+    return field.asks == "code" and value is not None and not at.may(REFERRING[field.parameter].find)
 
 
 def _without_offer(act: Act, typed: Typed) -> Typed:

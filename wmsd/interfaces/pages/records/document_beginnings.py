@@ -62,14 +62,13 @@ async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
     items = [each for each in order["items"] if each["received_quantity"] < each["quantity"]]
     for number, item in enumerate(items):
         row = f"selected_items.{number}"
-        article = known.get(("article_id", item["article_id"]), {})
-        still_open = (item["quantity"] - item["received_quantity"]) / Decimal(article.get("um3pl_factor", 1))
+        typed |= {f"{row}.po_item_id": str(item["id"]), f"{row}.article_code": item["article_code"]}
+        article = known.get(("article_id", item["article_id"]))
+        if article is None:  # who may not read it does not know in which unit receptions count
+            continue
+        still_open = (item["quantity"] - item["received_quantity"]) / Decimal(article["um3pl_factor"])
         still_open = still_open.quantize(MILLIONTH, ROUND_DOWN).normalize() + 0
-        typed |= {
-            f"{row}.po_item_id": str(item["id"]),
-            f"{row}.article_code": item["article_code"],
-            f"{row}.quantity_um3pl": number_in_form(still_open),
-        }
+        typed[f"{row}.quantity_um3pl"] = number_in_form(still_open)
         unit = article.get("unit_3pl") or article.get("unit", "")
         notes[f"{row}.quantity_um3pl"] = _("of %(open)s %(unit)s") % {"open": figure(still_open), "unit": unit}
     return Beginning(typed, notes)

@@ -88,8 +88,9 @@ async def show_choices(at: Workplace, request: web.Request) -> web.Response:
     """
     text = request.query.get("text", "").strip()[:LONGEST]
     query = {"kind": request.match_info["kind"], "text": text}
-    if code := request.query.get(WAREHOUSE, "").strip():
-        warehouse_id = await at.id_of(BY_NAME["warehouses"], code)
+    code, warehouses = request.query.get(WAREHOUSE, "").strip(), BY_NAME["warehouses"]
+    if code and at.may(warehouses.listing):
+        warehouse_id = await at.id_of(warehouses, code)
         query |= {} if warehouse_id is None else {"warehouse_id": str(warehouse_id)}
     found = (await at.need(find_choices, query=query))["data"] if text else []
     shown = [
