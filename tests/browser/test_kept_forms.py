@@ -1,10 +1,12 @@
 """What was typed into a form is there again after its person had to sign in, and for nobody else."""
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import ADMIN, House
 from tests.browser.test_flows import PASSWORD
 from tests.support.chromium import opened
+from wmsd.tenants.accounts.sessions import MOST_OF_A_USER
 
 FORM = "/companies/1/webhooks/new"
 SECRET = "a secret of at least thirty-two characters"
@@ -96,13 +98,7 @@ def test_it_ends_with_signing_out(browser: Browser, house: House) -> None:
 
 
 def test_nobody_else_gets_it(browser: Browser, house: House, page: Page) -> None:
-    page.goto("/admin/users/new")
-    page.fill("#email", OTHER)
-    page.fill("#name", "Other")
-    page.select_option("#role", "company-admin")
-    page.fill("#company_codes", "DEMO")
-    page.click("main button")
-    link = page.inner_text("#link")
+    link = invitation(page, OTHER)
     with opened(browser, house.address) as other:
         other.goto(link)
         other.fill("#password", PASSWORD)
@@ -149,6 +145,63 @@ def test_without_javascript_the_page_of_the_form_opens_again(browser: Browser, h
         sign_in_here(page)
         expect(page.locator("h1")).to_have_text("New article")
         assert page.input_value("#code") == ""
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_a_session_that_wmsd_has_ended_loses_no_form(
+    browser: Browser, house: House, page: Page, has_script: bool
+) -> None:
+    email = f"moved-{has_script}@example.com".lower()
+    link = invitation(page, email)
+    with opened(browser, house.address, java_script_enabled=has_script) as late:
+        late.goto(link)
+        late.fill("#password", PASSWORD)
+        late.fill("#again", PASSWORD)
+        late.click("main button")
+        sign_in_here(late, email, PASSWORD)
+        late.goto("/companies/1/sales-orders/new")
+        late.fill("#partner", "NONE")
+        late.fill("#warehouse", "MAIN")
+        late.fill("[name='lines.0.article_code']", "22423")
+        late.fill("[name='lines.0.quantity']", "2")
+        sign_in_elsewhere(browser, house, email)
+        late.click("main .acts button[type=submit]")
+        expect(late.locator(".note.warn").first).to_contain_text("You signed in at more than 20 places")
+        expect(late.locator("[data-kept]")).to_be_visible()
+        late.fill("#email", email)
+        late.fill("#password", "a mistake")
+        late.click("main button")
+        sign_in_here(late, email, PASSWORD)
+        if not has_script:
+            expect(late.locator("h1")).to_have_text("You are signed in")
+            late.click("main button")
+        expect(late.locator("h1")).to_have_text("New sales order")
+        expect(late.locator("[data-kept]")).to_be_visible()
+        assert late.input_value("[name='lines.0.article_code']") == "22423"
+        assert late.input_value("#partner") == "NONE"
+        late.click("main .acts button[type=submit]")
+        expect(late.locator(".note.bad")).to_contain_text("Correct what is marked.")
+
+
+def sign_in_elsewhere(browser: Browser, house: House, email: str) -> None:
+    """At so many places that the one of before is ended."""
+    for _ in range(MOST_OF_A_USER):
+        place = browser.new_context(base_url=house.address)
+        fields: dict[str, str | float | bool] = {"email": email, "password": PASSWORD}
+        answer = place.request.post("/sign-in", form=fields, headers={"Sec-Fetch-Site": "same-origin"})
+        assert answer.ok
+        place.close()
+
+
+def invitation(page: Page, email: str) -> str:
+    """The link of a new admin of the company."""
+    page.goto("/admin/users/new")
+    page.fill("#email", email)
+    page.fill("#name", "Other")
+    page.select_option("#role", "company-admin")
+    page.fill("#company_codes", "DEMO")
+    page.click("main button")
+    return page.inner_text("#link")
 
 
 def test_a_change_of_somebody_else_meanwhile_is_told(browser: Browser, house: House, page: Page) -> None:
