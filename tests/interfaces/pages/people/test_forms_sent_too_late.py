@@ -138,6 +138,7 @@ async def test_secrets_do_not_come_along(visitor: Visitor) -> None:
     assert not [name for name in carried(late) if "token" in name]
     form = form_of(await go_on(visitor, await sign_in(visitor, late), NEW_WEBHOOK))
     assert (form["name"], form["auth_type"], form["events:article.created"]) == ("Shop", "bearer", "on")
+    assert form["secret"] != typed["secret"], "another one is offered"
 
 
 async def signed_in_again(visitor: Visitor) -> Seen:

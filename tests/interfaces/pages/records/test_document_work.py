@@ -430,6 +430,8 @@ async def test_another_order_brings_its_own_lines_only(office: Visitor) -> None:
     wrong = await office.post(f"{RECEPTIONS}/new", other)
     assert wrong.status == 422
     assert 'class="error" id="selected_items.0.' in wrong.text
-    shown = form_of(replace(await office.post(f"{RECEPTIONS}/new", {**other, "more": "selected_items"}), status=200))
+    shown = form_of(
+        replace(await office.post(f"{RECEPTIONS}/new", {**other, "more": "selected_items"}), status=200)
+    )
     amounts = {name: value for name, value in shown.items() if name.endswith("quantity_um3pl")}
     assert amounts == {"selected_items.0.quantity_um3pl": "5"}

@@ -98,7 +98,7 @@ class FormField:
     @property
     def is_kept(self) -> bool:
         """Whether what is typed may stand in a form again whose person had to sign in."""
-        return self.asks != "secret" and not self.opens_a_receiver
+        return self.own_name not in SECRETS and not self.opens_a_receiver
 
     def shown(self, typed: "Typed") -> str:
         """What the form begins with."""

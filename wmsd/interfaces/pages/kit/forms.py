@@ -99,7 +99,7 @@ def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
     return typed
 
 
-def kept_of(fields: Iterable[FormField], sent: Mapping[str, str]) -> dict[str, str]:
+def sendable_again(fields: Iterable[FormField], sent: Mapping[str, str]) -> dict[str, str]:
     """What a person has typed, as the form sends it: without secrets, and without what is empty."""
     typed = typed_in((field for field in fields if field.is_kept), sent)
     return {name: "on" if value is True else str(value) for name, value in typed.items() if value}

@@ -18,7 +18,7 @@ from wmsd.interfaces.pages.kit.forms import (
     document_of,
     errors_by_field,
     form_differences,
-    kept_of,
+    sendable_again,
     typed_in,
     typed_of,
 )
@@ -59,8 +59,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         typed = await _typed_of(at, resource, fields, begins)
         return await _form(at, resource, act, record, typed, hidden)
     beginning = await beginning_of(at, resource, fields, request.query)
-    offered = {act.offers[0]: act.offers[1]()} if act.offers else {}
-    typed = {**defaults(fields), **offered, **beginning.typed}
+    typed = {**defaults(fields), **_offered(act), **beginning.typed}
     return await _form(at, resource, act, record, typed, hidden, notes=beginning.notes)
 
 
@@ -73,7 +72,7 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
     typed = typed_in(fields, sent)
     hidden = _goes_along(sent)
     if AGAIN in sent:
-        return await _form(at, resource, act, record, typed, hidden, is_again=True)
+        return await _form(at, resource, act, record, {**typed, **_offered(act)}, hidden, is_again=True)
     if MORE in sent:
         return await _with_more_rows(at, resource, act, record, typed, hidden, sent[MORE])
     document, errors = await document_of(at, fields, _without_offer(act, typed), act.changes)
@@ -114,7 +113,7 @@ async def typed_too_late(door: PageClient, request: web.Request) -> Mapping[str,
     resource = place_of(request).resource(request.match_info["resource"])
     fields = _all_fields(_act(resource, request), None)
     sent = await browsers.form(browser, bounds=_bounds(fields))
-    typed = kept_of(fields, sent)
+    typed = sendable_again(fields, sent)
     return {**typed, **_goes_along(sent)} if typed else {}
 
 
@@ -234,6 +233,10 @@ def _holds_unreadable(at: Workplace, field: FormField, record: Mapping[str, Any]
     if field.asks == "rows":
         return any(_holds_unreadable(at, inner, row) for row in value or () for inner in field.of)
     return field.asks == "code" and value is not None and not at.may(REFERRING[field.parameter].find)
+
+
+def _offered(act: Act) -> Typed:
+    return {} if act.offers is None else {act.offers[0]: act.offers[1]()}
 
 
 def _without_offer(act: Act, typed: Typed) -> Typed:
