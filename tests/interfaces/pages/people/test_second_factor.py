@@ -88,8 +88,8 @@ async def first_step(world: World, next_path: str = "") -> tuple[Visitor, str]:
     return visitor, html.unescape(found[1])
 
 
-async def second_step(visitor: Visitor, pending: str, code: str, next_path: str = "") -> Seen:
-    return await visitor.post("/second-step", {"pending": pending, "code": code, "next": next_path})
+async def second_step(visitor: Visitor, pending: str, code: str, next_path: str = "", **box: str) -> Seen:
+    return await visitor.post("/second-step", {"pending": pending, "code": code, "next": next_path, **box})
 
 
 @pytest.mark.parametrize("secret", ["A" * 60_000, "A" * 1000, "a" * 32, "A" * 31 + "="])
@@ -120,6 +120,19 @@ async def test_setting_up_and_signing_in(visitor: Visitor) -> None:
     signed = await second_step(browser, pending, code_now(world, secret), "/account")
     assert (signed.status, signed.goes_to) == (303, "/account")
     assert "The second factor is on." in (await browser.get("/account")).text
+
+
+async def test_whoever_wants_to_stay_signed_in_says_so_in_the_first_step(visitor: Visitor) -> None:
+    world = visitor.world
+    secret = secret_in(await press(visitor, "begin"))
+    await press(visitor, "confirm", code=code_now(world, secret), secret=secret)
+    world.clock.advance(60)
+    browser = Visitor(world)
+    first = await browser.post("/sign-in", {"email": EMAIL, "password": PASSWORD, "stay": "on"})
+    assert '<input type="hidden" name="stay" value="on">' in first.text
+    (pending,) = re.findall(r'name="pending" value="(.*?)"', first.text)
+    signed = await second_step(browser, pending, code_now(world, secret), stay="on")
+    assert "Max-Age=604800" in signed.headers["Set-Cookie"]
 
 
 async def test_the_first_step_opens_nothing(visitor: Visitor) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.interfaces.pages.records.test_browse import text_of
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import PASSWORD, World, open_world
 from wmsd.base.machine.disk import Disk
@@ -43,6 +44,24 @@ async def test_who_is_not_signed_in_signs_in_and_comes_back(visitor: Visitor) ->
     assert (done.status, done.goes_to) == (303, "/account")
     account = await visitor.get("/account")
     assert (account.status, account.heading) == (200, EMAIL)
+
+
+@pytest.mark.parametrize(("box", "kept"), [({}, None), ({"stay": "on"}, f"Max-Age={7 * 24 * HOUR}")])
+async def test_the_browser_keeps_the_session_of_who_wants_to_stay(
+    visitor: Visitor, box: dict[str, str], kept: str | None
+) -> None:
+    """For no longer than a session lasts; else until somebody closes the browser."""
+    form = text_of((await visitor.get("/sign-in")).text)
+    assert "Stay signed in on this device Otherwise you are signed out when you close the browser." in form
+    assert "In any case you are signed out after 12 h without use, and after 7 d." in form
+    done = await visitor.post("/sign-in", {"email": EMAIL, "password": PASSWORD, **box})
+    found = re.search(r"Max-Age=\d+", done.headers["Set-Cookie"])
+    assert (found and found[0]) == kept
+
+
+async def test_the_box_stays_checked_after_a_wrong_password(visitor: Visitor) -> None:
+    refused = await visitor.post("/sign-in", {"email": EMAIL, "password": "a guess", "stay": "on"})
+    assert re.search(r'name="stay"[^>]* checked', refused.text)
 
 
 async def test_the_first_page_shows_the_companies_of_the_user(visitor: Visitor) -> None:

@@ -99,11 +99,11 @@ def read(request: web.Request, trusted: Sequence[Network]) -> Browser:
     return Browser(request, origin, address, secret, asks_by_itself=BY_ITSELF in request.headers)
 
 
-def give(answer: web.Response, browser: Browser, secret: str) -> web.Response:
-    """The answer, which gives the browser the session with this secret. Its end is decided here, not by the
-    cookie.
+def give(answer: web.Response, browser: Browser, secret: str, seconds: int | None = None) -> web.Response:
+    """The answer, which gives the browser the session with this secret. The service decides when it ends; the
+    browser forgets it after so many seconds, or else when somebody closes it.
     """
-    return _with_cookie(answer, browser, _cookie(browser), secret, None, "Strict")
+    return _with_cookie(answer, browser, _cookie(browser), secret, seconds, "Strict")
 
 
 def take(answer: web.Response, browser: Browser) -> web.Response:

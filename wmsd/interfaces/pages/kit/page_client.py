@@ -116,6 +116,8 @@ class PageClient:
         self._access = installation.access
         self._clock = installation.clock
         self.work = installation.dispatcher.work
+        self.lifetimes = installation.settings.sessions.lifetimes
+        """Of sessions."""
         self.abilities: Mapping[str, str] = installation.abilities
         """Those in force, each with what it opens."""
         self._trusted: Sequence[Network] = trusted_proxies(installation)

@@ -23,8 +23,8 @@ FIELDS = (
     ("password", "Password", "password", "current-password"),
 )
 """Their names, what they are called, their types, and what browsers fill them with."""
-
-
+STAY = "stay"
+"""A box: the browser is to keep the session when somebody closes it."""
 CARRIED: Final = "form."
 """What the names of the fields of a form begin with that comes along."""
 
@@ -38,6 +38,8 @@ class GoingOn(NamedTuple):
     is_lost: bool = False
     carried: Mapping[str, str] = {}
     user_id: int | None = None
+    stays: bool = False
+    """Whether the browser is to keep the session when somebody closes it."""
 
 
 async def show(door: PageClient, request: web.Request) -> web.Response:
@@ -92,18 +94,19 @@ async def _sent(door: PageClient, request: web.Request) -> tuple[Browser, dict[s
     user_id = await door.user_of(door.browser(request).secret)
     browser, sent = await door.sent_form(request, PLAIN if user_id is None else WITH_ANOTHER)
     carried = {} if user_id is None else {name: sent[name] for name in sent if name.startswith(CARRIED)}
-    return browser, sent, GoingOn(sent.get("next", ""), sent.get("lost") == "form", carried, user_id)
+    return browser, sent, GoingOn(sent.get("next", ""), sent.get("lost") == "form", carried, user_id, STAY in sent)
 
 
 async def _signed_in(door: PageClient, browser: Browser, secret: str, way: GoingOn) -> web.Response:
     if browser.secret is not None:
         await door.ask(browser, profile_actions.end_this_session)
     path = own_path(way.path, "")
+    seconds = int(door.lifetimes.most.total_seconds()) if way.stays else None
     if not path or not way.carried or await door.user_of(secret) != way.user_id:
-        return browsers.give(go_to(path or HOME), browser, secret)
+        return browsers.give(go_to(path or HOME), browser, secret, seconds)
     # without the token of a form: so nothing can come of it but a form that is shown
     fields = {name.removeprefix(CARRIED): value for name, value in way.carried.items()} | {AGAIN: "1"}
-    return browsers.give(render_page("signed_on", next_path=path, carried=fields), browser, secret)
+    return browsers.give(render_page("signed_on", next_path=path, carried=fields), browser, secret, seconds)
 
 
 async def sign_out(door: PageClient, request: web.Request) -> web.Response:
@@ -139,6 +142,9 @@ async def _form(
         carried=way.carried,
         done=done,
         ended=ended,
+        stays=way.stays,
+        idle_seconds=int(door.lifetimes.idle.total_seconds()),
+        most_seconds=int(door.lifetimes.most.total_seconds()),
         message=None if refused is None else refused["message"],
         errors={} if refused is None else refused.get("errors", {}),
     )
@@ -151,5 +157,6 @@ def _second_step(pending: str, way: GoingOn, refused: Answer | None = None) -> w
         pending=pending,
         next_path=own_path(way.path, ""),
         carried=way.carried,
+        stays=way.stays,
         message=None if refused is None else refused.body["message"],
     )
