@@ -119,6 +119,6 @@ def test_the_form_asks_for_what_the_authentication_needs(page: Page) -> None:
     page.fill("#url", "nowhere")
     page.check("[name='events:article.created']")
     page.fill("#token", "something")
-    page.click("main button")
+    page.click("main form .acts button")
     expect(page.locator("#token-again")).to_contain_text("Type this again")
     assert page.locator(".error").count() == 1  # of the address: the secret was not sent

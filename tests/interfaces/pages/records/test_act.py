@@ -332,6 +332,7 @@ async def test_a_secret_that_signs_is_offered(visitor: Visitor) -> None:
     typed = {name: value for name, value in WEBHOOK.items() if name != "secret"}
     first, second = [form_of(await visitor.get(NEW_WEBHOOK)) for _ in range(2)]
     assert first["secret"] != second["secret"]
+    assert 'data-copy="secret"' in (await visitor.get(NEW_WEBHOOK)).text
     wrong = await visitor.post(NEW_WEBHOOK, {**first, **typed, "url": "nowhere"})
     assert f'value="{html.escape(first["secret"])}"' in wrong.text
     assert (await visitor.post(NEW_WEBHOOK, {**first, **typed})).status == 303

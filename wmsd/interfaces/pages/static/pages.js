@@ -6,7 +6,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     const { text, copy } = button.dataset;
-    await navigator.clipboard.writeText(text ?? document.getElementById(copy).textContent);
+    const copied = document.getElementById(copy);
+    await navigator.clipboard.writeText(text ?? copied.value ?? copied.textContent);
     button.textContent = button.dataset.copied ?? "Copied";
   });
 }
