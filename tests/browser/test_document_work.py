@@ -213,3 +213,12 @@ def test_a_session_that_ends_half_way_through_forty_lines_loses_none(page: Page,
     assert len(filled(page)) == 40
     page.click("main .acts button.main")
     expect(page.locator(".note.good")).to_have_text("The sales order is made.")
+
+
+def test_a_day_is_typed_or_chosen_from_a_calendar(page: Page) -> None:
+    page.goto(NEW)
+    expect(page.get_by_role("button", name="Choose a day")).to_be_visible()
+    page.locator("input.calendar").evaluate(
+        "(calendar) => { calendar.value = '2026-11-06'; calendar.dispatchEvent(new Event('change')); }"
+    )
+    expect(page.locator("#requested_date")).to_have_value("06.11.2026")

@@ -16,14 +16,15 @@ LISTS = {
 }
 ORDERS = [(path, sort) for path, orders in LISTS.items() for sort in orders]
 CODES = ["b,2", "A", "a", "b,10", "Z-9", "é"]
+DATES = ["2026-12-24", None, "2026-11-02", "2026-12-24", None, "2026-11-30"]
 
 
 @pytest.fixture
 async def filled(shop: Shop) -> Shop:
     lines = "".join(f'"{code}",Article\n' for code in CODES)
     await shop.world.import_csv("articles", f"code,name\n{lines}".replace('"A",Article\n', ""))
-    for code in CODES:
-        await shop.order({"article_id": 1, "quantity": 0.1}, code=code)
+    for code, date in zip(CODES, DATES, strict=True):
+        await shop.order({"article_id": 1, "quantity": 0.1}, code=code, requested_date=date)
     for order in (4, 2, 6):
         await shop.world.send("PATCH", f"/api/sales-orders/{order}", {"notes": "later"})
     await shop.world.send("PATCH", "/api/sales-orders/3", {"status": "ANULAT"})
@@ -31,7 +32,10 @@ async def filled(shop: Shop) -> Shop:
 
 
 def key_of(sort: str) -> Any:
-    name = sort.removeprefix("-")
+    """Records of one date come by their ids, and those without a date the last in both orders."""
+    name, without = sort.removeprefix("-"), "" if sort.startswith("-") else "9999"
+    if name.endswith("_date"):
+        return lambda record: (record[name] or without, record["id"])
     return lambda record: str(record[name]).encode() if name == "code" else record[name]
 
 
@@ -60,6 +64,12 @@ async def test_every_record_comes_once_and_in_its_place(filled: Shop, path: str,
     "filters",
     [
         *("status=CREAT", "status=CREAT,ANULAT", "partner_id=1", "partner_id=1&status=CREAT,ANULAT"),
+        *("requested_to=2026-11-30", "requested_from=2026-11-03&status=CREAT,ANULAT"),
+        *(
+            "requested_from=2026-11-02&requested_to=2026-12-24&partner_id=1",
+            "requested_to=2026-12-01&status=CREAT",
+        ),
+        *("updated_since=2020-01-01T00:00:00Z&requested_to=2026-11-30", "requested_to=2026-01-01"),
         *("updated_since=2020-01-01T00:00:00Z", "updated_since=2020-01-01T00:00:00Z&status=CREAT,ANULAT"),
     ],
 )

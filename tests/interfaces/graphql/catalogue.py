@@ -50,11 +50,19 @@ LISTS = {
             {"external_ref": "S-1"},
             {"code": "none"},
             {"updated_since": EARLY},
+            {"requested_from": "2026-12-01", "requested_to": "2026-12-24"},
         ),
     ),
     "purchase_orders": Listed(
         "/api/purchase-orders",
-        ({}, {"status": ["RECEPTIONAT"]}, {"partner_id": "4"}, {"external_ref": "P-1"}, {"updated_since": EARLY}),
+        (
+            {},
+            {"status": ["RECEPTIONAT"]},
+            {"partner_id": "4"},
+            {"external_ref": "P-1"},
+            {"updated_since": EARLY},
+            {"expected_from": "2026-12-01", "expected_to": "2026-12-24"},
+        ),
     ),
     "receptions": Listed(
         "/api/receptions",

@@ -1,16 +1,24 @@
 """Lists of sales orders, by page and by cursor: filters, order and totals."""
 
+from typing import Any
+
 import pytest
 
 from tests.support.shop import Shop
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.sales_orders.actions import READING
+from wmsd.warehouse.sales_orders.store import ORDERS
+
+DocumentPageQuery: Any = READING.page_query
 
 
 @pytest.fixture
 async def listed(shop: Shop) -> Shop:
     """Orders 1 to 6, a minute apart; see the statuses and partners below."""
     plan = [("CREAT", 1), ("IN_LUCRU", 1), ("ANULAT", 2), ("CREAT", 2), ("IN_LUCRU", 2), ("ANULAT", 1)]
-    for number, (status, partner) in enumerate(plan, start=1):
-        await shop.order(status=status, partner_id=partner, external_ref=f"R{number}")
+    dates = [None, "2026-11-26", "2026-11-27", "2026-11-26", "2026-12-01", None]
+    for number, ((status, partner), date) in enumerate(zip(plan, dates, strict=True), start=1):
+        await shop.order(status=status, partner_id=partner, external_ref=f"R{number}", requested_date=date)
         shop.world.clock.advance(60)
     return shop
 
@@ -32,6 +40,12 @@ async def listed(shop: Shop) -> Shop:
         ("updated_since=2026-11-20T12:02:30Z", [4, 5, 6]),
         ("updated_since=2026-11-20T12:02:30Z&status=CREAT,ANULAT", [4, 6]),
         ("updated_since=2026-11-20T12:02:30Z&partner_id=1", [6]),
+        ("requested_to=2026-11-26", [2, 4]),
+        ("requested_from=2026-11-27", [3, 5]),
+        ("requested_from=2026-11-26&requested_to=2026-11-27", [2, 3, 4]),
+        ("requested_to=2026-11-27&status=CREAT,IN_LUCRU", [2, 4]),
+        ("requested_to=2026-11-27&partner_id=2", [3, 4]),
+        ("requested_to=2026-11-27&updated_since=2026-11-20T12:02:30Z", [4]),
     ],
 )
 async def test_lists_filter_alike_in_both_versions(listed: Shop, query: str, ids: list[int]) -> None:
@@ -52,6 +66,45 @@ async def test_lists_filter_alike_in_both_versions(listed: Shop, query: str, ids
         walked += [order["id"] for order in answer.body["data"]]
         cursor = answer.body["next_cursor"]
     assert paged == walked == ids
+
+
+async def test_many_of_some_days_are_found_on_the_way(listed: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wmsd.db.sql.lists.FEW", 1)
+    await test_lists_filter_alike_in_both_versions(listed, "requested_to=2026-11-27", [2, 3, 4])
+    await test_lists_filter_alike_in_both_versions(listed, "requested_to=2026-11-27&status=CREAT,IN_LUCRU", [2, 4])
+
+
+async def test_a_filter_that_is_no_day_is_refused(shop: Shop) -> None:
+    for version in ("", "/v2"):
+        answer = await shop.world.call("GET", f"/api{version}/sales-orders?requested_to=26.11.2026", status=422)
+        assert answer.errors == {"requested_to": ["must be a date such as 2026-11-20"]}
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        (DocumentPageQuery(sort="-requested_date"), "sales_orders_by_status_and_date (status=?)"),
+        (
+            DocumentPageQuery(sort="requested_date", status="CREAT,IN_LUCRU", requested_to="2026-11-27"),
+            "sales_orders_by_status_and_date (status=? AND requested_date<?)",
+        ),
+        (
+            DocumentPageQuery(requested_from="2026-11-27", requested_to="2026-11-27"),
+            "sales_orders_by_status_and_date (status=? AND requested_date>? AND requested_date<?)",
+        ),
+    ],
+)
+async def test_dates_are_found_by_their_index(shop: Shop, query: Any, index: str) -> None:
+    def plan(tx: Transaction) -> list[str]:
+        values = query.filters()
+        planned = ORDERS.listing._sorted(query.sort)._planned(tx, values, 50)
+        sql, given = planned._chosen("sales_orders.id", values, "")
+        found = tx.rows(f"EXPLAIN QUERY PLAN {sql}", {**given, "limit": 50, "offset": 0})
+        return [row[3] for row in found]
+
+    found = await (await shop.world.database()).read(plan)
+    assert [each for each in found if index in each], found
+    assert not [each for each in found if each.startswith("SCAN sales_orders")]
 
 
 async def test_totals_follow_moves_and_changes_of_partner(listed: Shop) -> None:

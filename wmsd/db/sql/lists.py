@@ -97,6 +97,20 @@ def conditions(query: type[Query], **own: str) -> dict[str, str]:
     return {name: own.get(name, f"{name} = :{name}") for name in names}
 
 
+class DateRange(NamedTuple):
+    """A column with a date or nothing, and the filters by its first and its last day. Where a list has a tally, an
+    index has the column within each status.
+    """
+
+    column: str
+    first: str
+    last: str
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        return {self.first: f"{self.column} >= :{self.first}", self.last: f"{self.column} <= :{self.last}"}
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """The SQL of a list. `filters` maps a query parameter to its condition, which names the parameter.
@@ -116,6 +130,7 @@ class Listing:
     sort: str = ""
     """The column that the records are sorted by, if that is not `order`, with its direction."""
     direction: str = ""
+    dates: DateRange | None = None
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
         """A numbered page, in a stable order. `values` are the filters that the caller gave."""
@@ -189,15 +204,17 @@ class Listing:
         branches = list(self._branches(values, beyond))
         if len(branches) == 1:
             ((where, parameters),) = branches
-            return _select(record, self.order, f"{self.source}{where}", self._key + self.direction), parameters
+            in_order = self._in_order(self._key, self.order)
+            return _select(record, self.order, f"{self.source}{where}", in_order), parameters
         # Each branch is read from its index in order, and SQLite merges them without sorting.
         places = " UNION ALL ".join(
-            f"SELECT {self._key} AS sort_key FROM {self.source}{where}" for where, _ in branches
+            f"SELECT {self._key} AS sort_key, {self.order} AS entry FROM {self.source}{where}"
+            for where, _ in branches
         )
-        in_order = f"ORDER BY sort_key{self.direction}"
+        in_order = f"ORDER BY {self._in_order('sort_key', 'entry')}"
         chosen = (
             f"SELECT {record} AS record, {self.order} AS place FROM ({places} {in_order} {SLICE}) "
-            f"CROSS JOIN {self.source} ON {self._key} = sort_key {in_order}"
+            f"CROSS JOIN {self.source} ON {self.order} = entry {in_order}"
         )
         return chosen, {name: value for _, given in branches for name, value in given.items()}
 
@@ -212,7 +229,7 @@ class Listing:
         """
         recent = next((name for name in RECENT if name in values), None)
         if recent is None:
-            return self
+            return self._planned_by_date(tx, values)
         branches = list(self._branches(values))
         if len(branches) > 1:
             return self
@@ -224,15 +241,40 @@ class Listing:
             others = {name: f"+{other}" for name, other in self.filters.items() if name != recent}
             return replace(sorted_afterwards, filters={**others, recent: condition})
         ((where, _),) = replace(self, filters={**self.filters, recent: "TRUE"})._branches(values, self._beyond())
-        ahead = f"SELECT +{condition} AS is_recent FROM {self.source}{where} ORDER BY {self._key}{self.direction}"
+        in_order = self._in_order(self._key, self.order)
+        ahead = f"SELECT +{condition} AS is_recent FROM {self.source}{where} ORDER BY {in_order}"
         near = f"SELECT 1 FROM ({ahead} LIMIT {NEAR * per_page}) WHERE is_recent LIMIT {per_page}"
         if tx.number(COUNT.format(rows=near), {**given, "position": position}) == per_page:
             return replace(self, filters={**self.filters, recent: f"+{condition}"})
         return sorted_afterwards
 
+    def _planned_by_date(self, tx: Transaction, values: Mapping[str, object]) -> "Listing":
+        """This list: a few records of some days are found by the index of dates, and then sorted. Many are found
+        on the way, in the list's own order.
+        """
+        days = [] if self.dates is None else [name for name in self.dates.conditions if name in values]
+        if not days or self._is_by_date:
+            return self
+        branches = list(self._branches(values))
+        met = " UNION ALL ".join(f"SELECT 1 FROM {self.source}{where}" for where, _ in branches)
+        given = {name: value for _, each in branches for name, value in each.items()}
+        if tx.number(COUNT.format(rows=f"{met} LIMIT {FEW}"), given) < FEW:
+            return replace(self, sort=f"+{self._key}")
+        return replace(self, filters={**self.filters, **{name: f"+{self.filters[name]}" for name in days}})
+
     @property
     def _key(self) -> str:
         return self.sort or self.order
+
+    @property
+    def _is_by_date(self) -> bool:
+        return self.dates is not None and self.sort.removeprefix("+") == self.dates.column
+
+    def _in_order(self, key: str, place: str) -> str:
+        """The terms of ORDER BY. Records of one date come in the list's own order, those without one the last."""
+        if not self._is_by_date:
+            return key + self.direction
+        return f"{key}{self.direction} NULLS LAST, {place}{self.direction}"
 
     def _sorted(self, sort: str) -> "Listing":
         """This list in an order that a query asks for, such as `-code`."""
@@ -247,8 +289,7 @@ class Listing:
 
     def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
         """A WHERE clause and its parameters. For a filter with several values, one for each value."""
-        if self.tally is not None and set(values) == {"partner_id"}:
-            # The index has a partner's documents by status, so each status is a branch of its own, in order.
+        if self.tally is not None and "status" not in values and self._is_within_statuses(values):
             values = {**values, "status": self.tally.statuses}
         several = next((name for name, value in values.items() if isinstance(value, tuple)), None)
         if several is None:
@@ -262,6 +303,16 @@ class Listing:
             condition = self.filters[several].replace(f":{several}", f":{parameter}")
             every = [*conditions, condition, *(self.filters[name] for name in others)]
             yield self._where(every), {**others, parameter: member}
+
+    def _is_within_statuses(self, values: Mapping[str, object]) -> bool:
+        """Whether its index has the records by status, so that each status is a branch of its own, in order: those
+        of a partner, and those by date.
+        """
+        if any(name in values for name in RECENT):
+            return False
+        dates = self.dates
+        has_days = dates is not None and any(name in values for name in dates.conditions)
+        return set(values) == {"partner_id"} or has_days or (dates is not None and self.sort == dates.column)
 
     @staticmethod
     def _where(conditions: list[str]) -> str:

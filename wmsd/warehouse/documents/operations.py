@@ -15,10 +15,6 @@ from wmsd.warehouse.documents.schema import DocumentChanges
 from wmsd.warehouse.documents.table import DocumentTable
 
 
-class DocumentPageQuery(PageQuery):
-    sort: Annotated[str, SortedBy("id", "code", "updated_at")] = "id"
-
-
 class Reading(NamedTuple):
     by_page: Operation
     by_cursor: Operation
@@ -35,7 +31,7 @@ class Reading(NamedTuple):
 
 
 def reading_operations(table: DocumentTable, tag: str, module: str, ability: str) -> Reading:
-    page_query, cursor_query = _query(table, DocumentPageQuery), _query(table, CursorQuery)
+    page_query, cursor_query = _query(table, _paging(table)), _query(table, CursorQuery)
     of_documents = partial(operation, tag=tag, module=module, ability=ability)
     declare = partial(of_documents, returns=table.shown)
     plural = f"{table.noun}s"
@@ -70,6 +66,12 @@ def reading_operations(table: DocumentTable, tag: str, module: str, ability: str
             _named(changes, f"list_{table.entity}_changes", f"List who made, moved and changed a {table.noun}.")
         ),
     )
+
+
+def _paging(table: DocumentTable) -> type[PageQuery]:
+    """Pages in one of the orders that an index has."""
+    orders = SortedBy("id", "code", "updated_at", *(() if table.due is None else (table.due.field,)))
+    return create_model("DocumentPageQuery", __base__=PageQuery, sort=(Annotated[str, orders], "id"))
 
 
 def _query(table: DocumentTable, paging: type[Query]) -> type[Any]:

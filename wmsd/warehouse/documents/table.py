@@ -9,13 +9,13 @@ from pydantic import Field, WithJsonSchema, create_model
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
-from wmsd.contract.fields import Code, Id, Input, Model
+from wmsd.contract.fields import Code, Date, Id, Input, Model
 from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query, several_of
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import change_columns, creation_columns, updated_at_sql
 from wmsd.db.sql.code_series import next_code
-from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, Tally, conditions
+from wmsd.db.sql.lists import FEW_AT_ONCE, DateRange, Listing, Tally, conditions
 from wmsd.db.sql.records import check_fields_are_read, record_sql
 from wmsd.db.sql.statements import column_values, insert_sql, update_sql
 from wmsd.warehouse.directory.store import DirectoryKind
@@ -33,6 +33,12 @@ class Due(NamedTuple):
 
     field: str
     statuses: tuple[str, ...]
+
+    @property
+    def range(self) -> DateRange:
+        """The filters of lists by the date, such as `requested_from` and `requested_to` for `requested_date`."""
+        name = self.field.removesuffix("_date")
+        return DateRange(self.field, f"{name}_from", f"{name}_to")
 
 
 @dataclass(frozen=True)
@@ -92,9 +98,21 @@ class DocumentTable:
         status = Annotated[
             tuple[Any, ...] | None, several_of(self.statuses), WithJsonSchema({"type": "string"}), says
         ]
-        own = {"status": status, **{name: kind | None for name, kind in self.filters.items()}}
+        own = {"status": status, **{name: kind | None for name, kind in self.filters.items()}, **self._days}
         fields: dict[str, Any] = {name: (kind, None) for name, kind in own.items()}
         return create_model(f"{self.shown.__name__}Filters", __base__=DocumentFilters, **fields)
+
+    @property
+    def _days(self) -> dict[str, Any]:
+        """The filters by the date until which a document is due, with the types of the values."""
+        if self.due is None:
+            return {}
+        field, first, last = self.due.range
+        says = f"Only {self.noun}s whose `{field}` is this day or"
+        return {
+            first: Annotated[Date | None, Field(description=f"{says} a later one.")],
+            last: Annotated[Date | None, Field(description=f"{says} an earlier one.")],
+        }
 
     @cached_property
     def status_changed(self) -> type[Model]:
@@ -123,10 +141,15 @@ class DocumentTable:
         return Listing(
             source=self.name,
             order="id",
-            filters=conditions(self.query, updated_since="change_seq > :updated_since"),
+            filters=conditions(
+                self.query,
+                updated_since="change_seq > :updated_since",
+                **({} if self.due is None else self.due.range.conditions),
+            ),
             count=self.name,
             tally=self.tally,
             at_once=FEW_AT_ONCE,
+            dates=None if self.due is None else self.due.range,
         )
 
     @cached_property

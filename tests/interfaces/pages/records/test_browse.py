@@ -6,7 +6,7 @@ import io
 import json
 import re
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -96,12 +96,29 @@ async def test_filters_and_order(visitor: Visitor, query: str, codes: list[str])
     assert first_cells(await visitor.get(f"/companies/1/sales-orders?{query}")) == codes
 
 
+@pytest.mark.parametrize("day", ["26.11.2026", "26/11/2026", "2026-11-26"])
+async def test_days_are_typed_as_people_write_them(shop: Shop, visitor: Visitor, day: str) -> None:
+    for date in ("2026-11-26", "2026-11-27"):
+        await shop.order(requested_date=date)
+    seen = await visitor.get(f"/companies/1/sales-orders?requested_to={quote(day)}")
+    assert first_cells(seen) == ["SO-000003"]
+    assert 'name="requested_to" value="26.11.2026"' in seen.text, "a link may have any form, people read one"
+
+
+async def test_a_filter_by_several_statuses_stays_when_the_form_is_sent(visitor: Visitor) -> None:
+    seen = await visitor.get("/companies/1/sales-orders?status=CREAT,IN_LUCRU")
+    assert first_cells(seen) == ["SO-000001"]
+    assert '<option value="CREAT,IN_LUCRU" selected>Created, In work</option>' in seen.text
+
+
 @pytest.mark.parametrize(
     ("query", "name", "sentence"),
     [
         ("partner=NOBODY", "partner", "NOBODY is the code of none"),
         ("updated_since=yesterday", "updated_since", "must be"),
         ("status=GONE", "status", "must not name"),
+        ("requested_to=31.11.2026", "requested_to", "must be a date such as"),
+        ("requested_to=soon", "requested_to", "must be a date such as"),
     ],
 )
 async def test_a_wrong_filter_is_told_beside_it_and_keeps_what_was_typed(

@@ -80,7 +80,7 @@ def test_what_is_for_good_says_so_before_it_is_done(kind: DocumentKind) -> None:
 
 
 async def test_an_order_is_made_with_its_lines(office: Visitor, shop: Shop) -> None:
-    typed = {"partner": "P1", "warehouse": "MAIN", "requested_date": "2026-11-27", "customer_reference": "PO-7788"}
+    typed = {"partner": "P1", "warehouse": "MAIN", "requested_date": "27.11.2026", "customer_reference": "PO-7788"}
     done = await sent(office, f"{ORDERS}/new", **typed, **lines(("A", "3"), ("B", "1,5")))
     assert (done.status, done.goes_to) == (303, f"{ORDERS}/1?done=new"), done.text
     made = await document(office, "sales-orders/1")
@@ -379,7 +379,7 @@ async def test_packaging_goes_along_when_an_order_is_loaded(shop: Shop) -> None:
 async def test_a_date_is_typed_as_people_write_it(office: Visitor, typed: str) -> None:
     given = {"partner": "P1", "warehouse": "MAIN", "requested_date": typed}
     wrong = await sent(office, f"{ORDERS}/new", **given, **lines(("A", "many")))
-    assert 'name="requested_date" value="2026-11-26" type="date"' in wrong.text
+    assert 'name="requested_date" value="26.11.2026"' in wrong.text
     done = await sent(office, f"{ORDERS}/new", **given, **lines(("A", "1")))
     assert done.status == 303
     assert (await document(office, "sales-orders/1"))["requested_date"] == "2026-11-26"

@@ -12,7 +12,7 @@ from wmsd.interfaces.pages.kit.fields import REFERRING, fields_of
 from wmsd.interfaces.pages.kit.form_fields import FormField
 from wmsd.interfaces.pages.kit.forms import id_of_code
 from wmsd.interfaces.pages.kit.resources import REFERRED
-from wmsd.interfaces.pages.kit.text.moments import of_browser
+from wmsd.interfaces.pages.kit.text.moments import iso_date, of_browser
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 NAMES: Final = {
@@ -57,6 +57,8 @@ def _filter(model: type[BaseModel], name: str, schema: Mapping[str, Any]) -> For
         return FormField(name, text, "flag")
     if schema.get("format") == "date-time":
         return FormField(name, text, "moment")
+    if schema.get("format") == "date":
+        return FormField(name, text, "date")
     return FormField(name, text, "text", most=schema.get("maxLength"))
 
 
@@ -72,9 +74,11 @@ async def read(
         value = given.get(each.name, "").strip()
         if each.asks == "moment" and value:
             sent[each.name] = of_browser(value)
-        if each.asks == "code" and value:
-            try:
+        try:
+            if each.asks == "date" and value:
+                sent[each.name] = iso_date(value)
+            if each.asks == "code" and value:
                 sent[each.parameter] = str(await id_of_code(at, each, value))
-            except ValueError as error:
-                errors[each.name] = [str(error)]
+        except ValueError as error:
+            errors[each.name] = [str(error)]
     return sent, errors

@@ -12,6 +12,7 @@ from wmsd.contract.field_schemas import declared_name, plain_schema, property_sc
 from wmsd.interfaces.pages.kit.fields import REFERRING
 from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.text.moments import written_day
 
 Asks = Literal[
     "text",
@@ -102,7 +103,8 @@ class FormField:
 
     def shown(self, typed: "Typed") -> str:
         """What the form begins with."""
-        return str(typed.get(self.name, ""))
+        value = str(typed.get(self.name, ""))
+        return written_day(value) if self.asks == "date" else value
 
 
 Typed = dict[str, str | bool]

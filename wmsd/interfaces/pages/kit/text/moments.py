@@ -46,6 +46,14 @@ def for_browser(text: str) -> str:
     return text[:16]
 
 
+def written_day(text: str) -> str:
+    """A day in one form, such as 26.11.2026, however it is written. What is no day stays as it is."""
+    try:
+        return date.fromisoformat(iso_date(text)).strftime("%d.%m.%Y")
+    except ValueError:
+        return text
+
+
 def day(text: str, year: str) -> str:
     """The day of a moment of the API, such as `2 November`; with its year unless it is of that year."""
     of_month = f"{int(text[8:10])} {_(MONTHS[int(text[5:7]) - 1])}"
