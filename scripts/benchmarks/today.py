@@ -28,7 +28,7 @@ LATE_ORDER: Final = """
         created_at, updated_at)
     VALUES ('LATE-' || :number, 'CREAT', '[]', 1, 1, '2026-11-0' || :number, :number, 'x', 'x')
 """
-LATE_IN_ALL: Final = re.compile(r'<b class="bad">([^<]+)</b>')
+LATE_IN_ALL: Final = re.compile(r'<b class="bad"><a href="[^"]*">([^<]+)</a></b>')
 LONGEST_SECONDS: Final = 300.0
 """Until all figures were read: each second, those of ten companies whose files are closed."""
 

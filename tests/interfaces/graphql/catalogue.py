@@ -27,7 +27,7 @@ class Listed:
 
 EARLY = "2020-01-01T00:00:00.000Z"
 LISTS = {
-    "articles": Listed("/api/articles", ({}, {"search": "A"}, {"code": "LOT"}, {"barcode": "2"})),
+    "articles": Listed("/api/articles", ({}, {"search": "A"}, {"code": "LOT"}, {"barcode": "2"}, {"low": True})),
     "article_changes": Listed("/api/articles/sync", ({}, {"updated_since": EARLY})),
     "stock": Listed(
         "/api/v2/stock",

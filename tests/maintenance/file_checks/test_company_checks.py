@@ -102,6 +102,15 @@ LOT_DAMAGE = {
         "UPDATE stock SET is_low = 1 WHERE id = 1",
         ("stock is low, 1, where at most its minimum is available, and else not, 0", "L in MAIN", "0", "1"),
     ),
+    "what was never in stock": (
+        "UPDATE articles SET is_stocked = 0 WHERE code = 'L'",
+        (
+            "an article is known as stocked, 1, where a warehouse has a stock record of it, and else not, 0",
+            "L",
+            "1",
+            "0",
+        ),
+    ),
     "a lot that is gone": (
         "DELETE FROM stock_lots WHERE lot_number = 'L2'",
         ("a lot's quantity is the sum of its movements", "L in MAIN, lot L2", "3", "0"),

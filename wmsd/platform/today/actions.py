@@ -58,7 +58,9 @@ def _allowed(service: TodayService, caller: Caller) -> frozenset[str]:
     """The names of the figures that the abilities of the caller allow."""
     in_force = service.admission.in_force
     return frozenset(
-        name for name, each in NEEDED.items() if needed_ability(each.ability, in_force) in caller.abilities
+        name
+        for name, needed in NEEDED.items()
+        if all(needed_ability(each.ability, in_force) in caller.abilities for each in needed)
     )
 
 

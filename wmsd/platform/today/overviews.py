@@ -11,14 +11,14 @@ from wmsd.base.dataclass import dataclass
 from wmsd.contract.context import Company
 from wmsd.dispatch.access_cache import AccessCache
 from wmsd.platform.today.schema import LateToday
-from wmsd.server.today.figures import CompanyFigures, Late
+from wmsd.server.today.figures import MOST_TOLD, CompanyFigures, Late
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.tenants.companies.unknown_codes import names_apart
 from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
 from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
-MOST_LATE: Final = 20
+MOST_LATE: Final = MOST_TOLD
 """Of the documents that are late in all companies, the oldest first."""
 MOST_KEPT: Final = 32
 """Overviews, each for all who may see the same."""
@@ -32,16 +32,23 @@ class Needed(NamedTuple):
     module: str
 
 
-NEEDED: Final[Mapping[str, Needed]] = {
-    "late_orders": Needed("sales-orders:read", "outbound"),
-    "orders_in_work": Needed("sales-orders:read", "outbound"),
-    "orders_loaded": Needed("sales-orders:read", "outbound"),
-    "late_inbound": Needed("purchase-orders:read", "inbound"),
-    "returns_undecided": Needed("returns:read", "returns"),
-    "given_up": Needed("webhooks:read", "webhooks"),
-    "low": Needed("stock:read", "stock"),
-    "events": Needed("webhooks:read", "webhooks"),
+OF_ORDERS: Final = (Needed("sales-orders:read", "outbound"),)
+OF_INBOUND: Final = (Needed("purchase-orders:read", "inbound"),)
+OF_WEBHOOKS: Final = (Needed("webhooks:read", "webhooks"),)
+NEEDED: Final[Mapping[str, tuple[Needed, ...]]] = {
+    "late_orders": OF_ORDERS,
+    "to_load_today": OF_ORDERS,
+    "orders_not_taken": OF_ORDERS,
+    "orders_in_work": OF_ORDERS,
+    "orders_loaded": OF_ORDERS,
+    "late_inbound": OF_INBOUND,
+    "expected_today": OF_INBOUND,
+    "returns_undecided": (Needed("returns:read", "returns"),),
+    "given_up": OF_WEBHOOKS,
+    "low": (Needed("stock:read", "stock"), Needed("articles:read", "articles")),
+    "events": OF_WEBHOOKS,
 }
+"""Each figure leads to a list, so somebody who may not read the list does not see it."""
 TROUBLE: Final = ("late_orders", "late_inbound", "given_up", "low")
 """The figures that should be 0, the worst first."""
 LATE: Final = {ORDERS: "late_orders", INBOUND: "late_inbound"}
@@ -106,7 +113,9 @@ class Overviews:
             if company_ids is None or company.id in company_ids:
                 modules = company.modules
                 if modules not in seen:
-                    seen[modules] = frozenset(name for name in allowed if NEEDED[name].module in modules)
+                    seen[modules] = frozenset(
+                        name for name in allowed if all(each.module in modules for each in NEEDED[name])
+                    )
                 views.append(self._view(company, month, seen[modules]))
         views.sort(key=attrgetter("rank"))
         totals = {name: _total([each.figures[name] for each in views]) for name in NEEDED}
@@ -133,9 +142,12 @@ def _new_view(company: Company, kept: CompanyFigures | None, month: str, seen: f
 def _values(kept: CompanyFigures, month: str) -> dict[str, int]:
     return {
         "late_orders": kept.late[ORDERS].number,
+        "to_load_today": kept.due_today[ORDERS],
+        "orders_not_taken": kept.by_status[ORDERS].get("CREAT", 0),
         "orders_in_work": kept.by_status[ORDERS].get("IN_LUCRU", 0),
         "orders_loaded": kept.by_status[ORDERS].get("INCARCAT", 0),
         "late_inbound": kept.late[INBOUND].number,
+        "expected_today": kept.due_today[INBOUND],
         "returns_undecided": kept.by_status[RETURNED].get("RECEPTIONAT", 0),
         "given_up": kept.given_up,
         "low": kept.low,

@@ -27,9 +27,13 @@ class CompanyToday(Model):
     storage_percent: int | None
     """Of what it may hold, once it can soon add nothing more."""
     late_orders: int | None
+    to_load_today: int | None
+    orders_not_taken: int | None
+    """Created, and nobody has begun."""
     orders_in_work: int | None
     orders_loaded: int | None
     late_inbound: int | None
+    expected_today: int | None
     returns_undecided: int | None
     given_up: int | None
     low: int | None
@@ -49,6 +53,8 @@ class LateToday(Model):
     status: str
     due: str
     partner: str | None
+    waits_for: str | None
+    """The transport or the reception that it is on, and that is not over."""
     company_id: Id
     company: str
 

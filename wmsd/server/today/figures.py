@@ -8,10 +8,13 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.events.outbox.store import event_counts as counts_of_events
 from wmsd.events.webhooks.figures import failed_tests
 from wmsd.events.webhooks.receiver_rules import ADDRESS
+from wmsd.warehouse.articles.store import COUNT_LOW
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.table import DocumentTable
+from wmsd.warehouse.purchase_orders.store import ORDERS as PURCHASE_ORDERS
+from wmsd.warehouse.sales_orders.store import ORDERS as SALES_ORDERS
 
-MOST_TOLD: Final = 5
+MOST_TOLD: Final = 20
 """Of the documents of a kind that are late, the oldest first."""
 TABLES: Final = tuple(kind.table for kind in DOCUMENTS)
 DUE: Final = tuple(table for table in TABLES if table.due is not None)
@@ -42,6 +45,8 @@ class LateDocument(BaseModel):
     status: str
     due: str
     partner: str | None
+    waits_for: str | None
+    """The code of the transport or of the reception that it is on, and that is not over."""
 
 
 class Late(BaseModel):
@@ -52,13 +57,15 @@ class Late(BaseModel):
 
 
 class CompanyFigures(BaseModel):
-    """`day` is the day they were read on. They hold until `next_due` is over: then more is late."""
+    """`day` is the day they were read on. They hold until `next_due` comes: then more is due."""
 
     day: str
     month: str
     next_due: str | None
     late: dict[str, Late]
     """By the name of the kind."""
+    due_today: dict[str, int]
+    """How many of a kind should be dealt with on the day, and are not yet, by the name of the kind."""
     by_status: dict[str, dict[str, int]]
     """By the name of the kind."""
     given_up: int
@@ -69,7 +76,7 @@ class CompanyFigures(BaseModel):
     oldest_waiting: str | None
     """When the first of them was queued."""
     low: int
-    """Articles that are under their minimum somewhere."""
+    """Articles that are under their minimum somewhere, or have one and were never in stock."""
     events: int
     """In the month."""
     bytes: int
@@ -79,7 +86,9 @@ class CompanyFigures(BaseModel):
 
     def holds(self, today: str) -> bool:
         """Whether they are those of today, as long as nothing is written to the file."""
-        return self.day <= today and (self.next_due is None or self.next_due >= today)
+        if self.day == today:
+            return True
+        return self.day < today and (self.next_due is None or self.next_due > today)
 
 
 def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
@@ -90,18 +99,30 @@ def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
         month=month,
         next_due=min(coming, default=None),
         late={table.name: _late(tx, table, today) for table in DUE},
+        due_today={table.name: tx.value(due_today_sql(table), {"today": today}) for table in DUE},
         by_status={table.name: dict(tx.rows(BY_STATUS.format(table.tally.table))) for table in TABLES},
         given_up=tx.value(GIVEN_UP),
         waiting=tx.value(WAITING),
         without_credentials=tx.value(WITHOUT_CREDENTIALS),
         oldest_waiting=tx.value(OLDEST_WAITING),
-        low=tx.value("SELECT count(DISTINCT article_id) FROM stock INDEXED BY stock_low WHERE is_low = 1"),
+        low=tx.value(COUNT_LOW),
         events=sum(counts_of_events(tx, month).get(month, {}).values()),
         bytes=tx.bytes_used(),
         credentials=tx.value(CREDENTIALS),
     )
 
 
+WAITS_FOR: Final = {
+    SALES_ORDERS.name: """
+        SELECT transport_ecc FROM transport_orders CROSS JOIN transports ON transports.id = transport_id
+        WHERE sales_order_id = sales_orders.id AND transports.status <> 'LIVRAT' LIMIT 1
+    """,
+    PURCHASE_ORDERS.name: """
+        SELECT code FROM receptions
+        WHERE purchase_order_id = purchase_orders.id AND status IN ('CREAT', 'IN_LUCRU') LIMIT 1
+    """,
+}
+"""What a late document is on, by the name of its kind."""
 BY_STATUS: Final = "SELECT status, sum(rows) FROM {} GROUP BY status"
 
 
@@ -117,10 +138,15 @@ def late_sql(table: DocumentTable) -> str:
     return f"SELECT count(*) FROM {_open(table)} AND {_field(table)} < :today"
 
 
+def due_today_sql(table: DocumentTable) -> str:
+    return f"SELECT count(*) FROM {_open(table)} AND {_field(table)} = :today"
+
+
 def oldest_sql(table: DocumentTable) -> str:
     return f"""
         SELECT id, code, status, {_field(table)} AS due,
-            (SELECT name FROM partners WHERE partners.id = {table.name}.partner_id) AS partner
+            (SELECT name FROM partners WHERE partners.id = {table.name}.partner_id) AS partner,
+            ({WAITS_FOR[table.name]}) AS waits_for
         FROM {_open(table)} AND {_field(table)} < :today ORDER BY {_field(table)}, id LIMIT :most
     """
 

@@ -18,7 +18,7 @@ from wmsd.contract.fields import (
     Recorded,
     validation_error,
 )
-from wmsd.contract.list_queries import ChangedAfter, CursorQuery, PageQuery, Query, SortedBy
+from wmsd.contract.list_queries import ChangedAfter, CursorQuery, PageQuery, Query, QueryFlag, SortedBy
 from wmsd.warehouse.articles.rules import MOST_WORDS
 
 
@@ -84,6 +84,14 @@ class ArticleFilters(Query):
     code: str | None = None
     barcode: Annotated[
         str | None, Field(max_length=100, description="Exactly this one, as `barcode` or among `barcodes`.")
+    ] = None
+
+    low: Annotated[
+        QueryFlag | None,
+        Field(
+            description="Only articles of which a warehouse has at most the minimum, or that have a minimum and "
+            "were never in stock."
+        ),
     ] = None
 
     @property

@@ -133,6 +133,12 @@ LOW: Final = f"""
     WHERE is_low <> is_low_by_minimum
 """
 
+STOCKED: Final = """
+    SELECT code, has_stock, is_stocked
+    FROM (SELECT *, EXISTS (SELECT 1 FROM stock WHERE article_id = articles.id) AS has_stock FROM articles)
+    WHERE is_stocked <> has_stock
+"""
+
 CHECKS: Final = (
     Check("a quantity is the sum of its movements", MOVED, words=(QUARANTINED, IN_WAREHOUSE)),
     Check(
@@ -170,5 +176,10 @@ CHECKS: Final = (
         LOW,
         in_millionths=False,
         words=(IN_WAREHOUSE,),
+    ),
+    Check(
+        "an article is known as stocked, 1, where a warehouse has a stock record of it, and else not, 0",
+        STOCKED,
+        in_millionths=False,
     ),
 )

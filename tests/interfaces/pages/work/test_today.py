@@ -1,5 +1,6 @@
 """Today: every company of somebody with what it has to do, the oldest trouble first."""
 
+import html
 import os
 import re
 from datetime import timedelta
@@ -16,7 +17,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import update_row
 from wmsd.dispatch.limits import growth_limits
 from wmsd.interfaces.pages.kit.text import words
-from wmsd.server.today.figures import DUE, late_sql, next_sql, oldest_sql
+from wmsd.server.today.figures import DUE, MOST_TOLD, due_today_sql, late_sql, next_sql, oldest_sql
 from wmsd.server.today.kept_figures import MOST_OPENED
 
 A_LATE_ORDER = (
@@ -31,6 +32,7 @@ A_LATE_ORDER = (
     VALUES ('O', 'CREAT', '[]', 1, 1, :due, 1, 'x', 'x')
     """,
 )
+RECEIVED = {"selected_items": [{"po_item_id": 2, "quantity_um3pl": 1}]}
 DAY = 86_400
 YESTERDAY, TOMORROW = -DAY, DAY
 
@@ -40,14 +42,33 @@ def date(world: World, seconds: int) -> str:
     return (world.clock.now() + timedelta(seconds=seconds)).date().isoformat()
 
 
+async def a_purchase_order(world: World, expected: str) -> None:
+    items = [{"article_id": 1, "quantity": 5}]
+    body = {"partner_id": 1, "warehouse_id": 1, "expected_date": expected, "items": items}
+    answer = await world.send("POST", "/api/purchase-orders", body)
+    assert answer.status == 201, answer.body
+
+
 async def kept(world: World, visitor: Visitor) -> Seen:
     await world.jobs.today.keep()
     return await visitor.get("/today")
 
 
-def figures(seen: Seen) -> dict[str, list[str]]:
-    """The cells of each company."""
-    return {cells[0]: cells[1:] for cells in rows(seen)}
+HEADINGS = (
+    *("late orders", "to load", "not taken", "in work", "loaded", "late inbound", "expected", "returns"),
+    *("given up", "low", "requests", "events"),
+)
+
+
+def figures(seen: Seen) -> dict[str, dict[str, str]]:
+    """The cells of each company, by what they are."""
+    return {cells[0]: dict(zip(HEADINGS, cells[1:], strict=True)) for cells in rows(seen)}
+
+
+def addresses(seen: Seen, company: int = 1) -> list[str]:
+    """Where the figures of a company lead, in their order."""
+    (row,) = re.findall(rf'<tr><td><a href="/companies/{company}">.*?</tr>', seen.text, re.DOTALL)
+    return [html.unescape(each) for each in re.findall(r'href="(.*?)"', row)[1:]]
 
 
 @pytest.fixture
@@ -72,7 +93,10 @@ async def test_what_is_late_and_what_is_under_way(shop: Shop, visitor: Visitor) 
     await shop.order(requested_date=date(world, 0), status="IN_LUCRU")
     await shop.order(status="INCARCAT")
     seen = await kept(world, visitor)
-    assert figures(seen)["Company ACME"][:3] == ["1", "1", "1"]
+    of_acme = figures(seen)["Company ACME"]
+    assert [of_acme[each] for each in ("late orders", "to load", "not taken", "in work", "loaded")] == [
+        *("1", "1", "2", "1", "1")
+    ]
     late = seen.text[seen.text.index("<h2>Late</h2>") :]
     assert [text_of(each) for each in re.findall(r"<td.*?>(.*?)</td>", late, re.DOTALL)] == [
         "LATE-1",
@@ -80,29 +104,88 @@ async def test_what_is_late_and_what_is_under_way(shop: Shop, visitor: Visitor) 
         "First",
         "Created",
         words.date(date(world, YESTERDAY)),
+        "Nobody took it.",
     ]
     assert 'href="/companies/1/sales-orders/1">LATE-1' in late
 
 
-async def test_a_document_becomes_late_at_midnight_although_nobody_writes(shop: Shop, visitor: Visitor) -> None:
-    await shop.order(requested_date=date(shop.world, 0))
-    assert figures(await kept(shop.world, visitor))["Company ACME"][0] == "0"
+async def test_every_figure_leads_to_the_list_that_it_counts(shop: Shop, visitor: Visitor) -> None:
+    world = shop.world
+    for days in (YESTERDAY, YESTERDAY, 0, TOMORROW):
+        await shop.order(requested_date=date(world, days))
+    await shop.order(requested_date=date(world, YESTERDAY), status="IN_LUCRU")
+    await shop.order(requested_date=date(world, 0), status="INCARCAT")
+    for days in (YESTERDAY, 0, 0):
+        await a_purchase_order(world, date(world, days))
+    seen = await kept(world, visitor)
+    shown = [value for value in figures(seen)["Company ACME"].values() if value != "0"]
+    assert shown[:7] == ["3", "1", "4", "1", "1", "1", "2"]
+    for value, address in zip(shown[:7], addresses(seen), strict=False):
+        assert len(rows(await visitor.get(address))) == int(value), address
+    assert addresses(seen)[-2:] == ["/companies/1/requests", "/companies/1/events"]
+    (strip,) = re.findall(r'data-live="strip".*?</section>', seen.text, re.DOTALL)
+    for value, address in re.findall(r'<a href="(/companies.*?)">(\d+)<', strip):
+        assert len(rows(await visitor.get(html.unescape(value)))) == int(address)
+
+
+async def test_what_holds_a_late_document_up(shop: Shop, visitor: Visitor) -> None:
+    world, late = shop.world, date(shop.world, YESTERDAY)
+    await shop.order(requested_date=late)
+    await shop.order(requested_date=late, status="IN_LUCRU")
+    await a_purchase_order(world, late)
+    await a_purchase_order(world, late)
+    await world.send("POST", "/api/receptions", {"purchase_order_id": 2, "warehouse_id": 1, **RECEIVED})
+    seen = await kept(world, visitor)
+    late_ones = seen.text[seen.text.index("<h2>Late</h2>") :]
+    assert [
+        text_of(each) for each in re.findall(r'<td data-heading="What holds it up">(.*?)</td>', late_ones)
+    ] == [
+        "Nobody took it.",
+        "In work, not loaded.",
+        "Nothing has come.",
+        "Reception RC-000001 is not finished.",
+    ]
+
+
+async def test_late_documents_that_are_not_shown_are_counted_with_a_link(shop: Shop, visitor: Visitor) -> None:
+    late = date(shop.world, YESTERDAY)
+    for _ in range(MOST_TOLD + 3):
+        await shop.order({"article_id": 1, "quantity": 0.1}, requested_date=late)
+    seen = await kept(shop.world, visitor)
+    address = f"/companies/1/sales-orders?status=CREAT,IN_LUCRU&requested_to={late}&sort=requested_date"
+    assert f'<a href="{html.escape(address)}">Late orders not shown here: 3</a>' in seen.text
+    assert len(rows(await visitor.get(address))) == MOST_TOLD + 3
+
+
+async def test_what_is_to_be_loaded_is_so_on_its_day_only(shop: Shop, visitor: Visitor) -> None:
+    await shop.order(requested_date=date(shop.world, TOMORROW))
+    assert figures(await kept(shop.world, visitor))["Company ACME"]["to load"] == "0"
     shop.world.clock.advance(DAY)
     await visitor.sign_in(EMAIL, PASSWORD)
-    assert figures(await kept(shop.world, visitor))["Company ACME"][0] == "1"
+    assert figures(await kept(shop.world, visitor))["Company ACME"]["to load"] == "1"
+
+
+async def test_a_document_becomes_late_at_midnight_although_nobody_writes(shop: Shop, visitor: Visitor) -> None:
+    await shop.order(requested_date=date(shop.world, 0))
+    assert figures(await kept(shop.world, visitor))["Company ACME"]["late orders"] == "0"
+    shop.world.clock.advance(DAY)
+    await visitor.sign_in(EMAIL, PASSWORD)
+    assert figures(await kept(shop.world, visitor))["Company ACME"]["late orders"] == "1"
 
 
 async def test_it_is_late_no_more_when_it_is_loaded(shop: Shop, visitor: Visitor) -> None:
     order = await shop.order(requested_date=date(shop.world, YESTERDAY), status="IN_LUCRU")
-    assert figures(await kept(shop.world, visitor))["Company ACME"][:3] == ["1", "1", "0"]
+    before = figures(await kept(shop.world, visitor))["Company ACME"]
+    assert (before["late orders"], before["in work"], before["loaded"]) == ("1", "1", "0")
     path = f"/api/v2/sales-orders/{order.id}/status"
     await shop.world.send("PATCH", path, {"status": "INCARCAT"})
-    assert figures(await kept(shop.world, visitor))["Company ACME"][:3] == ["0", "0", "1"]
+    after = figures(await kept(shop.world, visitor))["Company ACME"]
+    assert (after["late orders"], after["in work"], after["loaded"]) == ("0", "0", "1")
 
 
 async def test_what_is_under_its_minimum(shop: Shop, visitor: Visitor) -> None:
     async def low() -> str:
-        return figures(await kept(shop.world, visitor))["Company ACME"][6]
+        return figures(await kept(shop.world, visitor))["Company ACME"]["low"]
 
     assert await low() == "1", "of A, 5 are in EAST, and 10 are the minimum"
     await shop.order({"article_id": 1, "quantity": 15})
@@ -111,8 +194,10 @@ async def test_what_is_under_its_minimum(shop: Shop, visitor: Visitor) -> None:
     assert await low() == "2", "B has not moved, and its minimum has changed"
     await shop.world.call("PATCH", "/api/articles/1", {"min_stock": 0}, events=["article.updated"])
     assert await low() == "1"
-    listed = await visitor.get("/companies/1/stock?low=true")
-    assert [cells[0] for cells in rows(listed)] == ["B Beta"]
+    await shop.world.import_csv("articles", "code,name,min_stock\nNEVER,Never received,3\nNONE,No minimum,\n")
+    assert await low() == "2", "what has never come is under its minimum too"
+    listed = await visitor.get("/companies/1/articles?low=true")
+    assert [cells[0] for cells in rows(listed)] == ["B", "NEVER"]
 
 
 async def test_the_oldest_trouble_comes_first(world: World) -> None:
@@ -136,15 +221,18 @@ async def test_the_oldest_trouble_comes_first(world: World) -> None:
 
 async def test_a_figure_needs_its_ability_and_its_module(shop: Shop) -> None:
     await shop.order({"article_id": 1, "quantity": 15}, requested_date=date(shop.world, YESTERDAY))
-    member = await signed_in(shop.world, "ACME", abilities=["stock:read"])
+    member = await signed_in(shop.world, "ACME", abilities=["stock:read", "articles:read"])
     seen = await kept(shop.world, member)
-    assert figures(seen)["Company ACME"][:7] == [*[NOTHING] * 6, "1"]
+    assert [name for name, value in figures(seen)["Company ACME"].items() if value != NOTHING] == [
+        "low",
+        "requests",
+    ]
     assert "<h2>Late</h2>" not in seen.text
     (strip,) = re.findall(r'data-live="strip".*?</section>', seen.text, re.DOTALL)
     totals = [text_of(each) for each in re.findall(r"<b.*?</b>", strip, re.DOTALL)][2:]
-    assert totals == [NOTHING, NOTHING, NOTHING, "1"], "no figure is not none"
+    assert totals == [*[NOTHING] * 6, "1"], "no figure is not none"
     await shop.world.set_module("ACME", "stock", enabled=False)
-    assert figures(await kept(shop.world, member))["Company ACME"][6] == NOTHING
+    assert figures(await kept(shop.world, member))["Company ACME"]["low"] == NOTHING
 
 
 async def test_the_requests_of_the_last_minute_beside_the_limit(tmp_path: Path) -> None:
@@ -152,7 +240,7 @@ async def test_the_requests_of_the_last_minute_beside_the_limit(tmp_path: Path) 
         visitor = await signed_in(world)
         for _ in range(7):
             await world.send("GET", "/api/articles")
-        assert figures(await kept(world, visitor))["Company ACME"][7] == "7 of 60"
+        assert figures(await kept(world, visitor))["Company ACME"]["requests"] == "7 of 60"
 
 
 async def test_nobody_who_looks_opens_a_file(tmp_path: Path) -> None:
@@ -162,7 +250,7 @@ async def test_nobody_who_looks_opens_a_file(tmp_path: Path) -> None:
         await shop.order(requested_date=date(world, YESTERDAY))
         await world.jobs.today.keep()
         await (await world.database()).close()
-        assert figures(await visitor.get("/today"))["Company ACME"][0] == "1"
+        assert figures(await visitor.get("/today"))["Company ACME"]["late orders"] == "1"
         assert not [name for name in open_files(world.installation.folder.companies) if name.startswith("1.db")]
 
 
@@ -175,7 +263,7 @@ async def test_a_restart_knows_the_figures_and_reads_what_was_written_since(tmp_
         await shop.order(requested_date=date(world, YESTERDAY))
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         visitor = await signed_in(world)
-        assert figures(await kept(world, visitor))["Company ACME"][0] == "2"
+        assert figures(await kept(world, visitor))["Company ACME"]["late orders"] == "2"
 
 
 async def test_a_company_whose_file_fails_keeps_its_figures(shop: Shop, visitor: Visitor) -> None:
@@ -183,7 +271,7 @@ async def test_a_company_whose_file_fails_keeps_its_figures(shop: Shop, visitor:
     await kept(shop.world, visitor)
     shop.world.installation.files.suspect(1, OSError("gone"))
     (shop.world.installation.folder.companies / "1.db").rename(shop.world.installation.folder.companies / "away")
-    assert figures(await kept(shop.world, visitor))["Company ACME"][0] == "1"
+    assert figures(await kept(shop.world, visitor))["Company ACME"]["late orders"] == "1"
 
 
 async def test_closed_files_are_opened_a_few_at_a_time(world: World) -> None:
@@ -191,9 +279,9 @@ async def test_closed_files_are_opened_a_few_at_a_time(world: World) -> None:
         await world.new_company(f"C{number}")
     visitor = await signed_in(world)
     seen = await kept(world, visitor)
-    unread = [name for name, cells in figures(seen).items() if cells[0] == NOTHING]
+    unread = [name for name, cells in figures(seen).items() if cells["late orders"] == NOTHING]
     assert 0 < len(unread) <= 6
-    assert NOTHING not in [cells[0] for cells in figures(await kept(world, visitor)).values()]
+    assert NOTHING not in [cells["late orders"] for cells in figures(await kept(world, visitor)).values()]
 
 
 @pytest.mark.parametrize("query", ["page=0", "page=x", "search=" + "x" * 65, "page=99999999999"])
@@ -204,7 +292,7 @@ async def test_a_wrong_address_shows_the_first_page(visitor: Visitor, query: str
 async def test_what_is_due_is_found_by_its_index(world: World) -> None:
     def plans(tx: Transaction) -> list[str]:
         values = {"today": "2026-01-01", "most": 5}
-        statements = [sql(table) for table in DUE for sql in (late_sql, next_sql, oldest_sql)]
+        statements = [sql(table) for table in DUE for sql in (late_sql, due_today_sql, next_sql, oldest_sql)]
         return [row[3] for sql in statements for row in tx.rows(f"EXPLAIN QUERY PLAN {sql}", values)]
 
     found = await (await world.database()).read(plans)
@@ -220,7 +308,7 @@ async def test_files_that_fail_keep_nobody_from_being_read(world: World) -> None
     visitor = await signed_in(world)
     for _ in range(4):
         seen = await kept(world, visitor)
-    read = [name for name, cells in figures(seen).items() if cells[0] != NOTHING]
+    read = [name for name, cells in figures(seen).items() if cells["late orders"] != NOTHING]
     assert sorted(read) == ["Company ACME", f"Company C{MOST_OPENED}", f"Company C{MOST_OPENED + 1}"]
 
 
@@ -236,7 +324,7 @@ async def test_what_is_written_before_the_figures_are_written_down_is_read_after
         await world.jobs.today.write()
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         visitor = await signed_in(world)
-        assert figures(await kept(world, visitor))["Company ACME"][0] == "1"
+        assert figures(await kept(world, visitor))["Company ACME"]["late orders"] == "1"
 
 
 async def test_figures_of_a_day_that_is_still_to_come_are_read_again(shop: Shop, visitor: Visitor) -> None:
@@ -244,4 +332,4 @@ async def test_figures_of_a_day_that_is_still_to_come_are_read_again(shop: Shop,
     shop.world.clock.set_forward(3 * DAY)
     await shop.world.jobs.today.keep()
     shop.world.clock.set_back(3 * DAY)
-    assert figures(await kept(shop.world, visitor))["Company ACME"][0] == "0"
+    assert figures(await kept(shop.world, visitor))["Company ACME"]["late orders"] == "0"

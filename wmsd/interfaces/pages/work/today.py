@@ -1,18 +1,23 @@
 """The first page: whether the house is well, and every company of the person, the oldest trouble first."""
 
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.admin.health_words import failed_checks
 from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.text.words import figure
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.interfaces.pages.work.today_table import company_rows, today_columns
+from wmsd.interfaces.pages.work.today_table import Column, company_rows, list_of_total, today_columns
 from wmsd.platform.admin_view.actions import get_last_examination
 from wmsd.platform.discovery import get_health
 from wmsd.platform.today.actions import get_today
 from wmsd.tenants.accounts.ending_tokens import count_ending_tokens
 from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
+from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 PER_PAGE: Final = 50
 PAGES_OF: Final = {kind.table.name: kind.table.name.replace("_", "-") for kind in DOCUMENTS}
@@ -28,6 +33,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         answer = await at.ask(get_today, query={"per_page": str(PER_PAGE)})
         asked = {}
     today = answer.needed()
+    columns = today_columns(today["day"])
     number = int(asked.get("page", 1))
     ending = await at.ask(count_ending_tokens, is_counted=True)
     examined = await at.ask(get_last_examination, is_counted=True)
@@ -47,16 +53,67 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         before=_address(asked, number - 1) if number > 1 else None,
         after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
         pages_of=PAGES_OF,
-        given_up_at=_given_up_at(today["companies"]),
-        columns=today_columns(),
+        totals=_totals(today, columns),
+        held_up_by=held_up_by,
+        more_late=_more_late(today, columns),
+        columns=columns,
         company_rows=company_rows,
     )
 
 
-def _given_up_at(companies: list[dict[str, Any]]) -> str:
-    """Where those given up are: at the one company that has some, or in the list of companies."""
-    having = [each["id"] for each in companies if each["given_up"]]
-    return f"/companies/{having[0]}/webhooks" if len(having) == 1 else "#companies"
+class Total(NamedTuple):
+    """A figure of all companies. `value` is None where the person may not see it."""
+
+    value: int | None
+    text: str
+    tone: str
+    address: str
+
+
+def _totals(today: Mapping[str, Any], columns: Sequence[Column]) -> list[Total]:
+    texts = {
+        "late_orders": _("orders late"),
+        "to_load_today": _("to load today"),
+        "orders_not_taken": _("orders nobody took"),
+        "late_inbound": _("inbound late"),
+        "expected_today": _("expected today"),
+        "given_up": _("webhooks given up"),
+        "low": _("under their minimum"),
+    }
+    tones = {each.name: each.tone for each in columns}
+    return [
+        Total(value, text, tones[name], list_of_total(name, value or 0, today["companies"], columns))
+        for name, text in texts.items()
+        for value in [today["totals"][name]]
+    ]
+
+
+def _more_late(today: Mapping[str, Any], columns: Sequence[Column]) -> list[tuple[str, str]]:
+    """Says of each kind how many late documents the page does not show, with the address of all of them."""
+    found = []
+    for kind, name, text in (
+        (SALES_ORDERS, "late_orders", _("Late orders not shown here: %(number)s")),
+        (PURCHASE_ORDERS, "late_inbound", _("Late purchase orders not shown here: %(number)s")),
+    ):
+        total = today["totals"][name] or 0
+        more = total - sum(each["kind"] == kind.table.name for each in today["late"])
+        if more > 0:
+            found.append(
+                (text % {"number": figure(more)}, list_of_total(name, total, today["companies"], columns))
+            )
+    return found
+
+
+def held_up_by(late: Mapping[str, Any]) -> str:
+    """What a late document waits for, as a sentence."""
+    on, is_new = late["waits_for"], late["status"] == "CREAT"
+    if late["kind"] == SALES_ORDERS.table.name:
+        if is_new:
+            return _("Nobody took it.")
+        return _("On transport %(code)s, not loaded.") % {"code": on} if on else _("In work, not loaded.")
+    if on:
+        return _("Reception %(code)s is not finished.") % {"code": on}
+    return _("Nothing has come.") if is_new else _("The rest has not come.")
 
 
 def _address(asked: dict[str, str], number: int) -> str:

@@ -1,20 +1,25 @@
 """The companies' figures on the page Today. By a template, the rows of 50 companies took most of its time."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.words import figure, moment
+from wmsd.warehouse.documents.kind import DocumentKind
+from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
+from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 NOT_SEEN: Final = '<td class="num zero">\N{EN DASH}</td>'
 ZERO: Final = '<td class="num zero">0</td>'
 
 
 class Column(NamedTuple):
-    """A figure of each company. `tone` is the class of what is not 0, `path` leads to what is counted, and `limit`
-    names the figure that this one should stay below.
+    """A figure of each company. `tone` is the class of what is not 0, `path` below the company's address leads to
+    what is counted, and `limit` names the figure that this one should stay below.
     """
 
     name: str
@@ -24,19 +29,38 @@ class Column(NamedTuple):
     limit: str = ""
 
 
-def today_columns() -> Sequence[Column]:
-    """In the language of the page."""
+def today_columns(day: str) -> Sequence[Column]:
+    """In the language of the page. `day` is today, such as 2026-11-24."""
+    before = (date.fromisoformat(day) - timedelta(days=1)).isoformat()
     return (
-        Column("late_orders", _("Late orders"), "bad"),
+        Column("late_orders", _("Late orders"), "bad", _due_list(SALES_ORDERS, last=before)),
+        Column("to_load_today", _("To load today"), path=_due_list(SALES_ORDERS, day, day)),
+        Column("orders_not_taken", _("Nobody took it"), path="/sales-orders?status=CREAT"),
         Column("orders_in_work", _("In work"), path="/sales-orders?status=IN_LUCRU"),
         Column("orders_loaded", _("Loaded"), path="/sales-orders?status=INCARCAT"),
-        Column("late_inbound", _("Inbound late"), "bad"),
+        Column("late_inbound", _("Inbound late"), "bad", _due_list(PURCHASE_ORDERS, last=before)),
+        Column("expected_today", _("Expected today"), path=_due_list(PURCHASE_ORDERS, day, day)),
         Column("returns_undecided", _("Returns undecided"), "warn", "/returns?status=RECEPTIONAT"),
-        Column("given_up", _("Given up"), "bad", "/webhooks"),
-        Column("low", _("Under minimum"), "warn", "/stock?low=true"),
-        Column("requests", _("Requests, last minute"), limit="limit"),
-        Column("events", _("Events billed this month")),
+        Column("given_up", _("Webhooks given up"), "bad", "/webhooks"),
+        Column("low", _("Under minimum"), "warn", "/articles?low=true"),
+        Column("requests", _("Requests, last minute"), path="/requests", limit="limit"),
+        Column("events", _("Events billed this month"), path="/events"),
     )
+
+
+def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
+    """The address below a company's of the documents that are due in these days and are not dealt with."""
+    due = kind.table.due
+    assert due is not None
+    days = {name: day for name, day in ((due.range.first, first), (due.range.last, last)) if day}
+    return f"/{kind.name}?{urlencode({'status': ','.join(due.statuses), **days, 'sort': due.field}, safe=',')}"
+
+
+def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> str:
+    """The address of what a total counts: the list of the one company that has any, or the figures of each."""
+    having = [each for each in companies if each[name]]
+    path = next(each.path for each in columns if each.name == name)
+    return f"/companies/{having[0]['id']}{path}" if len(having) == 1 and having[0][name] == total else "#companies"
 
 
 def company_rows(companies: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> Markup:
@@ -63,18 +87,16 @@ def _row(company: Mapping[str, Any], columns: Sequence[Column]) -> str:
 def _cell(company: Mapping[str, Any], column: Column, own: str) -> str:
     value = company[column.name]
     if column.limit:
-        return _part(value, company[column.limit], column)
+        return _part(value, company[column.limit], column, own)
     if value is None:
         return NOT_SEEN
     if value == 0:
         return ZERO
-    shown = f'<a href="{own}{column.path}">{figure(value)}</a>' if column.path else figure(value)
+    shown = f'<a href="{own}{escape(column.path)}">{figure(value)}</a>'
     return f'<td class="num {column.tone}" data-heading="{column.heading}">{shown}</td>'
 
 
-def _part(value: int, limit: int, column: Column) -> str:
+def _part(value: int, limit: int, column: Column, own: str) -> str:
     of = _("%(part)s of %(whole)s") % {"part": figure(value), "whole": figure(limit)}
-    return (
-        f'<td data-heading="{column.heading}">'
-        f'<meter min="0" max="{limit}" high="{limit * 9 // 10}" value="{value}"></meter> {of}</td>'
-    )
+    meter = f'<meter min="0" max="{limit}" high="{limit * 9 // 10}" value="{value}"></meter>'
+    return f'<td data-heading="{column.heading}">{meter} <a href="{own}{column.path}">{of}</a></td>'
