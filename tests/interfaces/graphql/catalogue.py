@@ -36,6 +36,7 @@ LISTS = {
             {"warehouse_id": "1"},
             {"article_id": "1"},
             {"article_code": "A"},
+            {"sales_order_id": "1"},
             {"low": True},
             {"updated_since": EARLY},
         ),

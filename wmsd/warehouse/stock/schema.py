@@ -106,6 +106,9 @@ class StockFilters(Query):
     low: Annotated[
         QueryFlag | None, Field(description="Whether the available quantity is at most the article's `min_stock`.")
     ] = None
+    sales_order_id: Annotated[QueryId | None, Field(description="Only where this order has reserved goods.")] = (
+        None
+    )
     updated_since: Annotated[
         ChangedAfter | None, Field(description="Only records whose `updated_at` is after this moment.")
     ] = None

@@ -44,6 +44,10 @@ COLUMNS: Final = {
 }
 RECORD: Final = record_sql(StockRecord, COLUMNS)
 
+HELD_BY_ORDER: Final = """stock.id IN (
+    SELECT stock_id FROM reservations WHERE holder_kind = 'sales_order' AND holder_id = :sales_order_id
+)"""
+
 LISTING: Final = Listing(
     source=SOURCE,
     order="stock.id",
@@ -53,6 +57,7 @@ LISTING: Final = Listing(
         article_id="stock.article_id = :article_id",
         article_code="stock.article_id = (SELECT id FROM articles WHERE code = :article_code)",
         low="stock.is_low = :low",
+        sales_order_id=HELD_BY_ORDER,
         updated_since="stock.change_seq > :updated_since",
     ),
     count="stock",

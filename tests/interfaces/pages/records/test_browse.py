@@ -330,3 +330,36 @@ async def test_a_formula_in_a_file_is_text_and_is_read_back_unchanged(visitor: V
 async def test_who_is_not_signed_in_signs_in_and_comes_back_to_the_list(world: World) -> None:
     seen = await Visitor(world).get("/companies/1/articles?search=a")
     assert (seen.status, seen.goes_to) == (303, "/sign-in?next=/companies/1/articles?search%3Da")
+
+
+async def test_a_partner_has_its_documents_and_packaging_under_it(shop: Shop, visitor: Visitor) -> None:
+    seen = await visitor.get("/companies/1/partners/1")
+    titles = ["Sales orders", "Purchase orders", "Returns", "Packaging", "Packaging movements"]
+    assert [each for each in re.findall(r"<h2>(.*?)</h2>", seen.text) if each in titles] == titles
+    assert first_cells(seen) == ["SO-000002", "SO-000001"]
+    every, still_open = "/companies/1/sales-orders?partner=P1", "&amp;status=CREAT,IN_LUCRU,INCARCAT"
+    assert f'<a href="{every}{still_open}">Open</a> <a href="{every}">All</a>' in seen.text
+    assert first_cells(await visitor.get(f"{every}{html.unescape(still_open)}")) == ["SO-000001"]
+
+
+async def test_an_order_has_what_came_of_it_under_it(shop: Shop, visitor: Visitor) -> None:
+    line = {"article_id": 1, "quantity": 1}
+    body = {"partner_id": 1, "warehouse_id": 1, "sales_order_id": 2, "lines": [line]}
+    assert (await visitor.world.send("POST", "/api/returns", body)).status == 201
+    items = {"partner_id": 1, "warehouse_id": 1, "items": [line]}
+    assert (await visitor.world.send("POST", "/api/purchase-orders", items)).status == 201
+    received = {"selected_items": [{"po_item_id": 1, "quantity_um3pl": 1}]}
+    body = {"purchase_order_id": 1, "warehouse_id": 1, **received}
+    assert (await visitor.world.send("POST", "/api/receptions", body)).status == 201
+    for path, code in (
+        ("sales-orders/2", '/returns/1">RT-000001'),
+        ("purchase-orders/1", '/receptions/1">RC-000001'),
+    ):
+        assert code in (await visitor.get(f"/companies/1/{path}")).text
+    other = await visitor.get("/companies/1/sales-orders/1")
+    assert "RT-000001" not in other.text
+    held = other.text[other.text.index("<h2>Stock</h2>") :]
+    assert '<a href="/companies/1/stock?sales_order=SO-000001">All</a>' in held
+    assert first_cells(await visitor.get("/companies/1/stock?sales_order=SO-000001")) == ["A Alpha"]
+    assert first_cells(await visitor.get("/companies/1/stock?sales_order=SO-000002")) == [], "it has left"
+    assert "<h2>Stock</h2>" not in (await visitor.get("/companies/1/sales-orders/2")).text

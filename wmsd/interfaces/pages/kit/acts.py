@@ -138,11 +138,15 @@ class Resource:
     further: tuple[str, str, str] | None = None
     """A page below that of a record: its name in addresses, its title, and what it tells."""
     under: tuple[tuple[str, str], ...] = ()
-    """The resources whose records of this one are listed under it, each with the filter that takes its code."""
+    """The resources whose records of this one are listed under it, each with the filter that takes its code, or
+    its id where the name ends so.
+    """
     leads_to: tuple[str, tuple[str, ...]] | None = None
     """Of records without a page: the resource whose list the key leads to, and the fields that narrow it."""
     path: tuple[str, ...] = ()
     """Of documents: the statuses of one whose work goes as planned."""
+    open_statuses: tuple[str, ...] = ()
+    """Of documents: those from which there is still a way."""
     due: Due | None = None
     """Of documents: by when they should be dealt with."""
     says: str = ""

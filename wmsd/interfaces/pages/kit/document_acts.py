@@ -185,6 +185,11 @@ WORK: Final[Mapping[str, Work]] = {
     ),
 }
 """By the name of the kind."""
+UNDER: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    SALES_ORDERS.name: (("stock", "sales_order_id"), (RETURNS.name, "sales_order_id")),
+    PURCHASE_ORDERS.name: ((RECEPTIONS.name, "purchase_order_id"),),
+}
+"""By the name of the kind: what is listed under one, as in `Resource.under`."""
 
 
 def _of_documents(kind: DocumentKind) -> Resource:
@@ -199,7 +204,9 @@ def _of_documents(kind: DocumentKind) -> Resource:
         sort="-id",
         acts=(*_forms(kind), *_moves(kind), *_links(kind)),
         changes=reading.changes,
+        under=UNDER.get(kind.name, ()),
         path=WORK[kind.name].path,
+        open_statuses=tuple(each for each in table.statuses if kind.transitions.allowed_from(each)),
         due=table.due,
     )
 

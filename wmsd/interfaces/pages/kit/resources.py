@@ -154,6 +154,7 @@ STOCK_ACTS: Final = (
         unless=("quarantined", 0),
     ),
 )
+OF_PARTNERS: Final = ("sales-orders", "purchase-orders", "returns", "packaging", "packaging-movements")
 DIRECTORY: Final = ("code", "name", "active", "updated_at")
 
 
@@ -242,6 +243,7 @@ RESOURCES: Final = (
         directory.walk_partners,
         ("code", "name", "type", "active", "updated_at"),
         directory.get_partner,
+        under=tuple((name, "partner_id") for name in OF_PARTNERS),
         acts=_own_acts(
             "partner", directory_administration.create_partner, directory_administration.change_partner
         ),

@@ -26,6 +26,8 @@ from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.tenants.companies.company_administration import AUDIT
 
 PER_PAGE: Final = 50
+MOST_UNDER: Final = 20
+"""Records of another resource that stand under one, the newest first where they have such an order."""
 LAST: Final = ("created_at", "updated_at")
 ARTICLE: Final = "article_id"
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
@@ -120,27 +122,35 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def _records_under(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The first records of each other resource that are of this one, such as the stock of an article."""
-    others = [(BY_NAME[name], filtered) for name, filtered in resource.under]
-    return [await _under(at, each, filtered, record["code"]) for each, filtered in others if at.may(each.listing)]
-
-
-async def _under(at: Workplace, other: Resource, filtered: str, code: str) -> Mapping[str, Any]:
-    """`fields`: those of the list, without the record itself. `address`: that of the list of all of them. `total`:
-    None where a list does not count.
+    """The first records of each other resource that are of this one, such as the stock of an article. A document
+    says nothing of what it does not have.
     """
-    query = {filtered: code, "per_page": str(PER_PAGE)}
+    others = [(BY_NAME[name], filtered) for name, filtered in resource.under]
+    found = [await _under(at, each, filtered, record) for each, filtered in others if at.may(each.listing)]
+    return [each for each in found if each["records"] or not resource.path]
+
+
+async def _under(at: Workplace, other: Resource, filtered: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`fields`: those of the list, without the record itself. `address`: that of the list of all of them.
+    `open_at`: that of those whose work is not over. `total`: None where a list does not count.
+    """
+    key, is_by_id = filtered.removesuffix("_code"), filtered in REFERRING
+    ordered = {"sort": other.sort} if other.sort.lstrip("-") in _orders(other) else {}
+    query = {filtered: str(record["id"]) if is_by_id else record["code"], **ordered, "per_page": str(MOST_UNDER)}
     found = await at.need(other.listing, query=query, is_counted=True, is_brief=True)
     total = found.get("meta", {}).get("total")
-    of_the_record = f"{filtered.removesuffix('_code')}_"
-    fields = [field for field in other.listed if not field.name.startswith(of_the_record)]
+    fields = [field for field in other.listed if field.name != filtered and not field.name.startswith(f"{key}_")]
+    asked = {REFERRING[filtered].name if is_by_id else filtered: record["code"]}
+    address = f"{at.address}/{other.name}"
+    is_open = {"status": ",".join(other.open_statuses)}
     return {
         "resource": other,
         "fields": fields,
         "records": found["data"],
         "referred": await find_references(at, fields, found["data"]),
-        "address": f"{at.address}/{other.name}?{urlencode({filtered: code})}",
-        "has_more": found["next_cursor"] is not None if total is None else total > PER_PAGE,
+        "address": f"{address}?{urlencode(asked)}",
+        "open_at": f"{address}?{urlencode({**asked, **is_open}, safe=',')}" if other.open_statuses else None,
+        "has_more": found["next_cursor"] is not None if total is None else total > MOST_UNDER,
         "total": total,
     }
 
