@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import ADMIN, House, new_token
 from tests.support.chromium import opened
+from wmsd.contract.access import READ_ABILITIES
 
 PASSWORD = "four words that differ"
 
@@ -80,7 +81,7 @@ def test_somebody_who_is_invited_may_read_and_not_change(page: Page, stranger: P
     page.fill("#name", "Ion")
     page.fill("#company_codes", "DEMO")
     page.check("[name='abilities:articles:read']")
-    page.click("main button")
+    page.click("main .button.main")
     stranger.goto(page.inner_text("#link"))
     stranger.fill("#password", PASSWORD)
     stranger.fill("#again", PASSWORD)
@@ -94,6 +95,21 @@ def test_somebody_who_is_invited_may_read_and_not_change(page: Page, stranger: P
     assert refused is not None
     assert refused.status == 403
     expect(stranger.locator("main")).to_contain_text("lack the ability articles:write")
+
+
+def test_a_set_ticks_its_abilities_at_once_and_enter_picks_none(page: Page) -> None:
+    page.goto("/admin/users/new")
+    page.fill("#email", "dock@example.com")
+    page.click("button[value='warehouse']")
+    page.click("button[value='reads-only']")
+    ticked = page.locator("[name^='abilities:']:checked")
+    assert {each.get_attribute("name") for each in ticked.all()} == {
+        f"abilities:{each}" for each in READ_ABILITIES
+    }
+    assert page.input_value("#email") == "dock@example.com", "the page is the same"
+    page.fill("#name", "Dock")
+    page.press("#name", "Enter")
+    expect(page.locator("#link")).to_be_visible()
 
 
 def test_the_demo_opens_by_its_link(stranger: Page, house: House) -> None:

@@ -200,7 +200,7 @@ def invitation(page: Page, email: str) -> str:
     page.fill("#name", "Other")
     page.select_option("#role", "company-admin")
     page.fill("#company_codes", "DEMO")
-    page.click("main button")
+    page.click("main .button.main")
     return page.inner_text("#link")
 
 

@@ -69,4 +69,4 @@ def fill(page: Page, path: str, fields: Mapping[str, str | bool]) -> None:
             page.check(f"[name='{name}']")
         else:
             page.fill(f"#{name}", str(value))
-    page.click("main form button")
+    page.click("main form .button.main")

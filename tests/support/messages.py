@@ -10,7 +10,7 @@ from typing import Final
 from jinja2 import Environment
 
 from wmsd import docs
-from wmsd.contract.access import ABILITIES, MODULES, OPENS_BOTH, ROLES
+from wmsd.contract.access import ABILITIES, ABILITY_SETS, MODULES, OPENS_BOTH, ROLES
 from wmsd.contract.field_schemas import FIELD_NAMES
 from wmsd.interfaces import pages
 from wmsd.interfaces.pages.kit import resources
@@ -76,6 +76,8 @@ def declared() -> Iterator[Message]:
     told = (WORDS, ABILITIES, OPENS_BOTH, MODULES, ROLES, FIELD_NAMES)
     for each in (text for texts in told for text in texts.values()):
         yield Message(each, source="a table")
+    for abilities in ABILITY_SETS:
+        yield from (Message(each, source=abilities.name) for each in (abilities.text, abilities.says))
     for kind in KINDS:
         texts = (kind.title, kind.begins, kind.remedy, kind.more)
         yield from (Message(each, source=f"the alert {kind.name}") for each in texts if each)

@@ -29,12 +29,44 @@ ABILITIES: Final[dict[str, str]] = {
 """Every ability that there can be; the only other one is `*`, everything."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""Which ability is enough in place of another. The other exists only where the settings require it."""
+"""Which ability of a token is enough in place of another. Tokens have the other only where the settings require
+it; people always need it.
+"""
 
 OPENS_BOTH: Final[dict[str, str]] = {"returns:read": "read, create and move returns, which changes stock"}
-"""What an ability opens where it is enough in place of another."""
+"""What an ability of a token opens where it is enough in place of another."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
+
+
+@dataclass(frozen=True, slots=True)
+class AbilitySet:
+    """The abilities that a kind of work needs, for admins to pick at once."""
+
+    name: str
+    """On the command line."""
+    text: str
+    """At the pages."""
+    says: str
+    abilities: frozenset[str]
+
+
+ABILITY_SETS: Final = (
+    AbilitySet(
+        "office",
+        "Office",
+        "writes articles, sales orders, purchase orders and returns, and reads all records except webhooks",
+        READ_ABILITIES - {"webhooks:read"}
+        | {"articles:write", "sales-orders:write", "purchase-orders:write", "returns:write"},
+    ),
+    AbilitySet(
+        "warehouse",
+        "Warehouse",
+        "writes sales orders, receptions and returns, and reads all records except webhooks",
+        READ_ABILITIES - {"webhooks:read"} | {"sales-orders:write", "receptions:write", "returns:write"},
+    ),
+    AbilitySet("reads-only", "Reads only", "reads all records and changes nothing", READ_ABILITIES),
+)
 
 MODULES: Final[dict[str, str]] = {
     "api": "the REST and GraphQL interfaces",
@@ -63,15 +95,15 @@ def has_role(role: Role | None, least: Role) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Whitelist:
-    """The abilities of an installation."""
+    """The abilities that tokens may have in an installation."""
 
     abilities: Mapping[str, str]
     """Each with what it opens."""
 
 
 def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
-    """The abilities of an installation, each with what it opens: its whitelist. Without returns:write,
-    returns:read is enough for both.
+    """The abilities that tokens may have in an installation, each with what it opens: its whitelist. Without
+    returns:write, returns:read is enough for both.
     """
     if requires_write_ability:
         return ABILITIES
@@ -79,7 +111,7 @@ def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
 
 
 def needed_ability(declared: str | None, in_force: Container[str]) -> str | None:
-    """The ability that an operation needs in an installation, for the one that it declares."""
+    """The ability that a token needs in an installation, for the one that an operation declares."""
     return declared if declared is None or declared in in_force else SUFFICES[declared]
 
 

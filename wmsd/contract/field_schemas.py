@@ -52,7 +52,7 @@ FIELD_NAMES: Final[Mapping[str, str]] = {
     "unit_3pl": "3PL unit",
     "updated_at": "Changed",
     "upload_megabytes": "Largest uploaded file, MB",
-    "returns_need_write": "Returns need the right returns:write",
+    "returns_need_write": "Tokens need returns:write for returns",
     "url": "Address",
     "waiting_abilities": "Rights that wait",
     "waiting_company_codes": "Companies that wait",

@@ -13,7 +13,7 @@ class Permissions(NamedTuple):
     role: Role | None
     abilities: frozenset[str]
     in_force: Container[str]
-    """The abilities that there are in this installation."""
+    """The abilities that tokens may have in this installation."""
     modules: Container[str] = ()
     """Those of the company."""
     is_person: bool = True
@@ -26,7 +26,7 @@ class Permissions(NamedTuple):
         if operation.scope == "installation":
             return None
         declared = operation.ability
-        needed = needed_ability(declared, self.in_force)
+        needed = declared if self.is_person else needed_ability(declared, self.in_force)
         if declared is not None and self.abilities.isdisjoint({declared, needed}):
             return f"{'You lack' if self.is_person else 'This token lacks'} the ability {needed}."
         return self._off(operation)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import EMAIL, PASSWORD, Home, at_a_terminal
+from wmsd.contract.access import ABILITY_SETS
 from wmsd.db.engine.sqlite import sqlite3
 
 WRONG_LENGTH = "password must have from 10 to 1024 characters."
@@ -53,6 +54,9 @@ def test_users_of_each_role(shared: Home) -> None:
     assert all(ability.endswith(":read") for ability in reader["abilities"])
     make(shared, "clerk@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
     assert user(shared, "clerk@example.com")["abilities"] == ["stock:read"]
+    make(shared, "dock@example.com", "--role", "member", "--ability", "warehouse", "--ability", "webhooks:read")
+    (dock,) = [each for each in ABILITY_SETS if each.name == "warehouse"]
+    assert set(user(shared, "dock@example.com")["abilities"]) == {*dock.abilities, "webhooks:read"}
     (line,) = [line for line in shared.ok("user", "list").out.splitlines() if EMAIL in line]
     assert " ".join(line.split()[3:]) == "platform-admin all everything in these companies no"
 

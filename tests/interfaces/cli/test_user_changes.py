@@ -83,6 +83,8 @@ def test_a_user_is_changed(shared: Home) -> None:
     assert (found["name"], found["companies"], found["abilities"]) == ("Ana", ["SECOND"], ["stock:read"])
     shared.ok(*change, "--ability", "articles:read", "--ability", "sales-orders:read")
     assert user(shared, "changed@example.com")["abilities"] == ["articles:read", "sales-orders:read"]
+    shared.ok(*change, "--ability", "office")
+    assert "purchase-orders:write" in user(shared, "changed@example.com")["abilities"]
     shared.ok(*change, "--clear-abilities")
     assert all(each.endswith(":read") for each in user(shared, "changed@example.com")["abilities"])
     shared.ok(*change, "--email", "New@example.com", "--role", "company-admin")

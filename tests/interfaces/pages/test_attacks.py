@@ -1,6 +1,6 @@
 """What attackers try, at every address of the pages that is served: a new page is attacked without a line here."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +12,7 @@ from tests.interfaces.pages.visitor import Visitor
 from tests.support.page_addresses import Address, addresses
 from tests.support.two_tenants import OWN, THEIRS, TwoTenants, open_premises
 from tests.support.world import PASSWORD, UNLIMITED, World, all_rows, open_world
-from wmsd.contract.access import ABILITIES, Role, has_role, needed_ability
+from wmsd.contract.access import ABILITIES, Role, has_role
 from wmsd.contract.operation import Operation
 from wmsd.interfaces.pages.records.browse import ROUTE_OF
 
@@ -182,7 +182,7 @@ async def test_pages_decide_as_operations_do(scene: Scene, name: str) -> None:
         operation = _operation(each)
         if operation is None:
             continue
-        may = _may(name, operation, scene.world.installation.abilities)
+        may = _may(name, operation)
         if each.method == "POST" and may:
             continue  # that they can is shown where acts are tested
         seen = await (
@@ -215,16 +215,12 @@ def _operation(each: Address) -> Operation | None:
     return resource.one if "{id}" in each.route else resource.listing
 
 
-def _may(name: str, operation: Operation, in_force: Mapping[str, str]) -> bool:
+def _may(name: str, operation: Operation) -> bool:
     role, _, abilities = PEOPLE[name]
     if operation.role is not None:
         return has_role(role, operation.role)
     ability = operation.ability
-    return (
-        ability is None
-        or role != "member"
-        or not {ability, needed_ability(ability, in_force)}.isdisjoint(abilities)
-    )
+    return ability is None or role != "member" or ability in abilities
 
 
 async def test_script_in_every_field_of_every_form_is_text(scene: Scene) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.contract.access import has_role, needed_ability
+from wmsd.contract.access import has_role
 from wmsd.contract.context import Caller
 from wmsd.contract.operation import operation
 from wmsd.dispatch.admission import Admission
@@ -56,11 +56,8 @@ async def _costs(service: TodayService, caller: Caller) -> list[PayerFigures]:
 
 def _allowed(service: TodayService, caller: Caller) -> frozenset[str]:
     """The names of the figures that the abilities of the caller allow."""
-    in_force = service.admission.in_force
     return frozenset(
-        name
-        for name, needed in NEEDED.items()
-        if all(needed_ability(each.ability, in_force) in caller.abilities for each in needed)
+        name for name, needed in NEEDED.items() if all(each.ability in caller.abilities for each in needed)
     )
 
 

@@ -12,5 +12,5 @@ class Returns(Section):
 
     require_write_ability: Annotated[
         bool,
-        Field(description="Creating and changing returns needs returns:write; if false, returns:read is enough."),
+        Field(description="A token needs returns:write to write returns; if false, returns:read is enough."),
     ] = False

@@ -147,9 +147,7 @@ CompanyCodes = Annotated[
 ]
 Abilities = Annotated[
     list[Ability],
-    Field(
-        max_length=50, description="Of a member; without any, it gets all that end with :read. Admins need none."
-    ),
+    Field(max_length=50, description="Members only. Leave empty for read-only access."),
 ]
 
 

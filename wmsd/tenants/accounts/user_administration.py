@@ -4,7 +4,7 @@ import json
 from typing import Final, TypeVar
 
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found, refuse_errors
-from wmsd.contract.access import MODULES, ROLES, Role, Whitelist
+from wmsd.contract.access import ABILITIES, MODULES, ROLES, Role
 from wmsd.contract.context import Caller
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
@@ -67,7 +67,7 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
     body = _with_codes(tx, caller, body)
     errors = _errors_of(tx, caller, body, ())
     try:
-        user_id = create_user(tx, body, NO_PASSWORD, tx.service(Whitelist).abilities)
+        user_id = create_user(tx, body, NO_PASSWORD)
     except Problem as problem:
         raise invalid({**problem.errors, **errors}) from None
     refuse_errors(errors)
@@ -100,7 +100,7 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
         settings = settings.model_copy(update={"company_codes": []})
     settings = _with_codes(tx, caller, settings)
     errors = _errors_of(tx, caller, settings, before["company_codes"])
-    errors |= check_abilities(settings.abilities, tx.service(Whitelist).abilities)
+    errors |= check_abilities(settings.abilities)
     if settings.role != "platform-admin":
         errors |= last_admin.errors_of_role(tx, user)
     known = companies.companies(tx)
@@ -220,7 +220,6 @@ def delete_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
 def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Tell what a user may do now, and why."""
     user = _managed(tx, caller, id)
-    whitelist = tx.service(Whitelist).abilities
     usable = [each for each in companies.companies(tx) if user.may_use is None or each.id in user.may_use]
     return {
         "abilities": [
@@ -230,7 +229,7 @@ def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
                 "allowed": not user.disabled and name in user.may_do,
                 "because": _because(user, name),
             }
-            for name, opens in whitelist.items()
+            for name, opens in ABILITIES.items()
         ],
         "companies": [
             {

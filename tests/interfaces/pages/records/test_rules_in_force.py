@@ -62,7 +62,7 @@ async def test_what_nobody_has_set_is_built_in(admin: Visitor) -> None:
         ],
         "Quota, MB": ["none", "built in", "Change, storage.quota_megabytes"],
         "Largest uploaded file, MB": ["100", "built in", "imports.megabytes"],
-        "Returns need the right returns:write": ["no", "built in", "returns.require_write_ability"],
+        "Tokens need returns:write for returns": ["no", "built in", "returns.require_write_ability"],
         "Sandbox": ["no", "built in", "Change"],
         "Over-receipt, %": ["0", "built in", "Change the policies"],
         "Minimum stock": ["none", "built in", "Change the policies"],
@@ -138,7 +138,7 @@ async def test_what_the_configuration_sets_says_so(configured: World) -> None:
     assert {name: cells[0] for name, cells in found.items() if cells[1] == "the configuration"} == {
         "Requests a minute": "300",
         "Quota, MB": "500",
-        "Returns need the right returns:write": "yes",
+        "Tokens need returns:write for returns": "yes",
     }
 
 

@@ -3,13 +3,14 @@
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import click
 
 from wmsd.base.plurals import count_of
 from wmsd.base.problems import Problem, invalid, or_not_found
-from wmsd.contract.access import EVERYTHING, ROLES, abilities_in_force
+from wmsd.contract.access import ABILITIES, ABILITY_SETS, EVERYTHING, ROLES
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.cli.kit.command_line import (
@@ -28,8 +29,8 @@ from wmsd.tenants.accounts.schema import UserEmail, UserSettingsPatch
 from wmsd.tenants.accounts.ways_in import Holdings
 
 ABILITIES_HELP: Final = (
-    f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
-    "returns:write too where the settings require it."
+    f"An ability, or a set of them; repeat it for several. One of: {', '.join(ABILITIES)}, or * for everything. "
+    f"Sets: {'; '.join(f'{each.name} {each.says}' for each in ABILITY_SETS)}."
 )
 
 WAITS: Final = (
@@ -38,6 +39,17 @@ WAITS: Final = (
 )
 
 email_argument = click.argument("email")
+
+
+def with_sets(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The abilities of a user, each set among the names as its abilities."""
+    sets = {each.name: [name for name in ABILITIES if name in each.abilities] for each in ABILITY_SETS}
+    return tuple(dict.fromkeys(ability for name in names for ability in sets.get(name, [name])))
+
+
+ability_option: Final = partial(
+    click.option, "--ability", "abilities", multiple=True, metavar="A", callback=with_sets
+)
 
 
 @click.group()
@@ -116,9 +128,7 @@ def active(tx: Transaction, email: str) -> User:
 @click.option(
     "--remove-company", "removed", multiple=True, metavar="CODE", help="A company less; repeat likewise."
 )
-@click.option(
-    "--ability", "abilities", multiple=True, metavar="A", help="In place of those it has. " + ABILITIES_HELP
-)
+@ability_option(help=f"In place of those it has. {ABILITIES_HELP}")
 @click.option("--clear-abilities", is_flag=True, help="Leave a member only the abilities that end with :read.")
 @with_installation
 def change_user(

@@ -9,17 +9,21 @@ from typing import Any, ClassVar, Final
 import click
 
 from wmsd.base.problems import Problem
-from wmsd.contract.access import EVERYTHING
+from wmsd.contract.access import EVERYTHING, abilities_in_force
 from wmsd.contract.fields import MAX_ID, Input, Name
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
-from wmsd.interfaces.cli.tenants.change_user import ABILITIES_HELP, active
+from wmsd.interfaces.cli.tenants.change_user import active
 from wmsd.tenants.accounts import actions, token_store
 from wmsd.tenants.accounts.rules import User
 
+ABILITIES_HELP: Final = (
+    f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
+    "returns:write too where the settings require it."
+)
 ROTATE: Final = (
     "Tokens and sessions of the present key go on; those of the keys before it end for good.\n"
     "Sign new tokens with a new key?"

@@ -18,6 +18,7 @@ from wmsd.interfaces.cli.kit.shown_address import address_of_links, is_of_this_m
 from wmsd.interfaces.cli.tenants.change_user import (
     ABILITIES_HELP,
     abilities_in_words,
+    ability_option,
     active,
     email_argument,
     user_command,
@@ -45,7 +46,7 @@ password_option = click.option(
     "--company", "codes", multiple=True, metavar="CODE", help="A company it may use; repeat it for several."
 )
 @click.option("--name", help="What people call it.  [default: the e-mail address]")
-@click.option("--ability", "abilities", multiple=True, metavar="A", help="For a member. " + ABILITIES_HELP)
+@ability_option(help=f"For a member. {ABILITIES_HELP}")
 @click.option(
     "--link", "with_link", is_flag=True, help="Ask for no password: print a link at which the user chooses one."
 )
@@ -104,9 +105,7 @@ def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict
 
     async def work(installation: Installation) -> int:
         password_hash = await installation.passwords.hash(password)
-        return await installation.platform.write(
-            lambda tx: actions.create_user(tx, new, password_hash, installation.abilities)
-        )
+        return await installation.platform.write(lambda tx: actions.create_user(tx, new, password_hash))
 
     return {"id": command_line.run(work)}
 

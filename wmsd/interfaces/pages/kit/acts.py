@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import or_not_found
+from wmsd.contract.access import ABILITIES, EVERYTHING, AbilitySet
 from wmsd.contract.operation import Operation
 from wmsd.dispatch.record_audit import kind_of
 from wmsd.interfaces.pages.kit.fields import Field, fields_of
@@ -49,6 +50,8 @@ class Act:
     """Fields of the body that the form does not ask for."""
     leading: tuple[str, ...] = ()
     """The fields of the form that most people fill in. Others stand below the lines, where people open them."""
+    sets: tuple[AbilitySet, ...] = ()
+    """Buttons that tick the abilities of a person: each ticks all of a set, and no others."""
     fixed: Mapping[str, object] = field(default_factory=dict)
     """What it sends beside the form, such as the status of a move."""
     statuses: frozenset[str] | None = None
@@ -98,6 +101,11 @@ class Act:
     @property
     def makes_one(self) -> bool:
         return not self.operation.path_types and not self.leads_to
+
+    def ticked(self, name: str) -> dict[str, str | bool]:
+        """What the form has where the set of this name is picked."""
+        found = (each.abilities for each in self.sets if each.name == name)
+        return {f"abilities:{each}": each in abilities for abilities in found for each in (EVERYTHING, *ABILITIES)}
 
     def left_out(self, status: str | None) -> frozenset[str]:
         """The fields of the body that its form has not, for a document in this status."""

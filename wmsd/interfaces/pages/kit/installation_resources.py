@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from wmsd.contract.access import Role, has_role
+from wmsd.contract.access import ABILITY_SETS, Role, has_role
 from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.platform import company_policies
 from wmsd.platform.admin_view.company_rules import list_company_rules
@@ -19,6 +19,7 @@ USER_ACTS: Final = (
         "You get a link to send. Whoever has it chooses a password, and can sign in from then on.",
         goes_to="once",
         template="invited",
+        sets=ABILITY_SETS,
     ),
     Act(
         "change",
@@ -28,6 +29,7 @@ USER_ACTS: Final = (
         "The user is changed.",
         changes=True,
         done_where=("waiting_since", "The user is changed. What is new waits: see below."),
+        sets=ABILITY_SETS,
     ),
     Act(
         "link",

@@ -64,13 +64,13 @@ class Workplace(ABC):
         """What the person may read here."""
         return [resource for resource in self.ALL if self.may(resource.listing)]
 
-    def offers(self, choice: str) -> bool:
-        """Whether a choice of a form is one here: not an ability that this installation does not have."""
-        return choice not in ABILITIES or choice in self.door.abilities
+    def offers(self, choice: str, is_of_person: bool = False) -> bool:
+        """Whether a choice of a form is one here: not an ability that tokens of this installation cannot have."""
+        return is_of_person or choice not in ABILITIES or choice in self.door.abilities
 
-    def opens(self, name: str) -> str:
+    def opens(self, name: str, is_of_person: bool = False) -> str:
         """What an ability or a module opens here, where its name does not say it already."""
-        return words.opens(name, self.door.abilities)
+        return words.opens(name, ABILITIES if is_of_person else self.door.abilities)
 
     @classmethod
     def resource(cls, name: str) -> Resource:
@@ -144,12 +144,12 @@ class AdminWorkplace(Workplace):
     def permissions(self) -> Permissions:
         return Permissions(self.person.role, frozenset(), self.door.abilities)
 
-    def offers(self, choice: str) -> bool:
+    def offers(self, choice: str, is_of_person: bool = False) -> bool:
         """Not what this person may not give to anybody."""
         if choice == "platform-admin":
             return self.person.role == choice
         needed = ABILITIES.keys() if choice == EVERYTHING else {choice} & ABILITIES.keys()
-        return Workplace.offers(self, choice) and needed <= frozenset(self.person.abilities)
+        return Workplace.offers(self, choice, is_of_person) and needed <= frozenset(self.person.abilities)
 
     async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
         return await self.door.ask(self.person.browser, operation, **sent)

@@ -36,6 +36,8 @@ from wmsd.interfaces.pages.records.line_notes import line_notes
 
 MORE: Final = "more"
 """Asks for more empty rows of a field."""
+SET: Final = "set"
+"""Asks for the form with the abilities of a set ticked."""
 EMPTY_ROWS: Final = 5
 CHANGED_MEANWHILE: Final = (
     "Somebody has changed it since you opened this form. Nothing of yours is saved yet: see what is there now, "
@@ -75,6 +77,9 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
         return await _form(at, resource, act, record, {**typed, **_offered(act)}, hidden, is_again=True)
     if MORE in sent:
         return await _with_more_rows(at, resource, act, record, typed, hidden, sent[MORE])
+    if SET in sent:
+        typed |= act.ticked(sent[SET])
+        return await _form(at, resource, act, record, typed, hidden)
     document, errors = await document_of(at, fields, _without_offer(act, typed), act.changes)
     if errors:
         answer = _wrong(errors)

@@ -1,0 +1,12 @@
+// Ticks the abilities of a set. Without it, the form comes back with them ticked.
+"use strict";
+
+for (const button of document.querySelectorAll("[data-ticks]")) {
+  const ticked = button.dataset.ticks.split(" ");
+  button.addEventListener("click", (event) => {
+    event.preventDefault();
+    for (const box of button.closest("fieldset").querySelectorAll("[type=checkbox]")) {
+      box.checked = ticked.some((each) => box.name.endsWith(`:${each}`));
+    }
+  });
+}
