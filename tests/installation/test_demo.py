@@ -1,6 +1,10 @@
-"""The demo at a further start: what it hands out neither piles up nor warns of its end."""
+"""The demo is a company at work, made once. What a further start gives out neither piles up nor warns."""
 
-from datetime import timedelta
+from collections import Counter
+from datetime import date, timedelta
+from typing import Any, get_args
+
+import pytest
 
 from tests.interfaces.pages.records.test_browse import signed_in
 from tests.support.world import World
@@ -8,8 +12,11 @@ from wmsd.contract.access import EVERYTHING
 from wmsd.db.engine.transaction import Transaction
 from wmsd.installation import demo
 from wmsd.tenants.accounts.actions import create_token
-from wmsd.tenants.one_time_links.actions import DEMO_EMAIL as EMAIL
+from wmsd.tenants.one_time_links.demo import DEMO_EMAIL as EMAIL
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.kind import DocumentKind
 
+OPEN = ("CREAT", "IN_LUCRU", "INCARCAT")
 TOKENS = """
     SELECT tokens.name, revoked_at IS NULL FROM tokens JOIN users ON users.id = user_id WHERE email = ?
     ORDER BY tokens.id
@@ -20,6 +27,63 @@ async def tokens(world: World) -> list[tuple[str, bool]]:
     """The name of each of the demo's user, and whether it is good."""
     found = await world.installation.platform.read(lambda tx: list(tx.rows(TOKENS, (EMAIL,))))
     return [(name, bool(is_good)) for name, is_good in found]
+
+
+async def documents(world: World, kind: str) -> list[dict[str, Any]]:
+    return list((await world.call("GET", f"/api/{kind}?per_page=100")).body["data"])
+
+
+@pytest.fixture
+async def shop(world: World) -> World:
+    loaded = await demo.load(world.installation)
+    world.company, world.token = loaded.company_id, loaded.token
+    return world
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: str(kind.name))
+async def test_the_demo_has_documents_in_every_status(shop: World, kind: DocumentKind) -> None:
+    statuses = {each["status"] for each in await documents(shop, kind.name)}
+    assert statuses == set(get_args(kind.table.body.model_fields["status"].annotation))
+
+
+async def test_the_orders_are_of_the_days_around_today(shop: World) -> None:
+    today = shop.clock.now().date()
+    orders = await documents(shop, "sales-orders")
+    days = [(date.fromisoformat(each["requested_date"]) - today).days for each in orders]
+    assert (len(orders), min(days), max(days)) == (62, -10, 10)
+    late = [each for each, day in zip(orders, days, strict=True) if day < 0 and each["status"] in OPEN]
+    assert 3 <= len(late) <= 10, "some are late"
+    assert Counter(bool(each["customer_reference"]) for each in orders)[True] > 10
+    assert Counter(bool(each["external_ref"]) for each in orders)[True] > 30
+
+
+async def test_something_is_short_has_come_back_and_is_owed(shop: World) -> None:
+    items = [each["items"] for each in await documents(shop, "purchase-orders") if each["status"] == "PARTIAL"]
+    assert all(any(0 <= item["received_quantity"] < item["quantity"] for item in each) for each in items)
+    lines = [line for each in await documents(shop, "returns") for line in each["lines"]]
+    assert {line["disposition"] for line in lines} == {"RESTOC", "CARANTINA", "DISTRUS", None}
+    owed = (await shop.call("GET", "/api/v2/packaging/balances?per_page=100")).body["data"]
+    assert any(each["quantity"] > 0 for each in owed)
+    low = (await shop.call("GET", "/api/v2/stock?low=true&per_page=100")).body["data"]
+    assert 0 < len(low) < 10
+
+
+async def test_its_people_have_done_it(shop: World) -> None:
+    admin = await signed_in(shop)
+    for path, person in (("sales-orders", "demo-office"), ("receptions", "demo-warehouse")):
+        page = await admin.get(f"/companies/{shop.company}/{path}/1")
+        assert f"{person}@example.com" in page.text
+
+
+async def test_a_day_is_made_once(shop: World) -> None:
+    """Whatever has become of it, and however old it is."""
+    (cancelled, *_) = [each["id"] for each in await documents(shop, "sales-orders") if each["status"] == "CREAT"]
+    await shop.send("PATCH", f"/api/sales-orders/{cancelled}", {"status": "ANULAT"})
+    before = await documents(shop, "sales-orders")
+    shop.clock.advance(40 * 86_400)
+    again = await demo.load(shop.installation)
+    shop.token = again.token
+    assert await documents(shop, "sales-orders") == before
 
 
 async def test_the_token_of_the_start_before_goes_on(world: World) -> None:

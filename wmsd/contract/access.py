@@ -51,22 +51,21 @@ class AbilitySet:
     abilities: frozenset[str]
 
 
-ABILITY_SETS: Final = (
-    AbilitySet(
-        "office",
-        "Office",
-        "writes articles, sales orders, purchase orders and returns, and reads all records except webhooks",
-        READ_ABILITIES - {"webhooks:read"}
-        | {"articles:write", "sales-orders:write", "purchase-orders:write", "returns:write"},
-    ),
-    AbilitySet(
-        "warehouse",
-        "Warehouse",
-        "writes sales orders, receptions and returns, and reads all records except webhooks",
-        READ_ABILITIES - {"webhooks:read"} | {"sales-orders:write", "receptions:write", "returns:write"},
-    ),
-    AbilitySet("reads-only", "Reads only", "reads all records and changes nothing", READ_ABILITIES),
+OFFICE: Final = AbilitySet(
+    "office",
+    "Office",
+    "writes articles, sales orders, purchase orders and returns, and reads all records except webhooks",
+    READ_ABILITIES - {"webhooks:read"}
+    | {"articles:write", "sales-orders:write", "purchase-orders:write", "returns:write"},
 )
+WAREHOUSE: Final = AbilitySet(
+    "warehouse",
+    "Warehouse",
+    "writes sales orders, receptions and returns, and reads all records except webhooks",
+    READ_ABILITIES - {"webhooks:read"} | {"sales-orders:write", "receptions:write", "returns:write"},
+)
+READS_ONLY: Final = AbilitySet("reads-only", "Reads only", "reads all records and changes nothing", READ_ABILITIES)
+ABILITY_SETS: Final = (OFFICE, WAREHOUSE, READS_ONLY)
 
 MODULES: Final[dict[str, str]] = {
     "api": "the REST and GraphQL interfaces",

@@ -1,26 +1,47 @@
-"""The demo company: a small extract of a real shop's month (see demo_data/ATTRIBUTION.md)."""
+"""The demo: a company at work, from a small extract of a real shop's month (see demo_data/ATTRIBUTION.md)."""
 
-from datetime import timedelta
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
 from functools import partial
 from importlib.resources import files
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.contract.access import EVERYTHING, MODULES
-from wmsd.contract.context import Company
+from wmsd.contract.context import Actor, Company
 from wmsd.db.engine.transaction import Transaction
 from wmsd.imports.file_kinds import KINDS, import_csv
 from wmsd.installation.open_installation import Installation
 from wmsd.tenants.accounts import actions as accounts
 from wmsd.tenants.accounts import store as users
 from wmsd.tenants.accounts import token_store
+from wmsd.tenants.accounts.passwords import NO_PASSWORD
 from wmsd.tenants.accounts.schema import NewUser
 from wmsd.tenants.companies import actions as companies
 from wmsd.tenants.companies.schema import NewCompany
-from wmsd.tenants.one_time_links.actions import DEMO, DEMO_CODE, DEMO_EMAIL
+from wmsd.tenants.one_time_links.demo import (
+    ADMIN,
+    DEMO_CODE,
+    DEMO_EMAIL,
+    OFFICE_WORKER,
+    PEOPLE,
+    WAREHOUSE_WORKER,
+    DemoPerson,
+)
 
 DATA: Final = files("wmsd.installation") / "demo_data"
-ORDER: Final = ("warehouses", "partners", "articles", "stock")
+RECORDS: Final = ("warehouses", "partners", "articles", "stock")
+DAY: Final[Mapping[str, DemoPerson]] = {
+    "packaging-types": ADMIN,
+    "sales-orders": OFFICE_WORKER,
+    "purchase-orders": OFFICE_WORKER,
+    "receptions": WAREHOUSE_WORKER,
+    "returns": WAREHOUSE_WORKER,
+    "packaging-movements": WAREHOUSE_WORKER,
+}
+"""The files of what the people have done, and who has. A day in them is `today`, or as `today-3`."""
+TODAY: Final = re.compile(r"today([+-]\d+)?")
 TOKEN_NAME: Final = "demo"
 TOKEN_LIFETIME: Final = timedelta(days=30)
 """Longer than before an end people are told, so that a new demo does not begin with a warning."""
@@ -31,48 +52,71 @@ class Loaded:
     company_id: int
     company_name: str
     token: str
-    link_code: str
-    """Of the link that opens the demo in a browser."""
+    links: tuple[tuple[DemoPerson, str], ...]
+    """Each person, and the code of the link that opens the demo in a browser as this person."""
 
 
 async def load(installation: Installation) -> Loaded:
-    """Makes the demo company and its data where they are missing, and a new token for it."""
-    company = await _company(installation)
+    """Makes the demo company, its people and its data where they are missing, and a new token and new links.
+
+    What the people have done is made with the company, and never again.
+    """
+    platform, company = installation.platform, await _company(installation)
+    is_new = company is None
     if company is None:
         new = NewCompany(code=DEMO_CODE, name="Demo Trading", modules=list(MODULES))
-        await installation.platform.write(lambda tx: companies.create_company(tx, new, installation.files.create))
+        await platform.write(lambda tx: companies.create_company(tx, new, installation.files.create))
         company = await _company(installation)
     assert company is not None
-    database = await installation.files.get(company.id)
-    for kind in ORDER:
-        if await database.read(partial(_has_any, kind)):
-            continue
-        lines = (DATA / f"{kind}.csv").read_text(encoding="utf-8").splitlines(keepends=True)
-        await database.write(partial(import_csv, kind=KINDS[kind], lines=lines))
-    token = await _token(installation)
-    return Loaded(company.id, company.name, token, await installation.platform.write(DEMO.offer))
+    await platform.write(_add_people)
+    database, today = await installation.files.get(company.id), installation.clock.now().date()
+    for kind in RECORDS:
+        if not await database.read(partial(_has_any, kind)):
+            await database.write(partial(import_csv, kind=KINDS[kind], lines=_lines(kind, today)))
+    for kind, person in DAY.items() if is_new else ():
+        actor = await platform.read(partial(_actor, person))
+        await database.write(partial(import_csv, kind=KINDS[kind], lines=_lines(kind, today)), actor)
+    return Loaded(company.id, company.name, await platform.write(_renew_token), await platform.write(_offer_links))
 
 
 def _has_any(kind: str, tx: Transaction) -> bool:
     return bool(tx.value("SELECT rows FROM row_counts WHERE name = ?", (kind,)))
 
 
+def _lines(kind: str, today: date) -> Iterator[str]:
+    text = (DATA / f"{kind}.csv").read_text(encoding="utf-8")
+    dated = TODAY.sub(lambda day: str(today + timedelta(days=int(day[1] or 0))), text)
+    return iter(dated.splitlines(keepends=True))
+
+
 async def _company(installation: Installation) -> Company | None:
     return next((c for c in (await installation.access.companies()).values() if c.code == DEMO_CODE), None)
 
 
-async def _token(installation: Installation) -> str:
-    """A new token. Those of former starts go on, and nobody is told of their end. Nobody knows the demo user's
-    password, so only tokens made here act for it.
-    """
-    if await installation.platform.read(lambda tx: users.user_by_email(tx, DEMO_EMAIL)) is None:
-        password_hash = await installation.passwords.hash(installation.ids.secret())
-        user = NewUser(email=DEMO_EMAIL, name="Demo", role="company-admin", company_codes=[DEMO_CODE])
-        await installation.platform.write(lambda tx: accounts.create_user(tx, user, password_hash))
-    return await installation.platform.write(_renew_token)
+def _add_people(tx: Transaction) -> None:
+    """Nobody has a password: people come in by their links, programs by the tokens that are made here."""
+    for person in PEOPLE:
+        if users.user_by_email(tx, person.email) is None:
+            new = NewUser(
+                email=person.email,
+                name=person.name,
+                role="company-admin" if person.work is None else "member",
+                abilities=[] if person.work is None else sorted(person.work.abilities),
+                company_codes=[DEMO_CODE],
+            )
+            accounts.create_user(tx, new, NO_PASSWORD)
+
+
+def _actor(person: DemoPerson, tx: Transaction) -> Actor:
+    return Actor(person.email, accounts.user_of_email(tx, person.email).id)
+
+
+def _offer_links(tx: Transaction) -> tuple[tuple[DemoPerson, str], ...]:
+    return tuple((person, person.link.offer(tx)) for person in PEOPLE)
 
 
 def _renew_token(tx: Transaction) -> str:
+    """A new token. Those of former starts go on, and nobody is told of their end."""
     token_store.note_renewed(tx, accounts.user_of_email(tx, DEMO_EMAIL).id, TOKEN_NAME)
     return accounts.create_token(
         tx,

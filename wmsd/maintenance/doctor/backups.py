@@ -20,7 +20,7 @@ from wmsd.maintenance.keys.key_protection import (
     protection,
 )
 from wmsd.settings.paths import INSIDE
-from wmsd.tenants.one_time_links.actions import DEMO_CODE
+from wmsd.tenants.one_time_links.demo import DEMO_CODE
 
 NO_BACKUP: Final = FindingKind(
     "no-backup",

@@ -179,7 +179,7 @@ async def change_password(
         if not user.password_hash:
             raise Problem(
                 "INVALID_STATUS",
-                "You have no password here: you come in by single sign-on. Change the password at your provider.",
+                "You have no password here. You sign in by single sign-on, or by a link that somebody gives you.",
             )
         is_known = store.has_signed_in_from(tx, user.email, call.address)
         return user, Origin(user.email, call.address, is_known)

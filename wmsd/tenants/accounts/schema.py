@@ -232,6 +232,24 @@ class UsedLink(Input):
     code: LinkCode
 
 
+class DemoEntry(UsedLink):
+    email: Annotated[str | None, Field(max_length=254, description="Whose; null: of the person of the link.")] = (
+        None
+    )
+
+
+class DemoPersonShown(Model):
+    """A person of the demo. `work`: the name of a set of abilities; null for the admin."""
+
+    email: str
+    name: str
+    work: str | None
+
+
+class DemoPeople(Model):
+    data: list[DemoPersonShown]
+
+
 class FirstAdmin(UsedLink):
     name: Name
     email: Email

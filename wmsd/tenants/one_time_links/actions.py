@@ -1,5 +1,5 @@
-"""Links that work once and let somebody in: to become the first admin, or into the demo, signed in as its user.
-Only the hash of a link's code is kept.
+"""Links that work once and let somebody in, such as to become the first admin. Only the hash of a link's code is
+kept.
 """
 
 import asyncio
@@ -15,16 +15,12 @@ from wmsd.contract.context import Actor, FromBrowser
 from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import sessions, store
-from wmsd.tenants.accounts.actions import SignInService, create_user, user_of_email
+from wmsd.tenants.accounts.actions import SignInService, create_user
 from wmsd.tenants.accounts.password_strength import chosen_password_errors
-from wmsd.tenants.accounts.schema import BegunSession, FirstAdmin, LinkQuery, NewUser, UsedLink, Wanted
+from wmsd.tenants.accounts.schema import BegunSession, FirstAdmin, LinkQuery, NewUser, Wanted
 from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.keys import key_store
 from wmsd.tenants.keys.bearers import secret_hash
-
-DEMO_CODE: Final = "DEMO"
-"""Of the demo company."""
-DEMO_EMAIL: Final = "demo@example.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +40,26 @@ class OneTimeLink:
         """Whether there is a link that was not used yet."""
         return key_store.secret(tx, self.name) is not None
 
-    def check(self, tx: Transaction, code: str) -> None:
-        """Raises Problem (404) unless the link with this code can be used now."""
+    def fits(self, tx: Transaction, code: str) -> bool:
+        """Whether the code opens the link now."""
         until, _, digest = (key_store.secret(tx, self.name) or "").partition(" ")
-        if tx.timestamp >= until or not hmac.compare_digest(digest, secret_hash(code)):
-            raise Problem("NOT_FOUND", "This link was used already or is no longer valid.")
+        return tx.timestamp < until and hmac.compare_digest(digest, secret_hash(code))
+
+    def check(self, tx: Transaction, code: str) -> None:
+        """Raises Problem (404) unless the code opens the link now."""
+        if not self.fits(tx, code):
+            raise refused_link()
 
     def end(self, tx: Transaction) -> None:
         """Nobody can use the link any more."""
         key_store.drop_secret(tx, self.name)
 
 
+def refused_link() -> Problem:
+    return Problem("NOT_FOUND", "This link was used already or is no longer valid.")
+
+
 FIRST_ADMIN: Final = OneTimeLink("first-admin", timedelta(hours=24))
-DEMO: Final = OneTimeLink("demo", timedelta(hours=24))
 for_strangers = partial(operation, tag="Sessions", answer="object", scope="platform", signed_in=False)
 letting_in = partial(for_strangers, returns=BegunSession, limit="sign-in", max_body=16 * 1024)
 
@@ -106,23 +109,3 @@ async def make_first_admin(service: SignInService, body: FirstAdmin, call: FromB
         return sessions.sign_in(tx, user_id, body.email.lower(), call)
 
     return {"secret": await service.platform.write(make, Actor(body.email.lower(), address=call.address))}
-
-
-@for_strangers(returns=Message, limit="open")
-def look_for_demo(tx: Transaction, query: LinkQuery) -> dict[str, object]:
-    """Tell whether the link into the demo can be used."""
-    DEMO.check(tx, query.code)
-    return {"message": "The demo is open to you."}
-
-
-@letting_in()
-async def open_demo(service: SignInService, body: UsedLink, call: FromBrowser) -> dict[str, object]:
-    """Open the demo, signed in as its user."""
-
-    def begin(tx: Transaction) -> str:
-        DEMO.check(tx, body.code)
-        DEMO.end(tx)
-        user = user_of_email(tx, DEMO_EMAIL)
-        return sessions.sign_in(tx, user.id, user.email, call)
-
-    return {"secret": await service.platform.write(begin, Actor(DEMO_EMAIL, address=call.address))}

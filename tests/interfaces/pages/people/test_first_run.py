@@ -11,11 +11,13 @@ from tests.interfaces.pages.records.test_act import sent
 from tests.interfaces.pages.records.test_browse import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, World, open_world
+from wmsd.contract.access import expand
 from wmsd.installation import demo
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.server.alerts import mail_confirmation
 from wmsd.tenants.accounts import store as accounts
 from wmsd.tenants.one_time_links import actions as links
+from wmsd.tenants.one_time_links import demo as demo_links
 
 FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
 
@@ -237,20 +239,58 @@ async def test_the_steps_are_for_platform_admins(world: World) -> None:
     assert (await member.get("/start")).status == 403
 
 
+def names_of(seen: Seen) -> list[str]:
+    """The people whom the page of the demo lets somebody be."""
+    return re.findall(r"Open the demo as (\w+)<", seen.text)
+
+
 async def test_the_demo_opens_signed_in_by_its_own_link(world: World) -> None:
     loaded = await demo.load(world.installation)
     visitor = Visitor(world)
-    path = f"/demo?code={loaded.link_code}"
+    code = loaded.links[0][1]
+    path = f"/demo?code={code}"
     for _ in range(2):  # looking does not use it up
         assert (await visitor.get(path)).heading == "The demo"
-    done = await visitor.post("/demo", {"code": loaded.link_code})
+    done = await visitor.post("/demo", {"code": code})
     assert (done.status, done.goes_to) == (303, "/today")
     assert "Demo Trading" in (await visitor.get("/today")).text
     assert (await Visitor(world).get(path)).status == 404
-    assert (await Visitor(world).post("/demo", {"code": loaded.link_code})).status == 404
+    assert (await Visitor(world).post("/demo", {"code": code})).status == 404
 
 
-async def test_a_new_start_of_the_demo_ends_the_link_before(world: World) -> None:
-    first = await world.installation.platform.write(links.DEMO.offer)
+@pytest.mark.parametrize("person", demo_links.PEOPLE, ids=lambda person: str(person.name))
+async def test_everybody_of_the_demo_comes_in_by_a_link_of_their_own(
+    world: World, person: demo_links.DemoPerson
+) -> None:
+    loaded = await demo.load(world.installation)
+    code, visitor = dict(loaded.links)[person], Visitor(world)
+    seen = await visitor.get(f"/demo?code={code}")
+    assert names_of(seen) == (["Ana", "Mihai", "Ioana"] if person is demo_links.ADMIN else [person.name])
+    if person.work is not None:
+        assert person.work.says in seen.text
+    await visitor.post("/demo", {"code": code, "email": person.email})
+    assert person.email in (await visitor.get("/account")).text
+    abilities = expand(["*"]) if person.work is None else person.work.abilities
+    for kind in ("sales-orders", "purchase-orders", "returns"):
+        form = await visitor.get(f"/companies/{loaded.company_id}/{kind}/new")
+        assert (form.status == 200) == (f"{kind}:write" in abilities)
+
+
+async def test_only_the_link_of_the_admin_lets_in_as_somebody_else(world: World) -> None:
+    loaded = await demo.load(world.installation)
+    (_, admin), (office, of_office), (_, of_warehouse) = loaded.links
+    for email in (demo_links.DEMO_EMAIL, office.email, "admin@example.com"):
+        refused = await Visitor(world).post("/demo", {"code": of_warehouse, "email": email})
+        assert refused.status == 404
+    visitor = Visitor(world)
+    assert (await visitor.post("/demo", {"code": admin, "email": office.email})).status == 303
+    assert office.email in (await visitor.get("/account")).text
+    assert (await Visitor(world).post("/demo", {"code": of_office})).status == 303, "its own is still good"
+    assert (await Visitor(world).post("/demo", {"code": of_warehouse})).status == 303
+
+
+async def test_a_new_start_of_the_demo_ends_the_links_before(world: World) -> None:
+    first = await demo.load(world.installation)
     await demo.load(world.installation)
-    assert (await Visitor(world).post("/demo", {"code": first})).status == 404
+    for _, code in first.links:
+        assert (await Visitor(world).post("/demo", {"code": code})).status == 404

@@ -13,7 +13,7 @@ from tests.support.world import World
 from tests.tenants.sign_on.providers import open_scene
 from wmsd.installation import demo
 from wmsd.tenants.accounts.sessions import MOST_OF_A_USER, TOO_MANY_PLACES
-from wmsd.tenants.one_time_links.actions import DEMO_EMAIL as DEMO
+from wmsd.tenants.one_time_links.demo import DEMO_EMAIL as DEMO
 
 WHY = f'<p class="note warn" role="status">{TOO_MANY_PLACES}</p>'
 
@@ -92,10 +92,10 @@ async def test_after_single_sign_on(tmp_path: Path) -> None:
 async def test_after_the_link_into_the_demo(world: World, times: int) -> None:
     loaded = await demo.load(world.installation)
     visitor = Visitor(world)
-    await visitor.post("/demo", {"code": loaded.link_code})
+    await visitor.post("/demo", {"code": loaded.links[0][1]})
     others = await filled(visitor, DEMO)
     for _ in range(times):
-        link = (await demo.load(world.installation)).link_code
+        link = (await demo.load(world.installation)).links[0][1]
         assert (await Visitor(world).post("/demo", {"code": link})).status == 303
     assert WHY in (await told(visitor)).text
     assert [await is_in(each) for each in others].count(True) == MOST_OF_A_USER - times

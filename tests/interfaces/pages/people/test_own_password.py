@@ -161,10 +161,10 @@ async def test_who_has_no_password_is_told_where_it_is_changed(admin: Visitor) -
     )
     for path in ("/account", PAGE):
         seen = await visitor.get(path)
-        assert "You have no password here: you come in by single sign-on." in text_of(seen.text)
+        assert "You have no password here. You sign in by single sign-on" in text_of(seen.text)
         assert "Change the password</button>" not in seen.text
     refused = await changed(visitor, "anything", NEW_PASSWORD)
-    assert (refused.status, "Change the password at your provider." in text_of(refused.text)) == (409, True)
+    assert (refused.status, "by a link that somebody gives you" in text_of(refused.text)) == (409, True)
     user = await world.installation.platform.read(lambda tx: store.user_by_email(tx, MEMBER))
     assert user is not None
     assert user.password_hash == NO_PASSWORD

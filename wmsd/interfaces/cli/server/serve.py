@@ -67,6 +67,7 @@ from wmsd.server.figures.ask import FIGURES, figures_verb
 from wmsd.settings.sections.fields import MEGABYTE
 from wmsd.settings.sources import as_set
 from wmsd.tenants.one_time_links.actions import offer_first_admin
+from wmsd.tenants.one_time_links.demo import DemoPerson
 
 if TYPE_CHECKING:
     from wmsd.installation.demo import Loaded
@@ -90,7 +91,7 @@ collection; all objects are collected seldom, because it looks through each that
     metavar="off|lan|files",
     help="Serve https: with an authority of its own for the LAN, or with server.certificate.  [default: off]",
 )
-@click.option("--demo", "with_demo", is_flag=True, help="Also make a demo company, and a token for it.")
+@click.option("--demo", "with_demo", is_flag=True, help="Also make a demo company at work, and a token for it.")
 @create_option
 @with_installation
 def serve_command(
@@ -351,7 +352,7 @@ async def _greet(installation: Installation, address: str, loaded: "Loaded | Non
     if loaded is not None:
         lines += [
             f"Demo company: {loaded.company_name}, id {loaded.company_id}",
-            f"Open it:      {address}{DEMO}?code={loaded.link_code}   (works once, for a day)",
+            *(_link_into_demo(address, person, code) for person, code in loaded.links),
             f"Token:        {loaded.token}",
             "",
             "Try it:",
@@ -363,6 +364,11 @@ async def _greet(installation: Installation, address: str, loaded: "Loaded | Non
     except OSError as error:
         LOG.warning("the addresses cannot be printed: %s", error.strerror)
     LOG.info("serving %s", address)
+
+
+def _link_into_demo(address: str, person: DemoPerson, code: str) -> str:
+    heading = "Open it:" if person.work is None else f"As {person.work.text.lower()}:"
+    return f"{heading:13} {address}{DEMO}?code={code}   (works once, for a day)"
 
 
 def _on_hangup(served_tls: ServedTls | None, manager: ServiceManager) -> None:

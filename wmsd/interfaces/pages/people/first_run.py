@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from wmsd.contract.access import ABILITY_SETS
 from wmsd.contract.operation import Operation
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
@@ -20,10 +21,12 @@ from wmsd.tenants.accounts.password_strength import SHORTEST
 from wmsd.tenants.accounts.user_lists import TOKENS
 from wmsd.tenants.companies import company_administration
 from wmsd.tenants.one_time_links import actions as links
+from wmsd.tenants.one_time_links import demo
 from wmsd.warehouse.articles import actions as articles
 from wmsd.warehouse.directory import actions as directory
 
 START: Final = "/start"
+SETS: Final = {each.name: each for each in ABILITY_SETS}
 FIELDS: Final = (
     ("name", "Your name", "text", "name"),
     ("email", "E-mail address", "email", "username"),
@@ -58,14 +61,16 @@ async def make_first_admin(door: PageClient, request: web.Request) -> web.Respon
 
 async def show_demo(door: PageClient, request: web.Request) -> web.Response:
     code = request.query.get("code", "")
-    if not await _is_open(door, request, links.look_for_demo, code):
+    answer = await door.ask(door.browser(request), demo.look_for_demo, query={"code": code})
+    if answer.status in (404, 422):
         return _spent(is_demo=True)
-    return render_page("demo", code=code)
+    return render_page("demo", code=code, people=answer.needed()["data"], sets=SETS)
 
 
 async def open_demo(door: PageClient, request: web.Request) -> web.Response:
     browser, sent = await door.sent_form(request)
-    answer = await door.ask(browser, links.open_demo, document={"code": sent.get("code", "")})
+    document = {"code": sent.get("code", ""), "email": sent.get("email")}
+    answer = await door.ask(browser, demo.open_demo, document=document)
     if answer.status in (404, 422):
         return _spent(is_demo=True)
     return browsers.give(go_to("/today"), browser, answer.needed()["secret"])

@@ -1,0 +1,75 @@
+"""The people of the demo, and the links by which somebody signs in as one of them: nobody has a password."""
+
+from datetime import timedelta
+from typing import Final
+
+from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import invalid
+from wmsd.contract.access import OFFICE, WAREHOUSE, AbilitySet
+from wmsd.contract.context import Actor, FromBrowser
+from wmsd.db.engine.transaction import Transaction
+from wmsd.tenants.accounts import sessions
+from wmsd.tenants.accounts.actions import SignInService, user_of_email
+from wmsd.tenants.accounts.schema import DemoEntry, DemoPeople, LinkQuery
+from wmsd.tenants.one_time_links.actions import OneTimeLink, for_strangers, letting_in, refused_link
+
+DEMO_CODE: Final = "DEMO"
+"""Of the demo company."""
+DEMO_EMAIL: Final = "demo@example.com"
+LIFETIME: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPerson:
+    """`work`: what the person does there; None for the admin."""
+
+    email: str
+    name: str
+    work: AbilitySet | None
+    link: OneTimeLink
+
+
+ADMIN: Final = DemoPerson(DEMO_EMAIL, "Ana", None, OneTimeLink("demo", LIFETIME))
+OFFICE_WORKER: Final = DemoPerson("demo-office@example.com", "Mihai", OFFICE, OneTimeLink("demo-office", LIFETIME))
+WAREHOUSE_WORKER: Final = DemoPerson(
+    "demo-warehouse@example.com", "Ioana", WAREHOUSE, OneTimeLink("demo-warehouse", LIFETIME)
+)
+PEOPLE: Final = (ADMIN, OFFICE_WORKER, WAREHOUSE_WORKER)
+
+
+@for_strangers(returns=DemoPeople, limit="open")
+def look_for_demo(tx: Transaction, query: LinkQuery) -> dict[str, object]:
+    """Tell whom the link lets somebody be in the demo."""
+    people = _people(_owner(tx, query.code))
+    return {
+        "data": [{"email": each.email, "name": each.name, "work": each.work and each.work.name} for each in people]
+    }
+
+
+@letting_in()
+async def open_demo(service: SignInService, body: DemoEntry, call: FromBrowser) -> dict[str, object]:
+    """Open the demo, signed in as one of its people; by default as the one whose link it is."""
+
+    def begin(tx: Transaction) -> str:
+        owner = _owner(tx, body.code)
+        people = {each.email: each for each in _people(owner)}
+        if body.email not in (None, *people):
+            raise invalid({"email": ["is not a person whom this link lets in"]})
+        owner.link.end(tx)
+        user = user_of_email(tx, body.email or owner.email)
+        return sessions.sign_in(tx, user.id, user.email, call)
+
+    return {"secret": await service.platform.write(begin, Actor(body.email or DEMO_EMAIL, address=call.address))}
+
+
+def _owner(tx: Transaction, code: str) -> DemoPerson:
+    """The person whose link has this code. Raises Problem (404)."""
+    for each in PEOPLE:
+        if each.link.fits(tx, code):
+            return each
+    raise refused_link()
+
+
+def _people(owner: DemoPerson) -> tuple[DemoPerson, ...]:
+    """Whom the link of this person lets somebody be: the admin, who may let in anybody there, also the others."""
+    return PEOPLE if owner is ADMIN else (owner,)
