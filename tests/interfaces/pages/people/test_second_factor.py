@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-import zxingcpp
 
 from tests.interfaces.pages.administering import audit
 from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.support.drawn_barcodes import barcodes_in
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.tenants.accounts import totp
 from wmsd.tenants.accounts.second_factor_actions import remove_second_factor
@@ -41,23 +41,7 @@ def secret_in(seen: Seen) -> str:
 
 def scanned(seen: Seen) -> str:
     """What a phone reads from the drawing."""
-    found = re.search(
-        r'<svg viewBox="0 0 (\d+) \1"><path fill="#fff" [^>]+/><path stroke="#000" d="([^"]+)"/></svg>', seen.text
-    )
-    assert found, seen.text
-    size, pixels, x, y = int(found[1]), 4, 0.0, 0.0
-    row = bytes([255]) * size * pixels
-    rows = [bytearray(row) for _ in range(size)]
-    for command, first, second in re.findall(r"([Mmh])(-?[\d.]+)(?: (-?[\d.]+))?", found[2]):
-        if command == "h":
-            rows[int(y)][int(x) * pixels : int(x + float(first)) * pixels] = bytes(int(first) * pixels)
-            x += float(first)
-        else:
-            x, y = (0.0, 0.0) if command == "M" else (x, y)
-            x, y = x + float(first), y + float(second)
-    picture = b"".join(bytes(each) * pixels for each in rows)
-    shape = (size * pixels, size * pixels)
-    (code,) = zxingcpp.read_barcodes(memoryview(picture).cast("B", shape))
+    (code,) = barcodes_in(seen.text)
     return str(code.text)
 
 

@@ -1,26 +1,15 @@
 """The page where a person switches the second factor on and off, and gets other recovery codes."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
+from wmsd.interfaces.pages.kit.barcodes import qr_code
 from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.tenants.accounts import second_factor_actions, totp
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-
-def drawn(text: str) -> "Markup":
-    """As SVG, dark on white in both modes, with the quiet zone that readers need."""
-    from markupsafe import Markup
-    from segno import make_qr  # imported when somebody needs one: it takes 30 ms
-
-    code = make_qr(text, error="m")
-    return Markup(code.svg_inline(dark="#000", light="#fff", omitsize=True, svgclass=None, lineclass=None))  # noqa: S704  # segno writes figures only
 
 
 async def show(
@@ -32,7 +21,7 @@ async def show(
         "account",
         answer,
         enrolment=enrolment,
-        code=None if enrolment is None else drawn(enrolment["uri"]),
+        code=None if enrolment is None else qr_code(enrolment["uri"]),
         codes=await at.need(second_factor_actions.count_recovery_codes)
         if at.person.second_factor == "on"
         else None,
