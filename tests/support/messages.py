@@ -16,6 +16,9 @@ from wmsd.interfaces import pages
 from wmsd.interfaces.pages.kit import resources
 from wmsd.interfaces.pages.kit.installation_resources import USER_ACTS
 from wmsd.interfaces.pages.kit.text.words import WORDS
+from wmsd.interfaces.pages.paper.label_kinds import LABELS
+from wmsd.interfaces.pages.paper.labels import SIZES
+from wmsd.interfaces.pages.paper.prints import PRINTS
 from wmsd.server.alerts.kinds import KINDS
 
 PAGES: Final = Path(pages.__file__).parent
@@ -83,6 +86,15 @@ def declared() -> Iterator[Message]:
         yield from (Message(each, source=f"the alert {kind.name}") for each in texts if each)
     for act in (*USER_ACTS, *resources.WEBHOOK_ACTS):
         yield from (Message(each, source=act.name) for each in act.texts if each)
+    for of_kind in PRINTS.values():
+        yield from (
+            Message(each, source="prints.py") for made in of_kind for each in (made.title, *made.signatures)
+        )
+    for kinds in LABELS.values():
+        yield from (
+            Message(each, source="label_kinds.py") for made in kinds for each in (made.text, made.empty) if each
+        )
+    yield from (Message(size.text, source="labels.py") for size in SIZES)
 
 
 def collected() -> set[Message]:

@@ -11,6 +11,7 @@ from aiohttp import web
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
 from wmsd.interfaces.pages.kit.resources import RESOURCES
+from wmsd.interfaces.pages.paper.prints import PRINTS
 from wmsd.interfaces.service import FOR_BROWSERS
 
 NO_PAGES: Final = ("/api", "/openapi", "/docs", "/pages/{name}", "/{anything}", "/changelog")
@@ -74,6 +75,9 @@ def _parts(name: str, route: str, resource: Resource | None, company: int, there
             assert resource is not None
             own = (each for each in resource.acts if not each.leads_to)
             return [each.name for each in own if each.makes_one != ("{id}" in route)]
+        case "print":
+            assert resource is not None
+            return [each.name for each in PRINTS.get(resource.name, ())]
         case "version":
             return ["v1"]
         case "operation":

@@ -17,6 +17,7 @@ from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN, WELCOME
 from wmsd.interfaces.pages.kit.page_client import HOME, SECOND_FACTOR, SIGN_IN, PageClient, SignedOut
 from wmsd.interfaces.pages.kit.routing import add_page, add_visited
 from wmsd.interfaces.pages.kit.workplace import Workplace, personal_workplace, workplace
+from wmsd.interfaces.pages.paper import labels, prints
 from wmsd.interfaces.pages.people import (
     account,
     first_run,
@@ -48,6 +49,7 @@ from wmsd.interfaces.pages.work.live import LIVE, Live
 ID: Final = "[0-9]{1,15}"
 A_COMPANY: Final = f"/companies/{{company:{ID}}}"
 ADMIN: Final = "/admin"
+A_RECORD: Final = f"{A_COMPANY}/{{resource:[a-z-]+}}/{{id:{ID}}}"
 WEBHOOKS: Final = f"{A_COMPANY}/webhooks"
 WEBHOOK: Final = f"{WEBHOOKS}/{{id:{ID}}}"
 DELIVERIES: Final = f"{WEBHOOK}/deliveries"
@@ -87,6 +89,8 @@ ADMIN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", f"{ADMIN}/{admin_menu.SETTINGS.name}", settings.show),
 )
 COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
+    ("GET", f"{A_RECORD}/labels", labels.show),
+    ("GET", f"{A_RECORD}/prints/{{print:[a-z-]+}}", prints.show),
     ("GET", STOCK, stock.show),
     ("GET", f"{STOCK}/movements", stock.show_movements),
     ("GET", f"{A_COMPANY}/search", search.show),

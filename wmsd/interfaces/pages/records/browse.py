@@ -18,6 +18,7 @@ from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import BY_NAME, RESOURCES
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
+from wmsd.interfaces.pages.paper.label_kinds import LABELS
 from wmsd.interfaces.pages.records.document_page import HISTORY, of_document
 from wmsd.interfaces.pages.records.downloads import EXPORTS, FOR_IMPORT, FORMAT, PLACE
 from wmsd.interfaces.pages.records.rules import rules_of
@@ -116,6 +117,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
         audit_at=audit_of(at, resource, record),
         rules=await rules_of(at, resource, record["id"]),
         changes=changes,
+        has_labels=resource.name in LABELS,
         path=None if route is None else route.path.replace("{id}", str(record["id"])),
         **of_kind,
     )

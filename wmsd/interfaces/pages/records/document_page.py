@@ -11,6 +11,7 @@ from wmsd.interfaces.pages.kit.responses import form_keys
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.interfaces.pages.paper.prints import PRINTS
 from wmsd.warehouse.packaging.actions import walk_packaging_balances
 
 HISTORY: Final = "status_history"
@@ -50,6 +51,10 @@ async def of_document(
         "partner": referred.get((PARTNER, record.get(PARTNER, 0))),
         "due": _due(resource, record, at),
         "is_changed": done == MEANWHILE,
+        "papers": [
+            *((f"prints/{each.name}", each.title) for each in PRINTS.get(resource.name, ())),
+            ("labels", "Labels"),
+        ],
         "hidden": {**form_keys(at), **({} if answer.etag is None else {IF_MATCH: answer.etag})},
     }
 

@@ -1,0 +1,185 @@
+"""Labels: as many as asked for, each with a barcode that scanners read, on sheets and rolls of common sizes."""
+
+import re
+from time import monotonic
+
+import pytest
+
+from tests.interfaces.pages.records.test_browse import SCRIPT, signed_in, text_of
+from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.support.drawn_barcodes import barcodes_in
+from tests.support.shop import Shop
+from wmsd.interfaces.pages.paper.labels import SIZES
+
+ARTICLE = "/companies/1/articles/1/labels"
+ORDER = "/companies/1/sales-orders/1/labels"
+RECEPTION = "/companies/1/receptions/1/labels"
+GTIN = "5901234123457"
+OF_OFFICE = ["articles", "partners", "sales-orders", "purchase-orders", "receptions", "stock"]
+
+
+@pytest.fixture
+async def office(shop: Shop) -> Visitor:
+    return await signed_in(shop.world, "ACME", abilities=[f"{each}:read" for each in OF_OFFICE])
+
+
+async def asked(visitor: Visitor, path: str, kind: str, count: str = "", size: str = "label-62x29") -> Seen:
+    return await visitor.get(f"{path}?kind={kind}&size={size}&count={count}")
+
+
+def labels(seen: Seen) -> list[str]:
+    """What stands on each."""
+    assert seen.status == 200, seen.text
+    return [text_of(each) for each in re.findall(r'<article class="label">(.*?)</article>', seen.text, re.DOTALL)]
+
+
+def scanned(seen: Seen) -> list[tuple[str, str]]:
+    return [(each.text, str(each.format)) for each in barcodes_in(seen.text)]
+
+
+async def change(shop: Shop, article: int, **fields: object) -> None:
+    answer = await shop.world.send("PATCH", f"/api/articles/{article}", fields)
+    assert answer.status == 200, answer.raw
+
+
+async def receive(shop: Shop, article: str, **item: object) -> None:
+    place = {"partner_id": 1, "warehouse_id": 1}
+    items = [{"article_code": article, "quantity": 48}]
+    bought = await shop.world.send("POST", "/api/purchase-orders", {**place, "items": items})
+    selected = [{"po_item_id": bought.body["items"][0]["id"], **item}]
+    body = {"purchase_order_id": 1, "warehouse_id": 1, "selected_items": selected, "status": "FINALIZAT"}
+    answer = await shop.world.send("POST", "/api/receptions", body)
+    assert answer.status == 201, answer.raw
+
+
+def told(seen: Seen) -> str:
+    """What is wrong with the form."""
+    assert seen.status == 422, seen.text
+    (error,) = re.findall(r'<p class="error" id=".*?">(.*?)</p>', seen.text)
+    return str(error)
+
+
+async def test_an_article_is_labelled_by_its_code(office: Visitor) -> None:
+    seen = await asked(office, ARTICLE, "article", "3")
+    assert labels(seen) == ["A Alpha pcs A"] * 3
+    assert scanned(seen) == [("A", "Code 128")] * 3
+
+
+async def test_an_article_with_a_gtin_is_labelled_as_tills_read_it(shop: Shop, office: Visitor) -> None:
+    await change(shop, 1, barcode="own 17", barcodes=[GTIN])
+    assert scanned(await asked(office, ARTICLE, "article")) == [(GTIN, "EAN-13")]
+
+
+async def test_each_line_of_a_reception_is_labelled_as_often_as_it_was_counted(
+    shop: Shop, office: Visitor
+) -> None:
+    await change(shop, 1, unit_3pl="box", um3pl_factor=12)
+    await receive(shop, "A", quantity_um3pl=2.5)
+    assert labels(await asked(office, RECEPTION, "goods")) == ["A Alpha box A"] * 3
+    assert len(labels(await asked(office, RECEPTION, "goods", "7"))) == 7
+
+
+async def test_a_lot_is_labelled_by_gs1(shop: Shop, office: Visitor) -> None:
+    await change(shop, 2, barcode=GTIN, track_lot=True)
+    await receive(shop, "B", quantity_um3pl=1, lot_number="L-1")
+    said = f"(01)0{GTIN}(10)L-1"
+    seen = await asked(office, RECEPTION, "goods")
+    assert labels(seen) == [f"B Beta pcs · Lot: L-1 {said}"]
+    assert scanned(seen) == [(said, "Code 128")]
+    assert (said, "Code 128") in scanned(await asked(office, "/companies/1/articles/2/labels", "lots"))
+
+
+@pytest.mark.parametrize("lot", ["L[21]1", "Ș 1", "x" * 40])
+async def test_a_lot_that_gs1_does_not_take_is_labelled_alone(shop: Shop, office: Visitor, lot: str) -> None:
+    await change(shop, 2, barcode=GTIN, track_lot=True)
+    await receive(shop, "B", quantity_um3pl=1, lot_number=lot)
+    assert [text for text, _ in scanned(await asked(office, RECEPTION, "goods"))] == [lot]
+
+
+async def test_each_serial_has_its_own_label(shop: Shop, office: Visitor) -> None:
+    await change(shop, 3, track_serial=True, active=True, barcode=GTIN)
+    await receive(shop, "OLD", quantity_um3pl=2, serial_data=["S1", "S2"])
+    assert [text for text, _ in scanned(await asked(office, RECEPTION, "goods"))] == [
+        f"(01)0{GTIN}(21)S1",
+        f"(01)0{GTIN}(21)S2",
+    ]
+
+
+async def test_an_order_is_labelled_with_its_partner_and_reference(shop: Shop, office: Visitor) -> None:
+    await shop.order(customer_reference="PO-7")
+    assert labels(await asked(office, ORDER, "order")) == ["SO-000001 First PO-7 SO-000001"]
+
+
+async def test_pallets_are_numbered(shop: Shop, office: Visitor) -> None:
+    await shop.order()
+    seen = await asked(office, ORDER, "pallets", "2")
+    assert labels(seen) == ["SO-000001 First 1 / 2 SO-000001", "SO-000001 First 2 / 2 SO-000001"]
+
+
+async def test_sheets_hold_24_labels_each(office: Visitor) -> None:
+    seen = await asked(office, ARTICLE, "article", "30", "label-sheet")
+    sheets = seen.text.split('<div class="sheet-of-labels">')[1:]
+    assert [each.count('<article class="label">') for each in sheets] == [24, 6]
+
+
+async def test_a_thousand_labels_open_at_once(shop: Shop, office: Visitor) -> None:
+    """Of many articles: each has a barcode of its own."""
+    codes = [f"Ș-{number}" for number in range(250)]
+    await shop.world.import_csv("articles", "code,name\n" + "".join(f"{each},Part\n" for each in codes))
+    await shop.world.import_csv(
+        "stock", "article_code,warehouse_code,quantity\n" + "".join(f"{each},MAIN,4\n" for each in codes)
+    )
+    await shop.order(*({"article_code": each, "quantity": 4} for each in codes))
+    begin = monotonic()
+    seen = await asked(office, ORDER, "goods")
+    assert monotonic() - begin < 3
+    assert len(labels(seen)) == 1000
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "says"),
+    [
+        ("article", "0", "Type a whole number from 1 to 1\u202f000."),
+        ("article", "1001", "Type a whole number from 1 to 1\u202f000."),
+        ("article", "9" * 300, "Type a whole number from 1 to 1\u202f000."),
+        ("article", "٣", "Type a whole number from 1 to 1\u202f000."),
+        ("article", "-1", "Type a whole number from 1 to 1\u202f000."),
+        ("other", "1", "Choose what to print."),
+        ("lots", "1", "No lot of this article is in stock."),
+    ],
+)
+async def test_what_cannot_be_printed_is_told_at_the_form(
+    office: Visitor, kind: str, count: str, says: str
+) -> None:
+    assert told(await asked(office, ARTICLE, kind, count)) == says
+
+
+async def test_more_than_a_thousand_are_refused_with_their_number(shop: Shop, office: Visitor) -> None:
+    await shop.world.import_csv("stock-count", "article_code,warehouse_code,quantity\nA,MAIN,5000\n")
+    await shop.order({"article_id": 1, "quantity": 2000})
+    assert told(await asked(office, ORDER, "goods")) == (
+        "These would be 2\u202f000 labels. At most 1\u202f000 are printed at once: type how many."
+    )
+
+
+async def test_the_form_offers_every_size_and_what_there_is_of_the_record(office: Visitor) -> None:
+    seen = await office.get(ARTICLE)
+    assert re.findall(r'<option value="(.*?)"', seen.text) == ["article", "lots", *(size.name for size in SIZES)]
+    assert f'href="{ARTICLE}"' in (await office.get("/companies/1/articles/1")).text
+
+
+async def test_who_may_not_read_stock_prints_no_lots(shop: Shop) -> None:
+    member = await signed_in(shop.world, "ACME", abilities=["articles:read"])
+    assert told(await asked(member, ARTICLE, "lots")) == "Choose what to print."
+    assert (await member.get(ORDER)).status == 403
+
+
+async def test_nothing_else_has_labels(office: Visitor) -> None:
+    assert (await office.get("/companies/1/partners/1/labels")).status == 404
+
+
+async def test_what_people_type_stays_text(shop: Shop, office: Visitor) -> None:
+    await change(shop, 1, name=SCRIPT, barcode=SCRIPT)
+    seen = await asked(office, ARTICLE, "article")
+    assert SCRIPT not in seen.text
+    assert SCRIPT in labels(seen)[0]

@@ -1,0 +1,1 @@
+"""What people print: documents and labels."""

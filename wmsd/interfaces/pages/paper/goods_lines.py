@@ -1,0 +1,63 @@
+"""The lines of a document on paper: the article, the quantity with its unit, the lot and the serials."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+from wmsd.interfaces.pages.kit.references import Referred
+from wmsd.warehouse.document_kinds import DOCUMENTS
+
+ARTICLE: Final = "article_id"
+WAREHOUSE: Final = "warehouse_id"
+QUANTITIES: Final = (("quantity_um3pl", "unit_3pl"), ("quantity", "unit"))
+"""The quantities of a line and the fields of its article that have their units: first as people count."""
+LINES_OF: Final = {kind.name: kind.table.lines for kind in DOCUMENTS}
+"""The field that holds the lines, by the name of the kind of document."""
+SERIALS: Final = ("serials", "serial_data")
+
+
+class GoodsLine(NamedTuple):
+    article: Mapping[str, Any]
+    """All that the person may read of it; at least its code."""
+    warehouse: Mapping[str, Any] | None
+    amounts: Sequence[tuple[Decimal | int, str]]
+    """What was counted, and the same in the article's own unit where that is another. Each has its unit."""
+    lot: str
+    serials: Sequence[str]
+    disposition: str
+
+    @property
+    def code(self) -> str:
+        return str(self.article["code"])
+
+    @property
+    def name(self) -> str:
+        return str(self.article.get("name", ""))
+
+    @property
+    def unit(self) -> str:
+        return self.amounts[0][1]
+
+
+def goods_lines(record: Mapping[str, Any], lines: str, referred: Referred) -> list[GoodsLine]:
+    """`lines`: the field of the document that holds them."""
+    return [_goods_line(each, record, referred) for each in record[lines]]
+
+
+def _goods_line(line: Mapping[str, Any], record: Mapping[str, Any], referred: Referred) -> GoodsLine:
+    article = referred.get((ARTICLE, line[ARTICLE]), {"code": line["article_code"]})
+    warehouse_id = line.get(WAREHOUSE) or record[WAREHOUSE]
+    return GoodsLine(
+        article,
+        referred.get((WAREHOUSE, warehouse_id)),
+        tuple(dict.fromkeys(_amounts(line, article))),
+        line.get("lot_number") or "",
+        next((line[name] for name in SERIALS if line.get(name)), ()),
+        line.get("disposition") or "",
+    )
+
+
+def _amounts(line: Mapping[str, Any], article: Mapping[str, Any]) -> Iterator[tuple[Decimal | int, str]]:
+    for quantity, unit in QUANTITIES:
+        if line.get(quantity) is not None:
+            yield line[quantity], article.get(unit) or article.get("unit", "")

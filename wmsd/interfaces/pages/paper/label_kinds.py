@@ -1,0 +1,137 @@
+"""What labels there are of which records, and what stands on them."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from wmsd.base.dataclass import dataclass
+from wmsd.contract.operation import Operation
+from wmsd.interfaces.pages.kit.acts import Resource
+from wmsd.interfaces.pages.kit.barcodes import code_barcode, gs1_barcode, gtin_of, product_barcode
+from wmsd.interfaces.pages.kit.references import find_references
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.interfaces.pages.paper.goods_lines import LINES_OF, GoodsLine, goods_lines
+from wmsd.interfaces.pages.paper.prints import partner_of
+from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
+from wmsd.warehouse.receptions.kind import RECEPTIONS
+from wmsd.warehouse.returns.kind import RETURNS
+from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
+from wmsd.warehouse.stock.actions import find_stock_of_articles
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+LOT, SERIAL = "10", "21"
+"""Application identifiers of GS1."""
+REFERENCES: Final = ("customer_reference", "external_ref")
+
+
+class Label(NamedTuple):
+    title: str
+    name: str
+    details: tuple[str, ...]
+    barcode: "Markup | None"
+    text: str
+    """What the barcode says, for people."""
+    copies: int = 1
+    """As many as there are goods."""
+
+
+LabelsOf = Callable[[Workplace, Resource, Mapping[str, Any]], Awaitable[list[Label]]]
+"""Those of a record."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelKind:
+    name: str
+    """In addresses."""
+    text: str
+    labels: LabelsOf
+    empty: str = ""
+    """What is said of a record that has none."""
+    reads: Operation | None = None
+    """What the person must be able to read beside the record."""
+    is_numbered: bool = False
+
+
+async def _of_article(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
+    return [_article_label(record, record["unit"])]
+
+
+async def _of_lots(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
+    """One of each lot in stock, in whichever warehouses."""
+    query = {"ids": str(record["id"]), "detail": "lots"}
+    found = (await at.need(find_stock_of_articles, query=query, is_counted=True))["data"]
+    lots = dict.fromkeys(lot["lot_number"] for each in found for lot in each["lots"] if lot["quantity"])
+    return [_part_label(record, record["unit"], lot, "") for lot in lots]
+
+
+async def _of_goods(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
+    """Of each line as many as it counts; a label of its own for each serial."""
+    referred = await find_references(at, resource.fields.values(), [record])
+    lines = goods_lines(record, LINES_OF[resource.name], referred)
+    return [label for line in lines for label in _goods_labels(line)]
+
+
+async def _of_document(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
+    referred = await find_references(at, resource.fields.values(), [record])
+    partner = await partner_of(at, record, referred)
+    references = tuple(record[name] for name in REFERENCES if record.get(name))
+    name = "" if partner is None else partner["name"]
+    return [Label(record["code"], name, references, code_barcode(record["code"]), record["code"])]
+
+
+def _goods_labels(line: GoodsLine) -> Iterator[Label]:
+    if line.serials:
+        for serial in line.serials:
+            yield _part_label(line.article, line.unit, line.lot, serial)
+        return
+    label = (
+        _part_label(line.article, line.unit, line.lot, "") if line.lot else _article_label(line.article, line.unit)
+    )
+    yield label._replace(copies=ceil(line.amounts[0][0]))
+
+
+def _article_label(article: Mapping[str, Any], unit: str) -> Label:
+    """With the bars of its GTIN where it has one, or else of its code."""
+    written = next((each for each in _barcodes(article) if gtin_of(each)), None)
+    text = written or article["code"]
+    barcode = code_barcode(text) if written is None else product_barcode(written)
+    return Label(article["code"], article.get("name", ""), (unit,), barcode, text)
+
+
+def _part_label(article: Mapping[str, Any], unit: str, lot: str, serial: str) -> Label:
+    """Of goods by lot and serial, either of which may be empty: by GS1 where the article has a GTIN and GS1 takes
+    them, or else of the one that says most.
+    """
+    parts = {name: each for name, each in ((LOT, lot), (SERIAL, serial)) if each}
+    gtin = next(filter(None, map(gtin_of, _barcodes(article))), None)
+    barcode = None if gtin is None else gs1_barcode(gtin, parts)
+    text = "".join(f"({name}){each}" for name, each in {"01": gtin, **parts}.items()) if barcode else serial or lot
+    named = ((_("Lot"), lot), (_("Serial"), serial))
+    details = tuple(f"{name}: {each}" for name, each in named if each)
+    return Label(article["code"], article.get("name", ""), (unit, *details), barcode or code_barcode(text), text)
+
+
+def _barcodes(article: Mapping[str, Any]) -> Iterator[str]:
+    if article.get("barcode"):
+        yield article["barcode"]
+    yield from article.get("barcodes", ())
+
+
+GOODS: Final = LabelKind("goods", "Goods of all lines, as many as each line counts", _of_goods)
+PALLETS: Final = LabelKind("pallets", "Pallets, numbered 1 of N", _of_document, is_numbered=True)
+LABELS: Final[Mapping[str, tuple[LabelKind, ...]]] = {
+    "articles": (
+        LabelKind("article", "Article", _of_article),
+        LabelKind(
+            "lots", "Lots in stock", _of_lots, "No lot of this article is in stock.", find_stock_of_articles
+        ),
+    ),
+    SALES_ORDERS.name: (LabelKind("order", "Order", _of_document), PALLETS, GOODS),
+    PURCHASE_ORDERS.name: (GOODS,),
+    RECEPTIONS.name: (GOODS, PALLETS),
+    RETURNS.name: (GOODS,),
+}
+"""By the name of the resource."""

@@ -1,0 +1,116 @@
+"""Documents on paper: a page without the menu, which the browser prints."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.problems import or_not_found
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.barcodes import code_barcode, qr_code
+from wmsd.interfaces.pages.kit.fields import Field
+from wmsd.interfaces.pages.kit.references import Referred, find_references
+from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.interfaces.pages.paper.goods_lines import LINES_OF, GoodsLine, goods_lines
+from wmsd.warehouse.receptions.kind import RECEPTIONS
+from wmsd.warehouse.returns.kind import RETURNS
+from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
+
+PARTNER: Final = "partner_id"
+PURCHASE_ORDER: Final = "purchase_order_id"
+
+
+class Print(NamedTuple):
+    name: str
+    """In addresses."""
+    title: str
+    facts: tuple[str, ...]
+    """The fields of the document that stand above its lines, where they are filled in."""
+    signatures: tuple[str, ...]
+    is_for_picking: bool = False
+    """Whether it leads through the warehouse: by warehouse and article, with a box for each line."""
+
+
+PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
+    SALES_ORDERS.name: (
+        Print(
+            "delivery-note",
+            "Delivery note",
+            ("warehouse_id", "customer_reference", "requested_date", "carrier", "tracking_number", "notes"),
+            ("Handed over by", "Received by"),
+        ),
+        Print(
+            "pick-list",
+            "Pick list",
+            ("customer_reference", "requested_date", "carrier", "notes"),
+            ("Picked by", "Checked by"),
+            is_for_picking=True,
+        ),
+    ),
+    RECEPTIONS.name: (
+        Print(
+            "goods-received-note",
+            "Goods received note",
+            ("purchase_order_id", "warehouse_id", "transport_ecc", "external_ref", "notes"),
+            ("Delivered by", "Received by"),
+        ),
+    ),
+    RETURNS.name: (
+        Print(
+            "return-slip",
+            "Return slip",
+            ("sales_order_id", "warehouse_id", "reason", "external_ref", "notes"),
+            ("Returned by", "Received by"),
+        ),
+    ),
+}
+"""By the name of the kind of document."""
+
+
+async def show(at: Workplace, request: web.Request) -> web.Response:
+    """A print of a document, for who may read the document."""
+    resource = at.resource(request.match_info["resource"])
+    named = (each for each in PRINTS.get(resource.name, ()) if each.name == request.match_info["print"])
+    chosen = or_not_found(next(named, None), "page")
+    one = or_not_found(resource.one, "page")
+    record = await at.need(one, path={"id": request.match_info["id"]})
+    referred = await find_references(at, resource.fields.values(), [record])
+    lines = goods_lines(record, LINES_OF[resource.name], referred)
+    return page_of(
+        at,
+        "print",
+        resource.name,
+        chosen=chosen,
+        record=record,
+        back=f"{at.address}/{resource.name}/{record['id']}",
+        bars=code_barcode(record["code"]),
+        square=qr_code(record["code"]),
+        partner=await partner_of(at, record, referred),
+        reached=record["status_history"][-1],
+        facts=[resource.fields[name] for name in chosen.facts if record[name] is not None],
+        referred=referred,
+        groups=_by_place(lines) if chosen.is_for_picking else [(None, lines)],
+    )
+
+
+async def partner_of(at: Workplace, record: Mapping[str, Any], referred: Referred) -> Mapping[str, Any] | None:
+    """The partner of the document, or of the purchase order that it is of; None where the person may read none."""
+    holder = record if PARTNER in record else referred.get((PURCHASE_ORDER, record.get(PURCHASE_ORDER, 0)))
+    if holder is None:
+        return None
+    found = await find_references(at, [Field(PARTNER, "reference")], [holder])
+    return found.get((PARTNER, holder[PARTNER]))
+
+
+def _by_place(lines: Sequence[GoodsLine]) -> list[tuple[Mapping[str, Any] | None, list[GoodsLine]]]:
+    """The lines of each warehouse by their articles, as one walks along the shelves."""
+    in_order = sorted(lines, key=lambda line: (_code_of(line.warehouse), line.code, line.lot))
+    return [
+        (of_place[0].warehouse, of_place)
+        for _, found in groupby(in_order, key=lambda line: _code_of(line.warehouse))
+        if (of_place := list(found))
+    ]
+
+
+def _code_of(warehouse: Mapping[str, Any] | None) -> str:
+    return "" if warehouse is None else str(warehouse["code"])
