@@ -141,8 +141,10 @@ async def document_of(
         except ValueError as error:
             errors[field.name] = [str(error)]
             continue
-        in_row = field.is_required and BETWEEN in field.name
-        if value is None and (field.asks in ("secret", "hidden") or in_row or not is_change):
+        if value is None and field.is_required and is_change and BETWEEN not in field.name:
+            errors[field.name] = [translate_error("is required")]
+            continue
+        if value is None and (field.asks in ("secret", "hidden") or field.is_required or not is_change):
             continue  # what is left empty has its default, or stays as it is
         _put(document, field.parameter, value)
     for field in fields:
