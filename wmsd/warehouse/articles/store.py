@@ -24,21 +24,11 @@ check_fields_are_read(ArticleFields, Article)
 HAS_BARCODE: Final = "(barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))"
 HAS_ITS_WORDS: Final = "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :barcode_words)"
 """The search index finds the few articles with the words of a barcode; among them it is compared exactly."""
-NEVER_STOCKED: Final = """
-    SELECT id FROM articles INDEXED BY articles_never_stocked
-    WHERE is_stocked = 0 AND active = 1 AND min_stock IS NOT NULL
-    UNION ALL
-    SELECT articles.id FROM stock_rules CROSS JOIN articles INDEXED BY articles_never_stocked
-    WHERE stock_rules.name = 'min_stock' AND is_stocked = 0 AND active = 1 AND min_stock IS NULL
-"""
-"""Articles with a minimum, their own or the company's, that were never in stock."""
-LOW: Final = f"SELECT article_id FROM stock INDEXED BY stock_low WHERE is_low = 1 UNION ALL {NEVER_STOCKED}"
-"""The ids of articles under their minimum: once for each warehouse where they are."""
-IS_LOW: Final = f"""id IN (
-    SELECT article_id FROM ({LOW}) WHERE :low
-    UNION ALL SELECT other.id FROM articles AS other WHERE NOT :low AND other.id NOT IN ({LOW})
+IS_LOW: Final = """id IN (
+    SELECT article_id FROM low_articles WHERE :low
+    UNION ALL SELECT other.id FROM articles AS other WHERE NOT :low AND other.id NOT IN low_articles
 )"""
-COUNT_LOW: Final = f"SELECT count(DISTINCT article_id) FROM ({LOW})"
+COUNT_LOW: Final = "SELECT count(DISTINCT article_id) FROM low_articles"
 LISTING: Final = Listing(
     source="articles",
     order="id",

@@ -16,3 +16,13 @@ CREATE TRIGGER articles_not_stocked AFTER DELETE ON stock BEGIN
     UPDATE articles SET is_stocked = 0
     WHERE id = old.article_id AND NOT EXISTS (SELECT 1 FROM stock WHERE article_id = old.article_id);
 END;
+
+-- Articles under their minimum, once for each warehouse where they are, and those that have one and were never in stock.
+CREATE VIEW low_articles (article_id) AS
+SELECT article_id FROM stock INDEXED BY stock_low WHERE is_low = 1
+UNION ALL
+SELECT id FROM articles INDEXED BY articles_never_stocked
+WHERE is_stocked = 0 AND active = 1 AND min_stock IS NOT NULL
+UNION ALL
+SELECT articles.id FROM stock_rules CROSS JOIN articles INDEXED BY articles_never_stocked
+WHERE stock_rules.name = 'min_stock' AND is_stocked = 0 AND active = 1 AND min_stock IS NULL;
