@@ -61,8 +61,10 @@ OFFICE: Final = AbilitySet(
 WAREHOUSE: Final = AbilitySet(
     "warehouse",
     "Warehouse",
-    "writes sales orders, receptions and returns, and reads all records except webhooks",
-    READ_ABILITIES - {"webhooks:read"} | {"sales-orders:write", "receptions:write", "returns:write"},
+    "adjusts stock, writes sales orders, receptions and returns, and reads all records except webhooks",
+    READ_ABILITIES
+    - {"webhooks:read"}
+    | {"stock:write", "sales-orders:write", "receptions:write", "returns:write"},
 )
 READS_ONLY: Final = AbilitySet("reads-only", "Reads only", "reads all records and changes nothing", READ_ABILITIES)
 ABILITY_SETS: Final = (OFFICE, WAREHOUSE, READS_ONLY)
