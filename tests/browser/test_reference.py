@@ -86,7 +86,7 @@ def test_a_record_leads_to_the_try_out_and_a_token_to_its_request(page: Page, ho
 
 
 def test_a_form_that_cannot_be_sent_begins_at_the_first_mistake(page: Page) -> None:
-    page.goto("/try/v1/get_article?company=1")
+    page.goto("/try/v1/get_article?company=1&id=1")
     page.check("[name=as][value=token]")
     page.click("form.fields button[type=submit]")
     expect(page.locator("#token")).to_be_focused()

@@ -8,7 +8,18 @@ from wmsd.contract.list_queries import Query
 from wmsd.contract.operation import Operation
 from wmsd.interfaces.service import ROUTES
 
-VALUES = ("1", "true", "2026-01-01T00:00:00Z", "CREAT", "DESCHIS", "DRAFT", "CLIENT", "article.created", "pending")
+VALUES = (
+    "1",
+    "true",
+    "2026-01-01T00:00:00Z",
+    "2026-01-01",
+    "CREAT",
+    "DESCHIS",
+    "DRAFT",
+    "CLIENT",
+    "article.created",
+    "pending",
+)
 """Some value of each type: the first that a filter takes is asked for."""
 LISTS = [
     route

@@ -62,8 +62,7 @@ WAREHOUSE: Final = AbilitySet(
     "warehouse",
     "Warehouse",
     "adjusts stock, writes sales orders, receptions and returns, and reads all records except webhooks",
-    READ_ABILITIES
-    - {"webhooks:read"}
+    READ_ABILITIES - {"webhooks:read"}
     | {"stock:write", "sales-orders:write", "receptions:write", "returns:write"},
 )
 READS_ONLY: Final = AbilitySet("reads-only", "Reads only", "reads all records and changes nothing", READ_ABILITIES)

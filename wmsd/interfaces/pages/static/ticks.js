@@ -1,9 +1,7 @@
-// Lists of which several records can be ticked, and what is done to all of them in groups.
+// Lists of which several records can be ticked.
 "use strict";
 
 document.addEventListener("change", ({ target }) => { // on the document, because a live list comes again
   if (!target.matches("[data-tick-all]")) return;
   for (const box of target.closest("table").querySelectorAll("td.tick input")) box.checked = target.checked;
 });
-
-document.querySelector("form[data-go-on]")?.requestSubmit();
