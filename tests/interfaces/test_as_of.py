@@ -4,11 +4,14 @@ Who reads in pages and asks for later changes by the `as_of` of the first page m
 `updated_at` that was seen would not do: a record of an early page may change before a later page is read.
 """
 
+from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from tests.support.shop import Shop
+from wmsd.base import timestamps
 
 LISTS = ["/api/sales-orders", "/api/v2/sales-orders"]
 
@@ -62,3 +65,55 @@ async def test_a_list_that_has_not_changed_is_known_although_others_have(shop: S
     await shop.world.call("PATCH", "/api/articles/1", {"name": "New"}, events=["article.updated"])
     again = await shop.world.send("GET", "/api/sales-orders", headers={"If-None-Match": first.headers["ETag"]})
     assert again.status == 304
+
+
+LISTS_SINCE = {
+    "/api/articles/sync": "updated_since",
+    "/api/sales-orders": "updated_since",
+    "/api/v2/sales-orders": "updated_since",
+    "/api/v2/stock": "updated_since",
+    "/api/v2/events": "since",
+    "/api/v2/packaging/balances": "since",
+    "/api/v2/packaging/movements": "since",
+}
+
+
+@pytest.mark.parametrize(("path", "name"), LISTS_SINCE.items())
+async def test_a_moment_in_the_future_is_refused_with_the_servers_time(shop: Shop, path: str, name: str) -> None:
+    """As from a program that sends its local time with Z: a copy kept by it would miss what happens till then."""
+    now = shop.world.clock.now()
+    for moment in (now + timedelta(seconds=1), now + timedelta(hours=2), now + timedelta(days=36500)):
+        answer = await shop.world.send("GET", f"{path}?{name}={timestamps.to_text(moment)}")
+        assert answer.status == 422
+        sentence = f"is in the future: the server's clock says {timestamps.to_text(now)}"
+        assert answer.body["errors"] == {name: [sentence]}
+    for moment in (now, now - timedelta(days=36500)):
+        await shop.world.call("GET", f"{path}?{name}={timestamps.to_text(moment)}")
+
+
+async def test_the_moment_of_a_change_that_is_ahead_of_the_clock_is_none_in_the_future(shop: Shop) -> None:
+    shop.world.clock.advance(3600)
+    await shop.order()
+    shop.world.clock.set_back(3600)
+    body = (await shop.world.call("GET", "/api/sales-orders")).body
+    assert as_of(body) > timestamps.to_text(shop.world.clock.now())
+    assert (await shop.world.call("GET", f"/api/sales-orders?updated_since={as_of(body)}")).body["data"] == []
+
+
+async def test_graphql_refuses_it_too(shop: Shop) -> None:
+    moment = timestamps.to_text(shop.world.clock.now() + timedelta(seconds=1))
+    query = f'{{ sales_orders(updated_since: "{moment}") {{ nodes {{ id }} }} }}'
+    answer = (await shop.world.call("POST", "/api/graphql", {"query": query})).body
+    assert "in the future" in str(answer["errors"])
+
+
+async def test_no_cursor_leads_beyond_the_last_change(shop: Shop) -> None:
+    """One that is made without a record is kept too, and what comes afterwards is met."""
+    shop.world.clock.advance(60)
+    now = timestamps.to_text(shop.world.clock.now())
+    walk = (await shop.world.call("GET", f"/api/articles/sync?updated_since={now}")).body
+    assert walk["data"] == []
+    shop.world.clock.set_back(30)
+    await shop.world.send("PATCH", "/api/articles/1", {"name": "changed while the clock was behind"})
+    later = (await shop.world.call("GET", f"/api/articles/sync?cursor={quote(walk['end_cursor'])}")).body
+    assert [each["id"] for each in later["data"]] == [1]

@@ -105,6 +105,8 @@ class Query(Model):
 
     CHANGED_SINCE: ClassVar[str] = "updated_since"
     """The parameter that asks for what has changed since a moment."""
+    SINCE: ClassVar[frozenset[str]] = frozenset({CHANGED_SINCE, "since"})
+    """Parameters with a moment from which on something is looked for."""
     BEGINS: ClassVar[frozenset[str]] = frozenset()
     """Parameters that say where a walk begins. They are no filters: a cursor goes on without them."""
 
@@ -117,6 +119,11 @@ class Query(Model):
     def is_search(self) -> bool:
         """Whether it uses a full-text index, whose time grows with the number of matches."""
         return False
+
+    def moment_of(self, name: str) -> str:
+        """The moment of such a parameter, as records show theirs; empty where there is none."""
+        moment = getattr(self, name)
+        return timestamps.from_microseconds(moment) if isinstance(moment, int) else moment or ""
 
     @classmethod
     def filter_names(cls) -> list[str]:

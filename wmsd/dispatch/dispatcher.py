@@ -267,6 +267,7 @@ class Dispatcher:
     def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
         tx.is_brief = call.is_brief
         as_of = partial(last_moment, tx)
+        preconditions.check_since(tx, inputs.get("query"), company)
         if call.operation.answer == "cursor" and call.operation.scope in ("company", "site"):
             page, epoch = walk(tx, call, company, inputs, self._signer)
             return reply_of(call, company, page, inputs, self._signer, as_of, epoch)

@@ -102,7 +102,8 @@ def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> Cu
     An article that changes while you read comes later in the same walk, or in the next, even when the server's
     clock is set.
     """
-    return store.changes(tx, query, max(position, query.updated_since or 0))
+    since = min(query.updated_since or 0, tx.last_change())  # no cursor leads beyond the last change
+    return store.changes(tx, query, max(position, since))
 
 
 @writing(creates=True, events=("article.created",), audited="article.create")
