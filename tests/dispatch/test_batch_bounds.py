@@ -27,9 +27,22 @@ async def stocked(world: World) -> World:
 async def test_beyond_its_bytes_a_batch_does_nothing_more(stocked: World, monkeypatch: pytest.MonkeyPatch) -> None:
     size = len((await stocked.call("GET", READ["path"])).raw)
     monkeypatch.setattr(batch, "MOST_BYTES", int(size * 2.5))
-    found = await send(stocked, READ, READ, READ, {"method": "GET", "path": "/api/v2/meta"})
-    assert [status for status, _ in found] == [200, 200, 413, 200]
-    assert "another batch" in found[2][1]
+    write = {"method": "POST", "path": "/api/v2/sales-orders", "body": {}}
+    found = await send(stocked, READ, READ, READ, {"method": "GET", "path": "/api/v2/meta"}, write, write)
+    assert [status for status, _ in found] == [200, 200, 413, 413, 413, 413]
+    assert all("another batch" in message for _, message in found[2:])
+
+
+async def test_what_is_small_is_not_done_either_after_the_first_that_has_no_room(
+    stocked: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else whoever sends the rest again, from the first refusal on, would do it twice."""
+    size = len((await stocked.call("GET", READ["path"])).raw)
+    monkeypatch.setattr(batch, "MOST_BYTES", int(size * 1.5))
+    hook = {"name": "W", "url": "https://example.com/", "events": ["*"], "secret": "x" * 32}
+    write = {"method": "POST", "path": "/api/v2/webhooks", "body": hook}
+    assert [status for status, _ in await send(stocked, write, READ, READ, write)] == [201, 200, 413, 413]
+    assert len((await stocked.call("GET", "/api/webhooks")).body["data"]) == 1
 
 
 async def test_a_write_beyond_the_bytes_is_not_done(stocked: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +66,8 @@ async def test_what_a_company_gathers_is_bounded(stocked: World, monkeypatch: py
     size = len((await stocked.call("GET", READ["path"])).raw)
     budget = ByteBudget(of_a_company=2 * size, in_all=10 * size, fair=0, what="large batches")
     monkeypatch.setattr(stocked.installation.dispatcher, "kept_answers", budget)
-    assert [status for status, _ in await send(stocked, READ, READ, READ)] == [200, 200, 503]
+    small = {"method": "GET", "path": "/api/v2/meta"}
+    assert [status for status, _ in await send(stocked, READ, READ, READ, small)] == [200, 200, 503, 503]
     assert budget.held() == 0
 
 

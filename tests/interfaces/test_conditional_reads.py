@@ -31,12 +31,12 @@ async def test_what_has_not_changed_is_not_sent_again(shop: Shop, path: str) -> 
     assert first.headers["Vary"] == "Accept, Accept-Encoding, Authorization, X-Company-Id"
     tag = first.headers["ETag"]
     bare = tag.removeprefix("W/")
-    for known in (tag, bare, f"W/{bare}", f'"other", {tag}', "*"):
+    for known in (tag, bare, f"W/{bare}", bare.strip('"'), f'"other", {tag}', "*"):
         for method in ("GET", "HEAD"):
             answer = await shop.world.call(method, path, status=304, headers={"If-None-Match": known})
             assert (answer.raw, answer.headers["ETag"]) == (b"", tag)
             assert "Content-Type" not in answer.headers
-    for other in ('"other"', "", "*x", bare.strip('"')):
+    for other in ('"other"', "", "*x", bare[2:-1]):
         again = await shop.world.call("GET", path, headers={"If-None-Match": other})
         assert again.raw == first.raw
 

@@ -158,11 +158,17 @@ class Running:
     """The headers of the company's limit after the last request that was counted against it."""
     _bytes: int = 0
     """The bytes of the answers so far."""
+    _over: Problem | None = None
+    """Why nothing more is done: an answer had no room. Were a later one done, whoever sends again what comes after the
+    first refusal would do it twice.
+    """
 
     async def add(self, place: int, sub_request: SubRequest) -> None:
         try:
             if self._bytes >= MOST_BYTES:
-                raise _too_large()
+                self._over = _too_large()
+            if self._over is not None:
+                raise self._over
             if time.monotonic() > self.until:
                 raise unavailable(TOOK_TOO_LONG, 1)
             call = _call(self.service, self.call, sub_request, place)
@@ -203,13 +209,14 @@ class Running:
         self.service.dispatcher.kept_answers.release(self._company, self._bytes)
 
     def _kept(self, reply: Reply) -> Reply:
-        """The answer of a read when there is room for it, else a refusal."""
+        """The answer of a read when there is room for it, else a refusal, which is that of all later requests too."""
         size = len(reply.body)
-        if self._bytes + size > MOST_BYTES:
-            return refusal(_too_large())
         try:
+            if self._bytes + size > MOST_BYTES:
+                raise _too_large()
             self.service.dispatcher.kept_answers.hold(self._company, size)
         except Problem as problem:
+            self._over = problem
             return refusal(problem)
         self._bytes += size
         return reply
