@@ -89,6 +89,11 @@ async def test_get(client: GuardedClient) -> None:
         ("/endless-answers", 200, b"ok", False),
         ("/302?http://127.0.0.1/", 302, b"ok", False),
         ("/status-999", 999, b"", False),
+        ("/long-header", 200, b"ok", False),
+        ("/many-headers", 200, b"ok", False),
+        ("/endless-headers", 200, b"", True),
+        ("/endless-header", 200, b"", True),
+        ("/endless-line", 200, b"", True),
     ],
 )
 async def test_answers(
@@ -132,9 +137,6 @@ async def test_a_bomb_is_2_kb(client: GuardedClient, receivers: Receivers) -> No
         ("/ssh", None, "127.0.0.1 answered with something that is not HTTP."),
         ("/bad-length", None, "127.0.0.1 answered with something that is not HTTP."),
         ("/two-lengths", None, "127.0.0.1 answered with something that is not HTTP."),
-        ("/endless-headers", None, "127.0.0.1 answered with a head that is too large."),
-        ("/endless-header", None, "127.0.0.1 answered with a head that is too large."),
-        ("/endless-line", None, "127.0.0.1 answered with a head that is too large."),
         ("/endless-100", None, "127.0.0.1 sent more than 64 kB without an answer in it."),
         ("/endless-103", None, "127.0.0.1 sent more than 64 kB without an answer in it."),
     ],

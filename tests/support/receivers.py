@@ -152,6 +152,8 @@ MANNERS: dict[str, Manner] = {
     "/endless-100": endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000),
     "/endless-103": endless(b"", b"HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n" * 1_000),
     "/endless-answers": endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" * 1_000),
+    "/long-header": answer(headers={"X-Trace": "t" * 9_000}),
+    "/many-headers": answer(headers={f"X-{number}": "v" for number in range(200)}),
     "/garbage": raw(b"\x00\xff\x00 this is not HTTP\r\n\r\n"),
     "/ssh": raw(b"SSH-2.0-OpenSSH_9.2\r\n"),
     "/bad-length": raw(OK + b"Content-Length: minus\r\n\r\nx"),

@@ -17,7 +17,15 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.http_client import failures
 from wmsd.http_client.answer import Answer
-from wmsd.http_client.connector import ATTEMPT, WANTED_BYTES, Attempt, Connector, Handshake, Phase
+from wmsd.http_client.connector import (
+    ATTEMPT,
+    WANTED_BYTES,
+    Attempt,
+    Connector,
+    Handshake,
+    Phase,
+    most_bytes,
+)
 from wmsd.http_client.deadlines import Countdowns, Deadline
 from wmsd.http_client.dns_resolver import DnsResolver, on_thread
 from wmsd.http_client.guard import Guard
@@ -181,6 +189,10 @@ class GuardedClient:
             timeout=aiohttp.ClientTimeout(),
             auto_decompress=False,
             read_bufsize=2 * self._wanted,
+            # The connection has a bound of its own, so a long head is no reason to lose the status before it.
+            max_line_size=most_bytes(self._wanted),
+            max_field_size=most_bytes(self._wanted),
+            max_headers=most_bytes(self._wanted),
         )
 
     def _new_target(self, url: str) -> tuple[URL | None, str | None]:

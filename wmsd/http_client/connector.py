@@ -30,8 +30,16 @@ MOST_BYTES: Final = 65_536
 NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
 """Begins an answer that ends with its head (RFC 9110, section 15.3.5)."""
 END_OF_HEAD: Final = b"\r\n\r\n"
+FINAL_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([2-9]\d\d)[ \r]")
+STATUS_BYTES: Final = 13
+"""How many bytes of a status line have the status."""
 LATER_SECONDS: Final = 1.0
 """By which aiohttp closes idle connections later than they are broken off here."""
+
+
+def most_bytes(wanted: int) -> int:
+    """Bytes of an answer in all, head and framing included, of whose body these are wanted."""
+    return max(MOST_BYTES, 2 * wanted)
 
 
 class Phase(Enum):
@@ -70,7 +78,7 @@ class Attempt:
     @property
     def most(self) -> int:
         """Bytes of the answer in all, head and framing included."""
-        return max(MOST_BYTES, 2 * self.wanted)
+        return most_bytes(self.wanted)
 
     @property
     def is_cut(self) -> bool:
@@ -107,9 +115,12 @@ class Connection(asyncio.Protocol):
         self._attempt = attempt
         """The last that began."""
         self.received = 0
+        self._beginning = b""
+        """Of the answer."""
 
     def begin(self, attempt: Attempt) -> None:
         self.received = 0
+        self._beginning = b""
         self._attempt = attempt
         self._idle.end(self)
 
@@ -129,6 +140,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         room = self._attempt.most - self.received
         self.received += len(data)
+        self._beginning += data[: STATUS_BYTES - len(self._beginning)]
         if room <= 0 or self in self._idle:
             self.break_off()
             return
@@ -139,7 +151,14 @@ class Connection(asyncio.Protocol):
             return
         self._inner.data_received(data if len(data) <= room else data[:room])
         if self.is_flooded:
+            self._note_status()
             self.break_off()
+
+    def _note_status(self) -> None:
+        """The status line decides, also where its head does not end."""
+        found = FINAL_STATUS.match(self._beginning)
+        if self._attempt.status is None and found:
+            self._attempt.status = int(found[1])
 
     def eof_received(self) -> bool | None:
         return self._inner.eof_received()

@@ -97,7 +97,7 @@ def _known(error: Exception, attempt: Attempt) -> str | None:
         if isinstance(cause, socket.gaierror | UnicodeError):
             return _name_sentence(cause)
     if isinstance(error, aiohttp.ClientResponseError):
-        return _http_sentence(error)
+        return "{host} answered with something that is not HTTP."
     if attempt.wire is not None and attempt.wire.is_flooded:
         return f"{{host}} sent more than {attempt.most // 1024} kB without an answer in it."
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
@@ -135,9 +135,3 @@ def _name_sentence(error: BaseException) -> str:
     if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
         return "The name {host} cannot be looked up at the moment: its name server does not answer."
     return NOWHERE
-
-
-def _http_sentence(error: aiohttp.ClientResponseError) -> str:
-    if "Got more than" in error.message or "Too many" in error.message:
-        return "{host} answered with a head that is too large."
-    return "{host} answered with something that is not HTTP."
