@@ -159,8 +159,8 @@ class Running:
     _bytes: int = 0
     """The bytes of the answers so far."""
     _over: Problem | None = None
-    """Why nothing more is done: an answer had no room. Were a later request done, whoever sends everything again from
-    the first refusal on would do it twice.
+    """Why nothing more is done: an answer had no room. Were a later request done, whoever sends everything again
+    from the first refusal on would do it twice.
     """
 
     async def add(self, place: int, sub_request: SubRequest) -> None:
@@ -209,7 +209,7 @@ class Running:
         self.service.dispatcher.kept_answers.release(self._company, self._bytes)
 
     def _kept(self, reply: Reply) -> Reply:
-        """The answer of a read when there is room for it, else a refusal, and then all later requests have it too."""
+        """The answer of a read when there is room for it, else a refusal, which all later requests get too."""
         size = len(reply.body)
         try:
             if self._bytes + size > MOST_BYTES:
