@@ -92,6 +92,8 @@ def test_a_wrong_setting_in_a_file(home: Home, text: str, sentences: list[str]) 
         ("WMSD_DATA", "x", "WMSD_DATA is not a setting; did you mean WMSD_SERVER_DATA?"),
         ("WMSD_server_data", "x", "WMSD_server_data is not a setting; did you mean WMSD_SERVER_DATA?"),
         ("WMSD_SERVER_PORT", "8480", "WMSD_SERVER_PORT is not a setting; did you mean WMSD_SERVER_LISTEN?"),
+        ("WMSD_TLS", "lan", "WMSD_TLS is not a setting; did you mean WMSD_SERVER_TLS?"),
+        ("WMSD_PORT", "8480", "WMSD_PORT is not a setting; did you mean WMSD_SERVER_LISTEN?"),
         ("WMSD_LIMITS_DATA_PER_MINUTE", "many", "limits.data_per_minute must be a whole number."),
         ("WMSD_LIMITS_DATA_PER_MINUTE", "", "limits.data_per_minute must be a whole number."),
         ("WMSD_LIMITS_DATA_PER_MINUTE", "-1", "limits.data_per_minute must be at least 1."),
@@ -101,6 +103,33 @@ def test_a_wrong_setting_in_a_file(home: Home, text: str, sentences: list[str]) 
 )
 def test_a_wrong_setting_in_the_environment(home: Home, name: str, value: str, sentence: str) -> None:
     assert home.refused("config", "check", env={name: value}) == f"the environment: {sentence}"
+
+
+OF_A_SERVICE = {
+    "{}_SERVICE_HOST": "10.0.0.7",
+    "{}_SERVICE_PORT": "8480",
+    "{}_SERVICE_PORT_HTTP": "8480",
+    "{}_PORT": "tcp://10.0.0.7:8480",
+    "{}_PORT_8480_TCP": "tcp://10.0.0.7:8480",
+    "{}_PORT_8480_TCP_PROTO": "tcp",
+    "{}_PORT_8480_TCP_PORT": "8480",
+    "{}_PORT_8480_TCP_ADDR": "10.0.0.7",
+    "{}_PORT_53_UDP_ADDR": "10.0.0.7",
+}
+
+
+@pytest.mark.parametrize("service", ["WMSD", "WMSD_SERVER", "WMSD_WEB"])
+def test_what_a_cluster_sets_for_a_service_of_the_name_is_no_setting(home: Home, service: str) -> None:
+    injected = {name.format(service): text for name, text in OF_A_SERVICE.items()}
+    run = home.run("config", "check", env={**injected, **ANY_PORT})
+    assert run.code == 0
+    assert f"The cluster set {', '.join(sorted(injected))} for a service of this name." in run.err
+
+
+def test_a_variable_that_is_like_no_setting_is_told_and_ignored(home: Home) -> None:
+    run = home.run("config", "check", env={"WMSD_VERSION": "1.2", "WMSD_GIT_SHA": "0123", **ANY_PORT})
+    assert run.code == 0
+    assert "The environment has WMSD_GIT_SHA, WMSD_VERSION: wmsd has no such setting, and ignores it." in run.err
 
 
 def test_a_token_lasts_no_longer_than_the_most(home: Home) -> None:

@@ -1,24 +1,20 @@
 """Reads the settings: a flag overrides the environment, the environment the file, and that the default."""
 
-import difflib
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, get_origin
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
 from wmsd.contract.validation import field_errors
-from wmsd.settings.all_settings import Settings, declared_settings, default_of, section_of, table_of
+from wmsd.settings.all_settings import Settings, declared_settings, default_of
+from wmsd.settings.environment import from_environment, nearest_name
 from wmsd.settings.paths import Layer, Values, absolute_paths, with_defaults
 from wmsd.settings.sections.fields import SettingsError
 from wmsd.settings.toml_errors import NoToml, read_toml
 from wmsd.settings.toml_writer import as_written
 
-ENVIRONMENT = "WMSD_"
-NOT_SETTINGS = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
-"""WMSD_CONFIG names the file. The others are those of the examples in the guide and the reference."""
 IN_FILES: Final = {
     "must be a string": "must be a text in quotation marks{example}",
     "must be an array": 'must be a list, such as ["a", "b"]',
@@ -27,8 +23,6 @@ IN_FILES: Final = {
     "must be a whole number": "must be a whole number without quotation marks{example}",
 }
 """What is said of a type, by how it is written in a configuration file."""
-LISTENING: Final = re.compile("(port|host|address|bind)$")
-"""What others call the setting `listen`, at the end of a name."""
 
 
 def layers_of(
@@ -96,29 +90,6 @@ def text_of(file: Path) -> str:
         raise SettingsError(f"{file}: this is not UTF-8 text.") from None
 
 
-def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:
-    """What it sets, and a sentence for each variable that is wrong."""
-    environment = os.environ if environment is None else environment
-    known = {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared_settings()}
-    values: Values = {}
-    wrong: list[str] = []
-    for name, text in environment.items():
-        if not name.startswith(ENVIRONMENT) or name in NOT_SETTINGS:
-            continue
-        if name not in known:
-            wrong.append(f"the environment: {name} is not a setting{_nearest(name, known)}")
-            continue
-        section, key = known[name]
-        field = section_of(section).model_fields[key]
-        if table_of(field) is not None:
-            wrong.append(f"the environment: {name} holds tables, which only the configuration file can.")
-            continue
-        is_list = get_origin(field.annotation) is list
-        members = [part.strip() for part in text.split(",") if part.strip()]
-        values.setdefault(section, {})[key] = members if is_list else text
-    return Layer("environment", "the environment", values), wrong
-
-
 class Mistake(NamedTuple):
     """What is wrong with a setting; with a whole section where `key` is None."""
 
@@ -140,15 +111,17 @@ def _unknown(layer: Layer) -> Iterator[Mistake]:
     names = [f"{section}.{key}" for section, key, _ in declared_settings()]
     for section, keys in layer.values.items():
         if not isinstance(keys, dict):
-            nearest = _nearest(section, names)
+            nearest = nearest_name(section, names)
             yield Mistake(section, None, f"{layer.name}: {section} stands in no section{nearest}")
         elif section not in Settings.model_fields:
-            nearest = _nearest(section, Settings.model_fields)
+            nearest = nearest_name(section, Settings.model_fields)
             yield Mistake(section, None, f"{layer.name}: [{section}] is not a section{nearest}")
         else:
             for key in keys:
                 if (name := f"{section}.{key}") not in names:
-                    yield Mistake(section, key, f"{layer.name}: {name} is not a setting{_nearest(name, names)}")
+                    yield Mistake(
+                        section, key, f"{layer.name}: {name} is not a setting{nearest_name(name, names)}"
+                    )
 
 
 def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator[Mistake]:
@@ -213,15 +186,6 @@ def _at_odds(settings: Settings) -> Iterator[Mistake]:
             f"metrics.listen and server.listen are both {server.listen}. Give metrics.listen another port; with "
             "metrics.token_file and no metrics.listen, /metrics is at the address of the service.",
         )
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """The end of the sentence that refuses `name`: a similar name, if there is one."""
-    names = {one.lower(): one for one in known}
-    if (listen := LISTENING.sub("listen", name.lower())) in names:
-        return f"; did you mean {names[listen]}?"
-    found = difflib.get_close_matches(name.lower(), list(names), n=1, cutoff=0.4)
-    return f"; did you mean {names[found[0]]}?" if found else "."
 
 
 MOST_LINES: Final = 20

@@ -16,7 +16,7 @@ from wmsd.host import own_program
 from wmsd.host.systemd import commands
 from wmsd.maintenance.doctor.file_systems import file_system_of
 from wmsd.settings.all_settings import Settings
-from wmsd.settings.sources import ENVIRONMENT
+from wmsd.settings.environment import ENVIRONMENT
 
 NAME: Final = "PRETTY_NAME="
 RELEASE: Final = Path("/etc/os-release")

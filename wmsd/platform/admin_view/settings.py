@@ -13,9 +13,9 @@ from wmsd.contract.secret_fields import Secret
 from wmsd.dispatch import masking
 from wmsd.platform.admin_view.schema import SettingShown
 from wmsd.settings.all_settings import Settings, sections
+from wmsd.settings.environment import ENVIRONMENT
 from wmsd.settings.paths import Layer
 from wmsd.settings.sections.fields import ReadEachTime
-from wmsd.settings.sources import ENVIRONMENT
 from wmsd.settings.toml_writer import toml
 from wmsd.tenants.sign_on.providers import NOT_SHOWN
 

@@ -18,6 +18,7 @@ from wmsd.interfaces.cli.kit.command_line import (
 from wmsd.interfaces.cli.maintenance.findings import print_findings, verdict_of_findings
 from wmsd.maintenance.doctor.findings import BEFORE_START, diagnose
 from wmsd.maintenance.doctor.situation import Situation
+from wmsd.settings.environment import unused_variables
 from wmsd.settings.toml_writer import as_toml, example
 
 
@@ -48,6 +49,8 @@ def check(command_line: CommandLine) -> None:
     Give it as the user that runs the server; it may run meanwhile.
     """
     _say_file(command_line)
+    for sentence in unused_variables():
+        note(sentence)
     situation = Situation(
         folder=command_line.folder,
         settings=command_line.settings,

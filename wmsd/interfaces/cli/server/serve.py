@@ -64,6 +64,7 @@ from wmsd.platform.admin_view.examination_runs import Examinations
 from wmsd.platform.admin_view.service import Started
 from wmsd.platform.settings_audit import audit_settings
 from wmsd.server.figures.ask import FIGURES, figures_verb
+from wmsd.settings.environment import unused_variables
 from wmsd.settings.sections.fields import MEGABYTE
 from wmsd.settings.sources import as_set
 from wmsd.tenants.one_time_links.actions import offer_first_admin
@@ -108,7 +109,7 @@ def serve_command(
     log = command_line.settings.log
     complete = command_completer()
     logs.configure(log, complete)
-    for sentence in command_line.old_places:
+    for sentence in (*command_line.old_places, *unused_variables()):
         LOG.warning("%s", sentence)
     with logs.start_log(log, complete) as is_started:
         is_to_start_again = _served(command_line, with_demo, create, is_started)

@@ -1,0 +1,101 @@
+"""The settings of the environment: `WMSD_SECTION_KEY`."""
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, get_origin
+
+from wmsd.settings.all_settings import declared_settings, section_of, table_of
+from wmsd.settings.paths import Layer, Values
+
+ENVIRONMENT: Final = "WMSD_"
+NOT_SETTINGS: Final = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
+"""WMSD_CONFIG names the file. The others are those of the examples in the guide and the reference."""
+OF_A_CLUSTER: Final = re.compile(
+    r"WMSD(_SERVER|_WEB)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)"
+)
+"""Kubernetes and others set such variables for a service that is called wmsd, wmsd-server or wmsd-web."""
+URL_OF_A_CLUSTER: Final = re.compile(r"WMSD(_SERVER|_WEB)?_PORT")
+"""The same, where the value is a URL such as tcp://10.0.0.7:80."""
+LISTENING: Final = re.compile("(port|host|address|bind)$")
+"""What others call the setting `listen`, at the end of a name."""
+NEAR: Final = 0.7
+"""How alike two names of variables are when one is taken for a mistake in the other, of 1."""
+
+
+def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:
+    """What it sets, and a sentence for each variable that is wrong."""
+    environment = os.environ if environment is None else environment
+    known = _known()
+    values: Values = {}
+    wrong: list[str] = []
+    for name, text in environment.items():
+        if name in known:
+            section, key = known[name]
+            field = section_of(section).model_fields[key]
+            if table_of(field) is not None:
+                wrong.append(f"the environment: {name} holds tables, which only the configuration file can.")
+                continue
+            is_list = get_origin(field.annotation) is list
+            members = [part.strip() for part in text.split(",") if part.strip()]
+            values.setdefault(section, {})[key] = members if is_list else text
+        elif _is_meant(name, text) and (nearest := _nearest_variable(name)):
+            wrong.append(f"the environment: {name} is not a setting; did you mean {nearest}?")
+    return Layer("environment", "the environment", values), wrong
+
+
+def unused_variables(environment: Mapping[str, str] | None = None) -> list[str]:
+    """A sentence for the variables that look like settings and are none."""
+    environment = os.environ if environment is None else environment
+    unknown = {name: text for name, text in environment.items() if name.startswith(ENVIRONMENT)}
+    of_a_cluster = sorted(name for name, text in unknown.items() if _is_of_a_cluster(name, text))
+    others = sorted(
+        name for name, text in unknown.items() if _is_meant(name, text) and not _nearest_variable(name)
+    )
+    sentences = []
+    if of_a_cluster:
+        names = ", ".join(of_a_cluster)
+        sentences.append(f"The cluster set {names} for a service of this name. They are no settings of wmsd.")
+    if others:
+        sentences.append(f"The environment has {', '.join(others)}: wmsd has no such setting, and ignores it.")
+    return sentences
+
+
+def _known() -> dict[str, tuple[str, str]]:
+    return {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared_settings()}
+
+
+def _is_meant(name: str, text: str) -> bool:
+    """Whether somebody may have meant a setting by a variable that is none."""
+    if not name.startswith(ENVIRONMENT) or name in NOT_SETTINGS or name in _known():
+        return False
+    return not _is_of_a_cluster(name, text)
+
+
+def _is_of_a_cluster(name: str, text: str) -> bool:
+    if name in _known():
+        return False
+    return bool(OF_A_CLUSTER.fullmatch(name) or (URL_OF_A_CLUSTER.fullmatch(name) and "://" in text))
+
+
+def _nearest_variable(name: str) -> str | None:
+    """The setting that is meant by a variable with this name: it has the same end, or differs in little."""
+    names = _known()
+    ending = LISTENING.sub("listen", name.removeprefix(ENVIRONMENT).lower())
+    same_end = [each for each in names if each.lower().endswith(f"_{ending}")]
+    return next(iter(same_end), None) or _nearest(name, names, NEAR)
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """The end of the sentence that refuses `name`: a similar name, if there is one."""
+    nearest = _nearest(name, known, 0.4)
+    return "." if nearest is None else f"; did you mean {nearest}?"
+
+
+def _nearest(name: str, known: Iterable[str], least: float) -> str | None:
+    names = {one.lower(): one for one in known}
+    if (listen := LISTENING.sub("listen", name.lower())) in names:
+        return names[listen]
+    found = difflib.get_close_matches(name.lower(), list(names), n=1, cutoff=least)
+    return names[found[0]] if found else None
