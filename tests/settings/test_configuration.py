@@ -21,6 +21,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "tls": "off",
         "certificate": "",
         "certificate_key": "",
+        "hsts": False,
         "trusted_proxies": [],
         "allow_origins": [],
         "connections": 4096,

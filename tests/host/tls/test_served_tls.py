@@ -36,6 +36,13 @@ def test_it_serves_https(home: Home) -> None:
         trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
         with urllib.request.urlopen(f"{server.address}/api/health", context=trusting, timeout=10) as answer:
             assert json.load(answer)["status"] == "ok"
+            assert answer.headers["Strict-Transport-Security"] is None, "other services of the host may be plain"
+
+
+def test_browsers_use_only_https_where_the_settings_say_so(home: Home) -> None:
+    with home.serving(env={"WMSD_SERVER_TLS": str(CERTIFICATE), "WMSD_SERVER_HSTS": "true"}) as server:
+        trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
+        with urllib.request.urlopen(f"{server.address}/api/health", context=trusting, timeout=10) as answer:
             assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
 
 

@@ -275,7 +275,7 @@ async def _answer(
         if origins := installation.settings.server.allow_origins:
             allow(origins, request, answer)
     compress(request, answer)
-    if request.secure and installation.settings.server.tls != "lan":  # there, other ports of the machine are plain
+    if request.secure and installation.settings.server.hsts:
         answer.headers["Strict-Transport-Security"] = HSTS
     seconds = time.perf_counter() - started
     counted.note(status, seconds)

@@ -52,6 +52,13 @@ class Server(Section):
         SecretFile,
         OfPath,
     ] = ""
+    hsts: Annotated[
+        bool,
+        Field(
+            description="Have browsers use only https for this host, for a year (HSTS): at every port, so that "
+            "plain services of the same host can no longer be reached."
+        ),
+    ] = False
     trusted_proxies: Annotated[
         Networks, Field(description="Networks of proxies whose X-Forwarded-For wmsd believes, as CIDR.")
     ] = []
