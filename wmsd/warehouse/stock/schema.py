@@ -267,3 +267,77 @@ class StockHolder(Model):
     kind: Label
     id: Id
     quantity: Quantity
+
+
+class ArticleMovement(StockMovement):
+    """A movement of an article, in any warehouse."""
+
+    stock_id: Id
+    warehouse_id: Id
+    warehouse_code: Code
+
+
+class ArticleMovementQuery(CursorQuery):
+    """Only those of a lot, or of a serial. `direction`: only those that brought some (`in`), or took some (`out`)."""
+
+    lot_number: str | None = None
+    serial: str | None = None
+    direction: Literal["in", "out"] | None = None
+
+
+class PartPlace(Model):
+    """What is in a warehouse of a lot, or of a serial."""
+
+    stock_id: Id
+    warehouse_id: Id
+    warehouse_code: Code
+    lot_number: Label | None
+    quantity: Amount
+    reserved: Annotated[Amount, Field(description="The part that open documents hold that name the lot or serial.")]
+    quarantined: Amount
+    available: Annotated[Amount, Field(description="quantity - reserved - quarantined.")]
+
+
+class StockPart(Model):
+    """Where a lot or a serial of an article is, and which open documents hold it by its name."""
+
+    article_id: Id
+    article_code: Code
+    article_name: Name
+    unit: Label
+    lot_number: Label | None
+    serial: Label | None
+    places: list[PartPlace]
+    holders: Annotated[list[StockHolder], Field(description="The oldest, at most 20.")]
+    held_by: Annotated[int, Field(description="How many documents hold it.")]
+
+
+class LotInStock(Model):
+    """A lot of an article in a warehouse."""
+
+    lot_number: Label
+    stock_id: Id
+    warehouse_id: Id
+    warehouse_code: Code
+    quantity: Amount
+    reserved: Annotated[Amount, Field(description="The part that open documents hold that name the lot.")]
+    quarantined: Amount
+    available: Amount
+
+
+class LotsQuery(CursorQuery):
+    warehouse_id: QueryId | None = None
+
+
+class SerialInStock(Model):
+    serial: Label
+    stock_id: Id
+    warehouse_id: Id
+    warehouse_code: Code
+    lot_number: Label | None
+    is_reserved: bool
+    is_quarantined: bool
+
+
+class SerialsQuery(Query):
+    after: Annotated[str, Field(description="A serial: only those that come after it in the alphabet.")] = ""

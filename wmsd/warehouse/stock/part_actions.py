@@ -1,0 +1,52 @@
+"""The use cases of lots, serials and the movements of an article, for people: programs read `detail=lots`."""
+
+from functools import partial
+
+from wmsd.base.problems import not_found, or_not_found
+from wmsd.contract.operation import operation
+from wmsd.contract.results import CursorPage, Records, Text
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.stock import part_history
+from wmsd.warehouse.stock.schema import (
+    ArticleMovement,
+    ArticleMovementQuery,
+    LotInStock,
+    LotsQuery,
+    SerialInStock,
+    SerialsQuery,
+    StockPart,
+)
+
+reading = partial(operation, tag="Stock", module="stock", ability="stock:read")
+
+
+@reading(answer="cursor", returns=LotInStock)
+def list_lots(tx: Transaction, id: int, query: LotsQuery, position: int) -> CursorPage:
+    """List the lots of an article that are in stock, the oldest first."""
+    return part_history.lots(tx, id, query, position)
+
+
+@reading(answer="records", returns=SerialInStock)
+def list_serials(tx: Transaction, id: int, query: SerialsQuery) -> Records:
+    """List serials of an article that are in stock, in the order of the alphabet: at most 51 of them."""
+    return part_history.serials(tx, id, query)
+
+
+@reading(answer="object", returns=StockPart)
+def get_lot(tx: Transaction, id: int, lot_number: str) -> Text:
+    """Get a lot of an article: where it is, and who holds it."""
+    return Text(or_not_found(part_history.find_lot(tx, id, lot_number), "lot"))
+
+
+@reading(answer="object", returns=StockPart)
+def get_serial(tx: Transaction, id: int, serial: str) -> Text:
+    """Get a serial of an article: where it is, and who holds it."""
+    return Text(or_not_found(part_history.find_serial(tx, id, serial), "serial"))
+
+
+@reading(answer="cursor", returns=ArticleMovement)
+def list_article_movements(tx: Transaction, id: int, query: ArticleMovementQuery, position: int) -> CursorPage:
+    """List the movements of an article, of one of its lots, or of one of its serials, the newest first."""
+    if not tx.value("SELECT EXISTS (SELECT 1 FROM articles WHERE id = ?)", (id,)):
+        raise not_found("article")
+    return part_history.movements(tx, id, query, position)
