@@ -34,7 +34,7 @@ from wmsd.interfaces.pages.people.first_run import START
 from wmsd.interfaces.pages.people.sign_on import BACK, TO_PROVIDER
 from wmsd.interfaces.pages.people.trust import DOWNLOAD, TRUST
 from wmsd.interfaces.pages.people.try_sign_on import TRY
-from wmsd.interfaces.pages.records import act, browse, bulk, downloads, stock
+from wmsd.interfaces.pages.records import act, browse, bulk, downloads, parts, stock
 from wmsd.interfaces.pages.webhooks import (
     deliveries,
     delivery,
@@ -55,6 +55,7 @@ WEBHOOK: Final = f"{WEBHOOKS}/{{id:{ID}}}"
 DELIVERIES: Final = f"{WEBHOOK}/deliveries"
 RECEIVER: Final = f"{WEBHOOK}/receiver"
 STOCK: Final = f"{A_COMPANY}/stock/{{id:{ID}}}"
+ARTICLE: Final = f"{A_COMPANY}/articles/{{id:{ID}}}"
 REQUESTS: Final = f"{A_COMPANY}/requests"
 IMPORT: Final = f"{A_COMPANY}/imports/new"
 UPLOAD: Final = f"{A_COMPANY}/imports/uploads/{{upload:[0-9A-Za-z_-]{{22}}}}"
@@ -93,6 +94,11 @@ COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", f"{A_RECORD}/prints/{{print:[a-z-]+}}", prints.show),
     ("GET", STOCK, stock.show),
     ("GET", f"{STOCK}/movements", stock.show_movements),
+    ("GET", f"{ARTICLE}/lot", partial(parts.show, parts.LOT)),
+    ("GET", f"{ARTICLE}/serial", partial(parts.show, parts.SERIAL)),
+    ("GET", f"{ARTICLE}/lots", parts.show_lots),
+    ("GET", f"{ARTICLE}/serials", parts.show_serials),
+    ("GET", f"{ARTICLE}/movements", parts.show_movements),
     ("GET", f"{A_COMPANY}/search", search.show),
     ("GET", f"{A_COMPANY}/search/{{kind:articles|partners}}", search.show_choices),
     ("GET", REQUESTS, requests.show),

@@ -55,8 +55,8 @@ OF_SERIAL: Final = MOVEMENTS.format(
 
 
 def movements(tx: Transaction, article_id: int, query: ArticleMovementQuery, position: int) -> CursorPage:
-    """The movements before the position, the newest first; position 0 is the end of the ledger. A direction narrows
-    those of a lot or a serial.
+    """The movements before the position, the newest first; position 0 is the end of the ledger. A direction
+    narrows those of a lot or a serial.
     """
     sql = OF_SERIAL if query.serial is not None else OF_LOT if query.lot_number is not None else OF_ARTICLE
     directions = (0,) if sql is OF_ARTICLE else DIRECTIONS[query.direction]

@@ -278,7 +278,7 @@ class ArticleMovement(StockMovement):
 
 
 class ArticleMovementQuery(CursorQuery):
-    """Only those of a lot, or of a serial. `direction`: only those that brought some (`in`), or took some (`out`)."""
+    """`direction`: of a lot or a serial, only what brought some (`in`), or what took some (`out`)."""
 
     lot_number: str | None = None
     serial: str | None = None
@@ -293,7 +293,9 @@ class PartPlace(Model):
     warehouse_code: Code
     lot_number: Label | None
     quantity: Amount
-    reserved: Annotated[Amount, Field(description="The part that open documents hold that name the lot or serial.")]
+    reserved: Annotated[
+        Amount, Field(description="The part that open documents hold that name the lot or serial.")
+    ]
     quarantined: Amount
     available: Annotated[Amount, Field(description="quantity - reserved - quarantined.")]
 

@@ -1,4 +1,4 @@
-"""The use cases of transports. Each call comes from a site, which has access to the orders and transports of its
+"""The use cases of transports. Most calls come from a site, which has access to the orders and transports of its
 own warehouse only.
 """
 
@@ -9,7 +9,7 @@ from typing import Final
 from wmsd.base.problems import or_not_found
 from wmsd.contract.context import TransportSite
 from wmsd.contract.operation import operation
-from wmsd.contract.results import CursorPage, Record
+from wmsd.contract.results import CursorPage, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.transports import store
 from wmsd.warehouse.transports.planning import is_same, leave_out, sent_references, write_plan
@@ -17,6 +17,7 @@ from wmsd.warehouse.transports.rules import INITIAL
 from wmsd.warehouse.transports.schema import (
     OrderToLoad,
     OrderToLoadQuery,
+    OrderTransport,
     Transport,
     TransportFields,
     TransportStatusMove,
@@ -38,6 +39,14 @@ def list_orders_to_load(
     loaded as a whole. Follow `next_cursor` until it is null.
     """
     return store.orders_to_load(tx, site.warehouse_id, query.status or READY, query, position)
+
+
+@operation(
+    tag="Transports", answer="records", returns=OrderTransport, module="outbound", ability="sales-orders:read"
+)
+def list_order_transports(tx: Transaction, id: int) -> Records:
+    """List the transports that a sales order is in, the newest first: at most 20."""
+    return store.of_order(tx, id)
 
 
 def _one(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:

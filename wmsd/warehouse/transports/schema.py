@@ -96,6 +96,18 @@ class Transport(Recorded):
     delivered_at: Annotated[Timestamp | None, Field(description="When it was delivered, as sent by the planner.")]
 
 
+class OrderTransport(Model):
+    """A transport that an order is in, as people of the company see it."""
+
+    transport_ecc: Label
+    warehouse_id: Id
+    status: Status
+    vehicle: OptionalLabel
+    loaded_at: Timestamp | None
+    delivered_at: Timestamp | None
+    updated_at: Timestamp
+
+
 class OrderToLoad(SalesOrder):
     """A sales order as the planner sees it, with its destination and its transport."""
 

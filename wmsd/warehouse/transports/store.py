@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
-from wmsd.contract.results import CursorPage, Record
+from wmsd.contract.results import CursorPage, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import change_columns, creation_columns
 from wmsd.db.sql.lists import FEW_AT_ONCE, Listing
@@ -17,6 +17,7 @@ from wmsd.warehouse.transports.rules import INITIAL, OVER, Status
 from wmsd.warehouse.transports.schema import (
     OrderToLoad,
     OrderToLoadQuery,
+    OrderTransport,
     Transport,
     TransportOrder,
     TransportPackaging,
@@ -147,6 +148,21 @@ ONE: Final = f"SELECT id, {SHOWN} FROM transports WHERE warehouse_id = ? AND tra
 def one(tx: Transaction, warehouse_id: int, transport_ecc: str) -> Record | None:
     found = tx.row(ONE, (warehouse_id, transport_ecc))
     return None if found is None else Record(found[0], found[1], is_new=False)
+
+
+MOST_OF_ORDER: Final = 20
+OF_ORDER: Final = f"""
+    SELECT group_concat(record, ',') FROM (
+        SELECT {record_sql(OrderTransport)} AS record
+        FROM transport_orders AS placed CROSS JOIN transports ON transports.id = placed.transport_id
+        WHERE placed.sales_order_id = ? ORDER BY transports.id DESC LIMIT {MOST_OF_ORDER}
+    )
+"""
+
+
+def of_order(tx: Transaction, order_id: int) -> Records:
+    """The transports that have the order, the newest first."""
+    return Records(tx.value(OF_ORDER, (order_id,)) or "")
 
 
 NAMED: Final = f"""

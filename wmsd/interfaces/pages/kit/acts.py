@@ -149,6 +149,8 @@ class Resource:
     """The resources whose records of this one are listed under it, each with the filter that takes its code, or
     its id where the name ends so.
     """
+    beside: tuple[tuple[str, Operation], ...] = ()
+    """What else its page lists: a title, and the operation that lists it by the id of the record."""
     leads_to: tuple[str, tuple[str, ...]] | None = None
     """Of records without a page: the resource whose list the key leads to, and the fields that narrow it."""
     path: tuple[str, ...] = ()
@@ -176,7 +178,9 @@ class Resource:
         """All that its pages ask for."""
         further = [each for each in (self.one, self.rules, self.changes) if each is not None]
         read_by_acts = [act.reads for act in self.acts if act.reads is not None]
-        return [self.listing, self.walking, *further, *(act.operation for act in self.acts), *read_by_acts]
+        beside = [each for _, each in self.beside]
+        acts = [act.operation for act in self.acts]
+        return [self.listing, self.walking, *further, *beside, *acts, *read_by_acts]
 
     @property
     def audited(self) -> str:

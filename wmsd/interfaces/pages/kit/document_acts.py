@@ -15,6 +15,7 @@ from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
 from wmsd.warehouse.receptions.kind import RECEPTIONS
 from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
+from wmsd.warehouse.transports.actions import list_order_transports
 
 PACKAGING: Final = "packaging"
 
@@ -191,6 +192,9 @@ UNDER: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
 }
 """By the name of the kind: what is listed under one, as in `Resource.under`."""
 
+BESIDE: Final = {SALES_ORDERS.name: (("Transports", list_order_transports),)}
+"""By the name of the kind, as `Resource.beside`."""
+
 
 def _of_documents(kind: DocumentKind) -> Resource:
     table, reading = kind.table, kind.reading
@@ -205,6 +209,7 @@ def _of_documents(kind: DocumentKind) -> Resource:
         acts=(*_forms(kind), *_moves(kind), *_links(kind)),
         changes=reading.changes,
         under=UNDER.get(kind.name, ()),
+        beside=BESIDE.get(kind.name, ()),
         path=WORK[kind.name].path,
         open_statuses=tuple(each for each in table.statuses if kind.transitions.allowed_from(each)),
         due=table.due,

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from wmsd.contract.access import EVERYTHING
 from wmsd.interfaces.pages.kit.acts import Resource
+from wmsd.interfaces.pages.kit.addresses import of_part
 from wmsd.interfaces.pages.kit.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRING, Field, name_of
 from wmsd.interfaces.pages.kit.references import Referred
 from wmsd.interfaces.pages.kit.resources import REFERRED
@@ -21,11 +22,14 @@ from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.warehouse.stock.part_actions import get_lot
 
 DASH: Final = "\N{EN DASH}"
 NOTHING: Final = f'<span class="zero">{DASH}</span>'
 ZERO: Final = '<span class="zero">0</span>'
 FIGURES: Final = ("number", "integer", "table")
+PARTS_NAMED: Final = {"lot_number": "lot_number", "serials": "serial", "serial_data": "serial"}
+"""Fields of lines, and the field by which the page of each lot or serial in them is found."""
 Show = Callable[[Any], str]
 """The markup of a value of a field, which is not nothing."""
 
@@ -119,7 +123,7 @@ def _body(
             f"<td{is_figure(each)}{_heading(each, place, key)}>",
             _show(each, referred, at),
             leads_to if each.name == key else None,
-            _document(referred) if each.kind == "document" else None,
+            _document(referred) if each.kind == "document" else _part(each, at),
         )
         for place, each in enumerate(fields)
     ]
@@ -244,6 +248,27 @@ def _referring(field: Field, referred: Referred, at: Workplace) -> Show:
         return f'<a href="{escape(address)}{escape(value)}">{escape(found["code"])}</a>{name}'
 
     return cache(show)
+
+
+def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | None:
+    """Lots and serials of a line with an article lead to their pages, for who may read stock."""
+    named = PARTS_NAMED.get(field.name)
+    if named is None or not at.may(get_lot):
+        return None
+
+    def show(record: Mapping[str, Any]) -> str:
+        value, article_id = record.get(field.name), record.get("article_id")
+        if not value:
+            return NOTHING
+        numbers = value if isinstance(value, list) else [value]
+        if article_id is None:
+            return _list(numbers)
+        return ", ".join(
+            f'<a href="{escape(of_part(at.address, article_id, named, each))}">{escape(each)}</a>'
+            for each in numbers
+        )
+
+    return show
 
 
 def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:

@@ -12,7 +12,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.changes import changes_of
-from wmsd.interfaces.pages.kit.fields import REFERRING, Field
+from wmsd.interfaces.pages.kit.fields import REFERRING, Field, fields_of
 from wmsd.interfaces.pages.kit.references import find_references
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import BY_NAME, RESOURCES
@@ -21,6 +21,7 @@ from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
 from wmsd.interfaces.pages.paper.label_kinds import LABELS
 from wmsd.interfaces.pages.records.document_page import HISTORY, of_document
 from wmsd.interfaces.pages.records.downloads import EXPORTS, FOR_IMPORT, FORMAT, PLACE
+from wmsd.interfaces.pages.records.parts import ARTICLES, of_article
 from wmsd.interfaces.pages.records.rules import rules_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
@@ -113,6 +114,8 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
             if field.kind == "table" and record.get(field.name) and not (changes and field.name == HISTORY)
         ],
         under=await _records_under(at, resource, record),
+        beside=await _beside(at, resource, record["id"]),
+        goods=await of_article(at, record["id"]) if resource is ARTICLES else None,
         tried_at=TRIED_AT.get(one.name),
         audit_at=audit_of(at, resource, record),
         rules=await rules_of(at, resource, record["id"]),
@@ -121,6 +124,20 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
         path=None if route is None else route.path.replace("{id}", str(record["id"])),
         **of_kind,
     )
+
+
+async def _beside(at: Workplace, resource: Resource, record_id: int) -> list[Mapping[str, Any]]:
+    """What its page lists besides, where there is any."""
+    found = []
+    for title, listing in resource.beside:
+        if not at.may(listing):
+            continue
+        records = (await at.need(listing, path={"id": str(record_id)}, is_counted=True))["data"]
+        assert listing.returns is not None
+        fields = list(fields_of(listing.returns).values())
+        referred = await find_references(at, fields, records)
+        found += [{"title": title, "fields": fields, "records": records, "referred": referred}] if records else []
+    return found
 
 
 async def _records_under(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:

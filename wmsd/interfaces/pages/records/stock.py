@@ -1,11 +1,13 @@
 """Why a quantity is what it is, now or at a past moment: the ledger in words, its chart, and who holds it."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, get_args
 from urllib.parse import urlencode
 
 from wmsd.base.problems import not_found
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.addresses import of_part
 from wmsd.interfaces.pages.kit.chart import chart_of
 from wmsd.interfaces.pages.kit.references import BY_ENTITY, BY_MOVEMENT, Referred, find_references, named_documents
 from wmsd.interfaces.pages.kit.resources import BY_NAME
@@ -13,6 +15,7 @@ from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text import moments
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.records import ledger_words
+from wmsd.interfaces.pages.records.parts import lots_of_record
 from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.stock import actions as stock
 from wmsd.warehouse.stock.schema import MovementKind
@@ -62,6 +65,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         range={"after": explained["after"], "until": explained["until"]},
         chart=chart_of(explained["levels"], explained["at"], explained["min_stock"]),
         holders=await _holders(at, path) if is_now else [],
+        lots=await lots_of_record(at, explained["article_id"], explained["warehouse_id"]) if is_now else None,
     )
 
 
@@ -90,6 +94,7 @@ async def show_movements(at: Workplace, request: web.Request) -> web.Response:
         errors={} if answer.is_good else answer.body["errors"],
         kinds=get_args(MovementKind),
         words=ledger_words.KINDS,
+        part_address=partial(of_part, at.address, records[0]["article_id"]),
         signed=ledger_words.signed,
         given=given,
         documents_of={kind: of_kind.name for kind, of_kind in kinds.items() if of_kind is not None},

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from wmsd.base.strict_json import dumps
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.addresses import of_part
 from wmsd.interfaces.pages.kit.fields import name_of
 from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to
 from wmsd.interfaces.pages.kit.resources import BY_NAME
@@ -22,8 +23,7 @@ from wmsd.warehouse.search.search_text import LONGEST
 
 TEXT: Final = "text"
 WAREHOUSE: Final = "warehouse"
-LED_TO_BY_ARTICLE: Final = {kind.name: "articles" for kind in PARTS}
-"""Where lots and serials lead: to their article."""
+PART_FIELDS: Final = {kind.name: kind.column for kind in PARTS}
 NOTHING: Final[Mapping[str, Any]] = {"data": [], "has_more": False, "is_behind": False}
 NAMES: Final = {**{name: each.title for name, each in BY_NAME.items()}, "lots": "Lots", "serials": "Serials"}
 
@@ -52,10 +52,11 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
     """A hit with its address below that of the company, and its words."""
-    is_plain = hit["found_in"] in ("code", "name") or hit["kind"] in LED_TO_BY_ARTICLE
+    field = PART_FIELDS.get(hit["kind"])
+    is_plain = hit["found_in"] in ("code", "name") or field is not None
     return {
         **hit,
-        "address": f"{LED_TO_BY_ARTICLE.get(hit['kind'], hit['kind'])}/{hit['id']}",
+        "address": of_part("", hit["id"], field, hit["code"])[1:] if field else f"{hit['kind']}/{hit['id']}",
         "what": _(NAMES[hit["kind"]]),
         "where": "" if is_plain else name_of(hit["found_in"]),
     }
