@@ -1,7 +1,7 @@
 """Reads lists: numbered pages with a total, and walks by cursor."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -111,6 +111,28 @@ class DateRange(NamedTuple):
         return {self.first: f"{self.column} >= :{self.first}", self.last: f"{self.column} <= :{self.last}"}
 
 
+class Member(NamedTuple):
+    """A filter by rows of another table, such as the lines of orders: those that meet the condition name the
+    record that they belong to in a column.
+    """
+
+    table: str
+    column: str
+    condition: str
+
+    @property
+    def rows(self) -> str:
+        return f"SELECT {self.column} FROM {self.table} WHERE {self.condition}"
+
+    def among(self, key: str) -> str:
+        """Reads the rows first: for few."""
+        return f"{key} IN ({self.rows})"
+
+    def of_each(self, key: str) -> str:
+        """Looks for the rows of each record on the way: for many."""
+        return f"EXISTS ({self.rows} AND {self.column} = {key})"
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """The SQL of a list. `filters` maps a query parameter to its condition, which names the parameter.
@@ -131,6 +153,8 @@ class Listing:
     """The column that the records are sorted by, if that is not `order`, with its direction."""
     direction: str = ""
     dates: DateRange | None = None
+    members: Mapping[str, Member] = field(default_factory=dict)
+    """Filters that `filters` has by their rows, for few."""
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
         """A numbered page, in a stable order. `values` are the filters that the caller gave."""
@@ -227,6 +251,9 @@ class Listing:
         in its own order when a page of changed rows is near; when it is far off, as at the end of a long list, the
         rows are sorted too.
         """
+        member = next((name for name in self.members if name in values), None)
+        if member is not None:
+            return self._planned_by_member(tx, values, member)
         recent = next((name for name in RECENT if name in values), None)
         if recent is None:
             return self._planned_by_date(tx, values)
@@ -247,6 +274,16 @@ class Listing:
         if tx.number(COUNT.format(rows=near), {**given, "position": position}) == per_page:
             return replace(self, filters={**self.filters, recent: f"+{condition}"})
         return sorted_afterwards
+
+    def _planned_by_member(self, tx: Transaction, values: Mapping[str, object], name: str) -> "Listing":
+        """This list: few rows are read first, and the records then sorted. Of many, a page soon meets enough on
+        the way.
+        """
+        member = self.members[name]
+        others = {other: f"+{condition}" for other, condition in self.filters.items()}
+        if tx.number(COUNT.format(rows=f"{member.rows} LIMIT {FEW}"), {name: values[name]}) < FEW:
+            return replace(self, sort=f"+{self._key}", filters={**others, name: self.filters[name]})
+        return replace(self, filters={**self.filters, name: member.of_each(self.order)})
 
     def _planned_by_date(self, tx: Transaction, values: Mapping[str, object]) -> "Listing":
         """This list: a few records of some days are found by the index of dates, and then sorted. Many are found

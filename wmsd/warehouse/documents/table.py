@@ -10,12 +10,12 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.fields import Code, Date, Id, Input, Model
-from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query, several_of
+from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery, Query, QueryId, several_of
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import change_columns, creation_columns, updated_at_sql
 from wmsd.db.sql.code_series import next_code
-from wmsd.db.sql.lists import FEW_AT_ONCE, DateRange, Listing, Tally, conditions
+from wmsd.db.sql.lists import FEW_AT_ONCE, DateRange, Listing, Member, Tally, conditions
 from wmsd.db.sql.records import check_fields_are_read, record_sql
 from wmsd.db.sql.statements import column_values, insert_sql, update_sql
 from wmsd.warehouse.directory.store import DirectoryKind
@@ -26,6 +26,9 @@ CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updat
 CHANGED: Final = ("change_seq", "updated_at")
 OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
 """Fields of a body that are no columns: a status is changed by a transition, packaging has its own ledger."""
+
+
+ARTICLE: Final = "article_id"
 
 
 class Due(NamedTuple):
@@ -62,6 +65,8 @@ class DocumentTable:
     filters: Mapping[str, Any]
     payload: tuple[str, ...]
     due: Due | None = None
+    by_article: bool = False
+    """Whether its lists can be filtered by an article in its lines. An index has them."""
 
     def __post_init__(self) -> None:
         check_fields_are_read(self.body, self.shown, but=OF_NO_COLUMN)
@@ -98,9 +103,22 @@ class DocumentTable:
         status = Annotated[
             tuple[Any, ...] | None, several_of(self.statuses), WithJsonSchema({"type": "string"}), says
         ]
-        own = {"status": status, **{name: kind | None for name, kind in self.filters.items()}, **self._days}
+        filters = {name: kind | None for name, kind in self.filters.items()}
+        own = {"status": status, **filters, **self._of_lines, **self._days}
         fields: dict[str, Any] = {name: (kind, None) for name, kind in own.items()}
         return create_model(f"{self.shown.__name__}Filters", __base__=DocumentFilters, **fields)
+
+    @property
+    def _of_lines(self) -> dict[str, Any]:
+        """The filter by an article, with the type of its value."""
+        says = Field(description=f"Only {self.noun}s with this article.")
+        return {ARTICLE: Annotated[QueryId | None, says]} if self.by_article else {}
+
+    @cached_property
+    def members(self) -> dict[str, Member]:
+        lines = self.line_table
+        of_article = Member(lines.name, lines.document, f"{ARTICLE} = :{ARTICLE}")
+        return {ARTICLE: of_article} if self.by_article else {}
 
     @property
     def _days(self) -> dict[str, Any]:
@@ -140,16 +158,18 @@ class DocumentTable:
     def listing(self) -> Listing:
         return Listing(
             source=self.name,
-            order="id",
+            order=f"{self.name}.id" if self.by_article else "id",
             filters=conditions(
                 self.query,
                 updated_since="change_seq > :updated_since",
                 **({} if self.due is None else self.due.range.conditions),
+                **{name: member.among(f"{self.name}.id") for name, member in self.members.items()},
             ),
             count=self.name,
             tally=self.tally,
             at_once=FEW_AT_ONCE,
             dates=None if self.due is None else self.due.range,
+            members=self.members,
         )
 
     @cached_property

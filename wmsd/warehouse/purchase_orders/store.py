@@ -24,6 +24,7 @@ ORDERS: Final = DocumentTable(
     filters={"partner_id": QueryId},
     payload=("partner_id", "warehouse_id"),
     due=Due("expected_date", ("CREAT", "PARTIAL")),
+    by_article=True,
 )
 
 RECEIVABLE: Final = """

@@ -28,6 +28,7 @@ ORDERS: Final = DocumentTable(
     filters={"partner_id": QueryId},
     payload=("partner_id", "warehouse_id"),
     due=Due("requested_date", ("CREAT", "IN_LUCRU")),
+    by_article=True,
 )
 
 LOADS: Final = """

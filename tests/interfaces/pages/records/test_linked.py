@@ -27,8 +27,7 @@ async def test_an_order_shows_the_transports_that_it_is_in(planner: Planner) -> 
     )
     assert (reference, warehouse, status, vehicle) == ("T1", "MAIN Main", "Created", "B-17")
     assert moments[:2] == ["\N{EN DASH}"] * 2
-    loaded = {"status": "INCARCAT"}
-    await planner.call("PATCH", "/transports/T1/status", loaded, events=[MOVED, STOCK])
+    await planner.move("INCARCAT", MOVED, STOCK)
     ((_, _, status, _, loaded_at, *_),) = section(await visitor.get("/companies/1/sales-orders/1"), "Transports")
     assert (status, loaded_at[:6]) == ("Loaded", "20 Nov")
 
