@@ -10,10 +10,11 @@ from pydantic import BaseModel
 from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.contract.fields import Model
+from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
 from wmsd.db.sql.statements import insert_sql
-from wmsd.warehouse.documents.schema import SentBack
+from wmsd.warehouse.documents.schema import DocumentOfArticle, SentBack
 
 IDENTIFIES: Final = ("id", "article_code")
 """Of a sent line: which one it is, and the other name of its article."""
@@ -110,6 +111,22 @@ class LineTable:
         columns = ("position", *self.fields)
         changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
         return f"{self._insert} ON CONFLICT (id) DO UPDATE SET {changes}"
+
+    @cached_property
+    def _of_article(self) -> str:
+        amount = record_sql(DocumentOfArticle, {"id": f"line.{self.document}", "quantity": "sum(line.quantity)"})
+        return f"""
+            SELECT group_concat(record, ',') FROM (
+                SELECT {amount} AS record FROM {self.name} AS line
+                WHERE article_id = :article_id AND {self.document} IN (SELECT value FROM json_each(:ids))
+                GROUP BY {self.document}
+            )
+        """
+
+    def of_article(self, tx: Transaction, document_ids: Sequence[int], article_id: int) -> Records:
+        """How much of an article each of these documents has, where it has any."""
+        found = tx.value(self._of_article, {"ids": dumps(list(document_ids)), "article_id": article_id})
+        return Records(found or "")
 
     def insert(self, tx: Transaction, lines_of: Mapping[int, Sequence[Mapping[str, Any]]]) -> None:
         """Inserts lines, by the ids of their documents. A line without an id gets a new one."""

@@ -11,7 +11,7 @@ from wmsd.contract.operation import Operation, operation
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.change_history import of_document
-from wmsd.warehouse.documents.schema import DocumentChanges
+from wmsd.warehouse.documents.schema import DocumentChanges, DocumentOfArticle, OfArticleQuery
 from wmsd.warehouse.documents.table import DocumentTable
 
 
@@ -24,6 +24,8 @@ class Reading(NamedTuple):
     """The filters and paging of `by_page`."""
     changes: Operation
     """Who made one, moved it and changed it: for people, so it is not among `operations`."""
+    of_article: Operation
+    """How much of an article some have: for people too."""
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -51,6 +53,9 @@ def reading_operations(table: DocumentTable, tag: str, module: str, ability: str
     def changes(tx: Transaction, id: int) -> dict[str, Any]:
         return of_document(tx, table, id)
 
+    def of_article(tx: Transaction, query: OfArticleQuery) -> Records:
+        return table.of_article(tx, query.ids, query.article_id)
+
     by_page.__annotations__["query"] = page_query
     by_cursor.__annotations__["query"] = cursor_query
     follow = "\n\nFollow `next_cursor` until it is null."
@@ -64,6 +69,9 @@ def reading_operations(table: DocumentTable, tag: str, module: str, ability: str
         page_query,
         of_documents(answer="object", returns=DocumentChanges)(
             _named(changes, f"list_{table.entity}_changes", f"List who made, moved and changed a {table.noun}.")
+        ),
+        of_documents(answer="records", returns=DocumentOfArticle)(
+            _named(of_article, f"find_{table.name}_of_article", f"Find how much of an article some {plural} have.")
         ),
     )
 

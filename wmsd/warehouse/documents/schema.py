@@ -4,8 +4,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from wmsd.contract.fields import Code, Model, OptionalLabel, Recorded, Timestamp
-from wmsd.contract.list_queries import ChangedAfter, Query
+from wmsd.contract.fields import Amount, Code, Id, Model, OptionalLabel, Recorded, Timestamp
+from wmsd.contract.list_queries import ChangedAfter, IdsQuery, Query, QueryId
 from wmsd.tenants.companies.schema import Change
 
 OwnCode = Annotated[Code | None, Field(description="Unique in the company; by default the next of the series.")]
@@ -38,6 +38,17 @@ class DocumentChanges(Model):
 
     data: list[DocumentChange]
     more: bool
+
+
+class OfArticleQuery(IdsQuery):
+    article_id: QueryId
+
+
+class DocumentOfArticle(Model):
+    """How much of an article a document has in all its lines."""
+
+    id: Id
+    quantity: Amount
 
 
 MOST_REACHED: Final = 100

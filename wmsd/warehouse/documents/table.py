@@ -214,6 +214,9 @@ class DocumentTable:
         """Every document, one at a time: for exports."""
         return (row[0] for row in tx.execute(f"SELECT {self.record} FROM {self.name} ORDER BY id"))
 
+    def of_article(self, tx: Transaction, ids: Sequence[int], article_id: int) -> Records:
+        return self.line_table.of_article(tx, ids, article_id)
+
     @cached_property
     def _one(self) -> str:
         return f"SELECT {self.record} FROM {self.name} WHERE id = ?"

@@ -5,8 +5,9 @@ import re
 import pytest
 
 from tests.interfaces.pages.administering import signed_in_as
-from tests.interfaces.pages.records.test_browse import signed_in
+from tests.interfaces.pages.records.test_browse import rows, signed_in
 from tests.interfaces.pages.records.test_parts import section
+from tests.support.dock import Dock
 from tests.support.planner import MOVED, STOCK, Planner, open_planner
 from tests.support.shop import Shop
 
@@ -44,3 +45,43 @@ async def test_who_reads_orders_sees_their_transports(planner: Planner) -> None:
     ((reference, warehouse, *_),) = section(await orders.get("/companies/1/sales-orders/1"), "Transports")
     assert (reference, warehouse) == ("T1", "1")
     assert not re.search("<h2>Stock</h2>", (await orders.get("/companies/1/sales-orders/1")).text)
+
+
+async def test_an_article_shows_the_open_orders_that_have_it(dock: Dock) -> None:
+    await dock.order(
+        {"article_id": 1, "quantity": 2}, {"article_id": 1, "quantity": 3}, requested_date="2026-12-01"
+    )
+    await dock.order({"article_id": 2, "quantity": 1})
+    await dock.order({"article_id": 1, "quantity": 4}, status="LIVRAT")
+    await dock.purchase((1, 7), (2, 9))
+    visitor = await signed_in(dock.world)
+    seen = await visitor.get("/companies/1/articles/1")
+    ((code, status, partner, quantity, _, due, *_),) = section(seen, "Sales orders")
+    assert (code, status, partner, quantity, due) == ("SO-000001", "Created", "P1 First", "5", "01 Dec 2026")
+    ((code, status, _, quantity, *_),) = section(seen, "Purchase orders")
+    assert (code, status, quantity) == ("PO-000001", "Created", "7")
+    assert [cells[0] for cells in rows(await visitor.get("/companies/1/sales-orders?article=A"))] == [
+        *("SO-000003", "SO-000001")
+    ]
+    for address in ("sales-orders?article=A", "purchase-orders?article=A", "stock?article_code=A"):
+        assert f'href="/companies/1/{address}"' in seen.text
+    assert [cells[1] for cells in section(seen, "Last movements")] == ["Shipped", "Count"]
+
+
+async def test_an_article_that_no_open_order_has_says_so(dock: Dock) -> None:
+    await dock.order(status="LIVRAT")
+    visitor = await signed_in(dock.world)
+    seen = await visitor.get("/companies/1/articles/1")
+    assert seen.text.count("None is open.") == 2
+    assert section(seen, "Sales orders") == []
+
+
+async def test_an_article_shows_only_what_one_may_read(dock: Dock) -> None:
+    await dock.order()
+    await dock.purchase((1, 7))
+    await dock.world.new_user("articles@example.com", "member", ["ACME"], ["articles:read", "sales-orders:read"])
+    articles = await signed_in_as(dock.world, "articles@example.com")
+    seen = await articles.get("/companies/1/articles/1")
+    assert "<h2>Sales orders</h2>" in seen.text
+    for hidden in ("Stock", "Purchase orders", "Lots", "Serials", "Last movements"):
+        assert f"<h2>{hidden}</h2>" not in seen.text

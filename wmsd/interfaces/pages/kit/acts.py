@@ -157,6 +157,8 @@ class Resource:
     """Of documents: the statuses of one whose work goes as planned."""
     open_statuses: tuple[str, ...] = ()
     """Of documents: those from which there is still a way."""
+    of_article: Operation | None = None
+    """Of documents: finds how much of an article some have."""
     due: Due | None = None
     """Of documents: by when they should be dealt with."""
     says: str = ""
@@ -176,7 +178,7 @@ class Resource:
     @property
     def operations(self) -> list[Operation]:
         """All that its pages ask for."""
-        further = [each for each in (self.one, self.rules, self.changes) if each is not None]
+        further = [each for each in (self.one, self.rules, self.changes, self.of_article) if each is not None]
         read_by_acts = [act.reads for act in self.acts if act.reads is not None]
         beside = [each for _, each in self.beside]
         acts = [act.operation for act in self.acts]

@@ -212,6 +212,7 @@ def _of_documents(kind: DocumentKind) -> Resource:
         beside=BESIDE.get(kind.name, ()),
         path=WORK[kind.name].path,
         open_statuses=tuple(each for each in table.statuses if kind.transitions.allowed_from(each)),
+        of_article=reading.of_article if table.by_article else None,
         due=table.due,
     )
 

@@ -187,7 +187,7 @@ RESOURCES: Final = (
         articles.walk_articles,
         ("code", "name", "unit", "barcode", "min_stock", "active", "updated_at"),
         articles.get_article,
-        under=(("stock", "article_code"),),
+        under=(("stock", "article_code"), ("sales-orders", "article_id"), ("purchase-orders", "article_id")),
         acts=_own_acts("article", articles.create_article, articles.update_article),
     ),
     Resource(

@@ -1,6 +1,6 @@
 """The records of a company: lists with filters, and each record by itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -151,27 +151,53 @@ async def _records_under(at: Workplace, resource: Resource, record: Mapping[str,
 
 async def _under(at: Workplace, other: Resource, filtered: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
     """`fields`: those of the list, without the record itself. `address`: that of the list of all of them.
-    `open_at`: that of those whose work is not over. `total`: None where a list does not count.
+    `open_at`: that of those whose work is not over; only those stand under an article, with how much of it they
+    have. `total`: None where a list does not count.
     """
     key, is_by_id = filtered.removesuffix("_code"), filtered in REFERRING
     ordered = {"sort": other.sort} if other.sort.lstrip("-") in _orders(other) else {}
     query = {filtered: str(record["id"]) if is_by_id else record["code"], **ordered, "per_page": str(MOST_UNDER)}
+    is_open = {"status": ",".join(other.open_statuses)}
+    is_of_article = filtered == ARTICLE and other.of_article is not None
+    if is_of_article:
+        query |= is_open
     found = await at.need(other.listing, query=query, is_counted=True, is_brief=True)
     total = found.get("meta", {}).get("total")
     fields = [field for field in other.listed if field.name != filtered and not field.name.startswith(f"{key}_")]
     asked = {REFERRING[filtered].name if is_by_id else filtered: record["code"]}
     address = f"{at.address}/{other.name}"
-    is_open = {"status": ",".join(other.open_statuses)}
+    records = found["data"]
+    if is_of_article:
+        records = await _with_amounts(at, other, records, record["id"])
+        fields = [each for field in fields for each in ([AMOUNT] if field.name in AMOUNT_FOR else [field])]
     return {
         "resource": other,
         "fields": fields,
-        "records": found["data"],
+        "records": records,
+        "is_open_only": is_of_article,
         "referred": await find_references(at, fields, found["data"]),
         "address": f"{address}?{urlencode(asked)}",
         "open_at": f"{address}?{urlencode({**asked, **is_open}, safe=',')}" if other.open_statuses else None,
         "has_more": found["next_cursor"] is not None if total is None else total > MOST_UNDER,
         "total": total,
     }
+
+
+AMOUNT: Final = Field("quantity", "number")
+AMOUNT_FOR: Final = ("lines", "items")
+
+
+async def _with_amounts(
+    at: Workplace, other: Resource, records: Sequence[Mapping[str, Any]], article_id: int
+) -> list[Mapping[str, Any]]:
+    """The documents, each with how much of the article it has."""
+    assert other.of_article is not None
+    if not records:
+        return []
+    query = {"ids": ",".join(str(each["id"]) for each in records), "article_id": str(article_id)}
+    found = (await at.need(other.of_article, query=query, is_counted=True))["data"]
+    amounts = {each["id"]: each["quantity"] for each in found}
+    return [{**each, "quantity": amounts.get(each["id"])} for each in records]
 
 
 def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[str, str | None]:
