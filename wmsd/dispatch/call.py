@@ -61,6 +61,8 @@ class Call:
     """Whether a page of this session asks, without its person."""
     is_long: bool = False
     """Whether it reads much: on a thread from the beginning, so that others need not wait for the event loop."""
+    within: Sequence[int] | None = None
+    """The ids among which a list is; None: among all."""
     is_brief: bool = False
     """Whether lists give little for each field that can be large: of lines, how many there are."""
     agent: str = ""

@@ -265,7 +265,7 @@ class Dispatcher:
         return await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
 
     def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
-        tx.is_brief = call.is_brief
+        tx.is_brief, tx.within = call.is_brief, call.within
         as_of = partial(last_moment, tx)
         preconditions.check_since(tx, inputs.get("query"), company)
         if call.operation.answer == "cursor" and call.operation.scope in ("company", "site"):

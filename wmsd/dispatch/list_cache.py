@@ -37,7 +37,7 @@ def place_of(call: Call, company_id: int) -> Place | None:
         return None
     if not operation.takes.isdisjoint(CONTEXT) or not call.has_headers:
         return None
-    if call.is_long or call.is_brief or call.wants_cursors:
+    if call.is_long or call.is_brief or call.wants_cursors or call.within is not None:
         return None
     return (company_id, operation.name, call.target, *call.query.items())
 

@@ -59,6 +59,8 @@ class Transaction:
         """Has lists give lines of CSV in the place of records."""
         self.is_brief = False
         """Has lists give little for each field that can be large (`RecordSql.brief`)."""
+        self.within: Sequence[int] | None = None
+        """The ids among which lists are; None: among all."""
         self._last_change: int | None = None
         self._at_end: _Ends = {}
         self._at_last: _Ends = {}

@@ -27,6 +27,7 @@ SLICE: Final = "LIMIT :limit + 0 OFFSET :offset + 0"
 """With a bare parameter as LIMIT, SQLite plans the statement again for every value, which costs as much as running
 it. The `+ 0` hides the parameter from the planner.
 """
+AMONG: Final = "(SELECT value FROM json_each(:{}))"
 COUNT: Final = "SELECT count(*) FROM ({rows})"
 STATEMENTS: Final = 256
 """So many are kept: putting thousands of characters together takes as long as reading a few rows."""
@@ -158,15 +159,15 @@ class Listing:
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
         """A numbered page, in a stable order. `values` are the filters that the caller gave."""
-        planned = self._sorted(query.sort)._planned(tx, values, query.per_page)
-        found = planned._joined(tx, record, values, "", query.per_page, query.offset)
-        return Page(found.records, self._total(tx, values), found.is_cut)
+        planned, given = self._sorted(query.sort)._prepared(tx, values, query.per_page)
+        found = planned._joined(tx, record, given, "", query.per_page, query.offset)
+        return Page(found.records, (self if tx.within is None else planned)._total(tx, given), found.is_cut)
 
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
     ) -> CursorPage:
         """The records after the position, in the list's order."""
-        planned = self._planned(tx, values, query.per_page, position)
+        planned, values = self._prepared(tx, values, query.per_page, position)
         beyond = planned._beyond()
         found = planned._joined(tx, record, values, beyond, query.per_page, 0, {"position": position})
         is_full = found.is_cut or found.number == query.per_page
@@ -226,11 +227,12 @@ class Listing:
     def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
         """The SELECT of records and their positions, in order, and its parameters."""
         branches = list(self._branches(values, beyond))
-        if len(branches) == 1:
+        if len(branches) == 1 and not self.sort.startswith("+"):
             ((where, parameters),) = branches
             in_order = self._in_order(self._key, self.order)
             return _select(record, self.order, f"{self.source}{where}", in_order), parameters
-        # Each branch is read from its index in order, and SQLite merges them without sorting.
+        # Each branch is read from its index in order, and SQLite merges them without sorting. What is sorted
+        # afterwards is sorted without the records, which are made of those alone that are shown.
         places = " UNION ALL ".join(
             f"SELECT {self._key} AS sort_key, {self.order} AS entry FROM {self.source}{where}"
             for where, _ in branches
@@ -238,9 +240,26 @@ class Listing:
         in_order = f"ORDER BY {self._in_order('sort_key', 'entry')}"
         chosen = (
             f"SELECT {record} AS record, {self.order} AS place FROM ({places} {in_order} {SLICE}) "
-            f"CROSS JOIN {self.source} ON {self.order} = entry {in_order}"
+            f"CROSS JOIN {self.source} WHERE {self.order} = entry {in_order}"
         )
         return chosen, {name: value for _, given in branches for name, value in given.items()}
+
+    def _prepared(
+        self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
+    ) -> tuple["Listing", Mapping[str, object]]:
+        """This list as it is best read, and the filters for that. Among a few records they are read by their ids,
+        and then sorted.
+        """
+        if tx.within is None:
+            return self._planned(tx, values, per_page, position), values
+        filters, given = dict[str, str](), dict[str, object]()
+        for name, value in values.items():
+            condition, given[name] = f"+{self.filters[name]}", value
+            if isinstance(value, tuple):
+                condition, given[name] = condition.replace(f"= :{name}", f"IN {AMONG.format(name)}"), dumps(value)
+            filters[name] = condition
+        filters["within"], given["within"] = f"{self.order} IN {AMONG.format('within')}", dumps(list(tx.within))
+        return replace(self, sort=f"+{self._key}", filters=filters, tally=None, count="", members={}), given
 
     def _planned(
         self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0

@@ -104,13 +104,15 @@ class DocumentTable:
             tuple[Any, ...] | None, several_of(self.statuses), WithJsonSchema({"type": "string"}), says
         ]
         filters = {name: kind | None for name, kind in self.filters.items()}
-        own = {"status": status, **filters, **self._of_lines, **self._days}
+        own = {"status": status, **filters, **self._days, **self._of_lines}
         fields: dict[str, Any] = {name: (kind, None) for name, kind in own.items()}
         return create_model(f"{self.shown.__name__}Filters", __base__=DocumentFilters, **fields)
 
     @property
     def _of_lines(self) -> dict[str, Any]:
-        """The filter by an article, with the type of its value."""
+        """The filter by an article, with the type of its value: the last one, since generated clients pass
+        parameters by their places.
+        """
         says = Field(description=f"Only {self.noun}s with this article.")
         return {ARTICLE: Annotated[QueryId | None, says]} if self.by_article else {}
 

@@ -1,7 +1,8 @@
 """The use cases of the search box, and of fields that find as somebody types."""
 
-from typing import Any
+from typing import Any, Final
 
+from wmsd.base.problems import forbidden, not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.access import Whitelist
 from wmsd.contract.context import Caller, Company
@@ -10,17 +11,22 @@ from wmsd.contract.permissions import Permissions
 from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.search.hits import ARTICLES_OF_CODES, CHOICES_OF, find_active, find_records
+from wmsd.warehouse.search.part_filters import find_by_part, stock_of
 from wmsd.warehouse.search.schema import (
     MOST_CODES,
     ArticleOfCode,
     ArticlesOfCodesQuery,
     Choice,
     ChoiceQuery,
+    IdsByPart,
+    PartQuery,
     SearchQuery,
     SearchResults,
 )
 from wmsd.warehouse.search.search_kinds import BY_NAME, SearchKind
 from wmsd.warehouse.stock.actions import list_stock
+
+STOCK: Final = "stock"
 
 
 @operation(tag="Company", answer="object", returns=SearchResults, module=None)
@@ -69,6 +75,20 @@ def find_articles_of_codes(
         "sees_stock": _permissions(tx, caller, company).objection(list_stock) is None,
     }
     return Records(",".join(text for (text,) in tx.rows(ARTICLES_OF_CODES, asked)))
+
+
+@operation(tag="Company", answer="object", returns=IdsByPart, module=None)
+def find_ids_by_part(tx: Transaction, query: PartQuery, caller: Caller, company: Company) -> dict[str, Any]:
+    """Find the ids of the records of a kind by a part of one of their fields, for who may list them."""
+    is_of_stock = query.kind == STOCK
+    kind = BY_NAME.get("articles" if is_of_stock else query.kind)
+    if not isinstance(kind, SearchKind) or query.field not in kind.texts:
+        raise not_found("filter")
+    listing = list_stock if is_of_stock else kind.listing
+    if objection := _permissions(tx, caller, company).objection(listing):
+        raise forbidden(objection)
+    found = find_by_part(tx, kind, query.field, query.text)
+    return (stock_of(tx, found) if is_of_stock else found)._asdict()
 
 
 def _permissions(tx: Transaction, caller: Caller, company: Company) -> Permissions:

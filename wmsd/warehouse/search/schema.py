@@ -66,6 +66,27 @@ class ArticleOfCode(Model):
     """None where the caller may not read stock."""
 
 
+class PartQuery(Query):
+    kind: str
+    """The name of a list at the pages, as in `search_kinds.py`; or `stock`, by the codes of its articles."""
+    field: str
+    text: Annotated[str, Field(min_length=1, max_length=255)]
+
+    @property
+    def is_search(self) -> bool:
+        return True
+
+
+class IdsByPart(Model):
+    """The records of which a field has the part, not in the order of a list."""
+
+    ids: list[Id]
+    exact: list[Id]
+    """Those of which it is the whole field."""
+    has_more: bool
+    """Whether so many have it that not all were looked through."""
+
+
 class Hit(Model):
     """A record, lot or serial that was found."""
 

@@ -63,9 +63,14 @@ def index_text(mark: str, fields: Iterable[str]) -> str:
     return f"{END}{END}{mark}{END}{END.join(fields)}{END}"
 
 
+def beginning_of_first(mark: str, beginning: str) -> str:
+    """A query for the records of a kind whose first field begins so."""
+    return phrase(f"{END}{END}{mark}{END}{beginning}")
+
+
 def kind_term(mark: str) -> str:
     """The term of the index that every text of a kind has."""
-    return _phrase(f"{END}{END}{mark}")
+    return phrase(f"{END}{END}{mark}")
 
 
 class Wanted:
@@ -91,7 +96,7 @@ class Wanted:
 
     def queries(self) -> list[str]:
         """Queries of the index, that of the best matches first."""
-        return [" AND ".join(map(_phrase, parts)) for parts in self._parts]
+        return [" AND ".join(map(phrase, parts)) for parts in self._parts]
 
     def rank(self, fields: Iterable[str]) -> int | None:
         """The number of the first query that finds a record with these folded fields; None when none does."""
@@ -101,6 +106,6 @@ class Wanted:
         )
 
 
-def _phrase(text: str) -> str:
-    """A text has letters, digits and line ends only, so nothing needs to be escaped."""
+def phrase(text: str) -> str:
+    """A term of the index. A text has letters, digits and line ends only, so nothing needs to be escaped."""
     return f'"{text}"'

@@ -6,14 +6,18 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from wmsd.base.dataclass import dataclass
 from wmsd.contract.field_schemas import declared_name, properties_of
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.fields import REFERRING, fields_of
 from wmsd.interfaces.pages.kit.form_fields import FormField
 from wmsd.interfaces.pages.kit.forms import id_of_code
 from wmsd.interfaces.pages.kit.resources import REFERRED
+from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import iso_date, of_browser
 from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.warehouse.search.actions import find_ids_by_part
+from wmsd.warehouse.search.search_kinds import RECORDS
 
 NAMES: Final = {
     "search": "Search",
@@ -26,6 +30,24 @@ NO_FORM_FOR: Final = frozenset({"after"})
 """Filters for programs."""
 
 
+FOUND: Final = {kind.name: kind for kind in RECORDS}
+"""What search finds by a part of a field, by the name of its list."""
+OF_STOCK: Final = {"article_code": ("stock", "code")}
+MOST_OF_PART: Final = 255
+
+
+def parts_of(resource: Resource) -> Mapping[str, tuple[str, str]]:
+    """The filters by a part of a text, each with the kind and the field in which search finds it."""
+    if resource.name == "stock":
+        return OF_STOCK
+    kind = FOUND.get(resource.name)
+    if kind is None or kind.listing is not resource.listing:
+        return {}
+    filters = query_of(resource).model_fields
+    names = {*filters, *(() if "search" in filters else ("name",))} - {"barcode"}
+    return {name: (kind.name, name) for name in kind.texts if name in names}
+
+
 def query_of(resource: Resource) -> type[BaseModel]:
     """What its list may be asked for."""
     assert resource.listing.query is not None
@@ -33,7 +55,10 @@ def query_of(resource: Resource) -> type[BaseModel]:
 
 
 def filters_of(resource: Resource) -> Sequence[FormField]:
-    return _filters(query_of(resource), resource.model)
+    query = query_of(resource)
+    declared = _filters(query, resource.model)
+    others = [name for name in parts_of(resource) if name not in query.model_fields]
+    return [*declared, *(FormField(name, declared_name(name), "text", most=MOST_OF_PART) for name in others)]
 
 
 @cache
@@ -62,23 +87,78 @@ def _filter(model: type[BaseModel], name: str, schema: Mapping[str, Any]) -> For
     return FormField(name, text, "text", most=schema.get("maxLength"))
 
 
-async def read(
-    at: Workplace, resource: Resource, given: Mapping[str, str]
-) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """What the address asks for: the query of the operation, and a sentence for each filter that is wrong. A code
-    that a person typed becomes the id that the operation asks for.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address of a list asks for: the query of the operation, and a sentence for each wrong filter.
+    `within`: the ids of the records that have the parts; None where no part is asked for. `is_cut`: so many have
+    one that not all were looked through.
+    """
+
+    query: dict[str, str]
+    errors: dict[str, list[str]]
+    within: list[int] | None = None
+    is_cut: bool = False
+
+
+async def read(at: Workplace, resource: Resource, given: Mapping[str, str]) -> Asked:
+    """A code or a name that a person typed becomes the id that the operation asks for; a part of a code becomes
+    the ids of the records that have it.
     """
     errors: dict[str, list[str]] = {}
-    sent = {name: given[name] for name in query_of(resource).model_fields if given.get(name)}
+    by_part = parts_of(resource)
+    sent = {
+        name: given[name] for name in query_of(resource).model_fields if given.get(name) and name not in by_part
+    }
+    within, is_cut = None, False
     for each in filters_of(resource):
         value = given.get(each.name, "").strip()
-        if each.asks == "moment" and value:
+        if not value:
+            continue
+        if each.asks == "moment":
             sent[each.name] = of_browser(value)
         try:
-            if each.asks == "date" and value:
+            if each.asks == "date":
                 sent[each.name] = iso_date(value)
-            if each.asks == "code" and value:
-                sent[each.parameter] = str(await id_of_code(at, each, value))
+            if each.asks == "code":
+                sent[each.parameter] = str(await _id_meant(at, each, value))
         except ValueError as error:
             errors[each.name] = [str(error)]
-    return sent, errors
+        if each.name in by_part:
+            found = await find_parts(at, *by_part[each.name], value)
+            within = found["ids"] if within is None else sorted({*within} & {*found["ids"]})
+            is_cut = is_cut or found["has_more"]
+    return Asked(sent, errors, within, is_cut)
+
+
+NOTHING_FOUND: Final[Mapping[str, Any]] = {"ids": [], "exact": [], "has_more": False}
+
+
+async def find_parts(at: Workplace, kind: str, field: str, text: str) -> Any:
+    if len(text) > MOST_OF_PART:
+        return NOTHING_FOUND
+    query = {"kind": kind, "field": field, "text": text}
+    return await at.need(find_ids_by_part, query=query, is_counted=True)
+
+
+async def _id_meant(at: Workplace, field: FormField, typed: str) -> int:
+    """The id of the record with this code, or with a code or a name that nothing else is like. Raises ValueError
+    with a sentence.
+    """
+    resource = REFERRED[field.parameter]
+    kind = FOUND.get(resource.name)
+    if kind is None or not at.may(resource.listing):
+        return await id_of_code(at, field, typed)
+    record_id = await at.id_of(resource, typed)
+    if record_id is not None:
+        return record_id
+    for name in ("name", "code"):
+        if name not in kind.texts:
+            continue
+        found = await find_parts(at, kind.name, name, typed)
+        for ids in (found["exact"], found["ids"]):
+            if len(ids) == 1:
+                return int(ids[0])
+        if found["ids"]:
+            several = _("Several match “%(text)s”. Type more, or choose one of the list.")
+            raise ValueError(several % {"text": typed})
+    raise ValueError(_("Nothing matches “%(text)s”. Type a code, or a part of the name.") % {"text": typed})

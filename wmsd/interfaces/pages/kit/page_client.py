@@ -45,6 +45,7 @@ Answering = TypeVar("Answering", bound=HasStatus)
 class Sent(TypedDict, total=False):
     """What goes with an operation. `document` is the body. `is_counted`: the limit has counted it already,
     with what it is a part of. `is_long`: it reads much. `is_brief`: of lines it gives only how many there are.
+    `within`: the ids among which a list is.
     """
 
     document: Mapping[str, object]
@@ -55,6 +56,7 @@ class Sent(TypedDict, total=False):
     is_counted: bool
     is_long: bool
     is_brief: bool
+    within: Sequence[int] | None
 
 
 class SignedOut(web.HTTPSeeOther):
@@ -187,6 +189,7 @@ class PageClient:
             is_counted=sent.get("is_counted", False),
             is_long=sent.get("is_long", False),
             is_brief=sent.get("is_brief", False),
+            within=sent.get("within"),
             counted_before=request.pop(COUNTED, []) if operation.writes else (),
             session=browser.secret,
             asks_by_itself=browser.asks_by_itself,

@@ -28,6 +28,8 @@ from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.tenants.companies.company_administration import AUDIT
 
 PER_PAGE: Final = 50
+FINDS: Final = {"partner": "partners", "article": "articles"}
+"""Filters that list what somebody may mean, and where it is found."""
 MOST_UNDER: Final = 20
 """Records of another resource that stand under one, the newest first where they have such an order."""
 LAST: Final = ("created_at", "updated_at")
@@ -50,14 +52,14 @@ async def show_first(at: Workplace, request: web.Request) -> web.Response:
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
     resource = at.resource(request.match_info["resource"])
-    sent, wrong = await filters.read(at, resource, request.query)
+    asked = await filters.read(at, resource, request.query)
     orders = _orders(resource)
     ordered = {"sort": resource.sort} if resource.sort.lstrip("-") in orders else {}
-    query = {**ordered, **sent, "per_page": str(PER_PAGE)}
-    answer = await at.ask(resource.listing, query=query, is_brief=True)
+    query = {**ordered, **asked.query, "per_page": str(PER_PAGE)}
+    answer = await at.ask(resource.listing, query=query, is_brief=True, within=asked.within)
     if not answer.is_good and answer.status != 422:
         answer.needed()
-    errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **wrong}
+    errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **asked.errors}
     body: Mapping[str, Any] = {"data": []} if errors else answer.body
     is_filtered = any(request.query.get(each.name) for each in filters.filters_of(resource))
     return page_of(
@@ -72,6 +74,8 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         total=body.get("meta", {}).get("total"),
         filters=filters.filters_of(resource),
         given=request.query,
+        is_cut=asked.is_cut,
+        finds=FINDS,
         is_filtered=is_filtered,
         hides_all=not errors and not body["data"] and is_filtered and await _has_any(at, resource),
         import_at=_import_at(at, resource),

@@ -125,16 +125,21 @@ async def _find_matching(
     at: Workplace, resource: Resource, act: Act, request: web.Request, progress: Progress
 ) -> str:
     """Chooses all that the filters match and the act is for. Returns what stands in the way."""
-    query, errors = await filters.read(at, resource, request.query)
-    if errors:
+    asked = await filters.read(at, resource, request.query)
+    if asked.errors:
         return translate_error("Correct the filters of the list first.")
     walked = resource.walking.query
     assert walked is not None
-    known = {name: value for name, value in query.items() if name in walked.model_fields}
+    known = {name: value for name, value in asked.query.items() if name in walked.model_fields}
     found = await at.need(
-        resource.walking, query={**known, "per_page": str(MOST)}, is_counted=True, is_brief=True, is_long=True
+        resource.walking,
+        query={**known, "per_page": str(MOST)},
+        is_counted=True,
+        is_brief=True,
+        is_long=True,
+        within=asked.within,
     )
-    if found["next_cursor"] is not None:
+    if found["next_cursor"] is not None or asked.is_cut:
         return _("More than %(most)s match. Narrow the list by its filters.") % {"most": MOST}
     fitting = (record for record in found["data"] if act.fits(record))
     progress.left = {str(record["id"]): resource.name_of(record) for record in fitting}

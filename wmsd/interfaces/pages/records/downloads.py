@@ -69,11 +69,11 @@ async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
     resource = at.resource(request.match_info["resource"])
     is_for_import = request.query.get(FORMAT) == FOR_IMPORT
     file = for_import(resource) if is_for_import else for_spreadsheets(resource)
-    query, errors = await filters.read(at, resource, request.query)
-    if errors:
+    asked = await filters.read(at, resource, request.query)
+    if asked.errors:
         raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
     async with at.door.work.turn("download", _payers(at, request)) as turn:
-        pieces = _pieces(at, resource, file, query)
+        pieces = _pieces(at, resource, file, asked)
         first = await anext(pieces)
         response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": _disposition(at, file)})
         response.content_type, response.charset = "text/csv", "utf-8"
@@ -111,15 +111,17 @@ def _disposition(at: Workplace, file: ListFile) -> str:
 
 
 async def _pieces(
-    at: Workplace, resource: Resource, file: ListFile, query: Mapping[str, str]
+    at: Workplace, resource: Resource, file: ListFile, wanted: filters.Asked
 ) -> AsyncIterator[Piece]:
     """Raises Problem for a refusal, which may also come between two pieces: the session may end."""
     walked = resource.walking.query
     assert walked is not None
-    known = {name: value for name, value in query.items() if name in walked.model_fields and name not in PLACE}
+    known = {
+        name: value for name, value in wanted.query.items() if name in walked.model_fields and name not in PLACE
+    }
     asked, is_counted = {**known, "per_page": str(RECORDS_AT_ONCE)}, False
     while True:
-        answer = await at.ask(file.walking, query=asked, is_counted=is_counted, is_long=True)
+        answer = await at.ask(file.walking, query=asked, is_counted=is_counted, is_long=True, within=wanted.within)
         body = answer.needed()
         yield Piece(body["data"][0]["text"].encode(), float(body["seconds"]))
         if body["next_cursor"] is None:

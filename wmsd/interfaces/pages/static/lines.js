@@ -106,6 +106,7 @@
     });
     field.addEventListener("blur", close);
     field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && owner !== field && field.form.method === "get") return; // shows the list
       if (event.key === "Enter" && !event.ctrlKey && owner !== field && field.value.trim()) {
         event.preventDefault();
         event.stopImmediatePropagation();
@@ -230,7 +231,7 @@
     });
   }
   document.querySelectorAll("fieldset.rows").forEach(linesOf);
-  document.querySelectorAll("form.fields .leading [data-choices]").forEach(finds);
+  document.querySelectorAll("form.fields .leading [data-choices], form.filters [data-choices]").forEach(finds);
   document.addEventListener("keydown", (event) => {
     const form = document.querySelector("form.fields");
     if (event.key === "Enter" && event.ctrlKey && form?.contains(event.target)) form.requestSubmit();

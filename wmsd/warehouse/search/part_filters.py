@@ -1,0 +1,85 @@
+"""Finds the records of a kind by a part of one field, for the filters of lists: by the index, and among what the
+index does not have yet. What stands in the field now decides.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from wmsd.base.strict_json import dumps
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.search.search_kinds import SearchKind
+from wmsd.warehouse.search.search_store import progress
+from wmsd.warehouse.search.search_text import (
+    END,
+    SHORTEST_PART,
+    Wanted,
+    beginning_of_first,
+    fold,
+    kind_term,
+    phrase,
+)
+
+MOST_FOUND: Final = 10_000
+"""Records of the index that are looked through, the newest first."""
+MOST_PENDING: Final = 1000
+INDEXED: Final = f"""
+    SELECT {{table}}.id, {{table}}.{{field}} FROM search_index
+    CROSS JOIN search_entries ON number = search_index.rowid
+    CROSS JOIN {{table}} ON {{table}}.id = search_entries.key
+    WHERE search_index MATCH ? ORDER BY search_index.rowid DESC LIMIT {MOST_FOUND + 1}
+"""
+PENDING: Final = f"""
+    SELECT id, {{field}} FROM {{table}} WHERE change_seq > ? ORDER BY change_seq DESC LIMIT {MOST_PENDING + 1}
+"""
+BEGINNINGS: Final = f"""
+    SELECT id, {{field}} FROM {{table}} WHERE {{field}} GLOB :small OR {{field}} GLOB :large LIMIT {MOST_FOUND + 1}
+"""
+
+
+class FoundByPart(NamedTuple):
+    """`exact`: those of which the whole field is what was looked for. `has_more`: not all were looked through."""
+
+    ids: list[int]
+    exact: list[int]
+    has_more: bool
+
+
+def find_by_part(tx: Transaction, kind: SearchKind, field: str, text: str) -> FoundByPart:
+    """From three characters on any part of the field, below that its beginning."""
+    part = Wanted(text).whole
+    if not part:
+        return FoundByPart([], [], has_more=False)
+    indexed = list(_indexed(tx, kind, field, part))
+    pending = tx.rows(PENDING.format(field=field, table=kind.table), (progress(tx).last_change,))
+    has_more = len(indexed) > MOST_FOUND or len(pending) > MOST_PENDING
+    found = dict(_matching([*pending[:MOST_PENDING], *indexed[:MOST_FOUND]], part))
+    return FoundByPart(list(found), [each for each, is_exact in found.items() if is_exact], has_more)
+
+
+def _indexed(tx: Transaction, kind: SearchKind, field: str, part: str) -> Iterable[tuple[int, str | None]]:
+    sql = INDEXED.format(field=field, table=kind.table)
+    if len(part) >= SHORTEST_PART:
+        return tx.rows(sql, (f"{kind_term(kind.mark)} AND {phrase(part)}",))
+    if len(part) > 1:
+        return tx.rows(sql, (f"{kind_term(kind.mark)} AND {phrase(f'{END}{part}')}",))
+    if field == kind.texts[0]:
+        return tx.rows(sql, (beginning_of_first(kind.mark, part),))
+    given = {"small": f"{part}*", "large": f"{part.upper()}*"}
+    return tx.rows(BEGINNINGS.format(field=field, table=kind.table), given)
+
+
+def _matching(records: Iterable[tuple[int, str | None]], part: str) -> Iterator[tuple[int, bool]]:
+    is_in_any_place = len(part) >= SHORTEST_PART
+    for record_id, value in records:
+        folded = fold(value or "")
+        if part in folded if is_in_any_place else folded.startswith(part):
+            yield record_id, folded == part
+
+
+STOCK_OF: Final = "SELECT id FROM stock WHERE article_id IN (SELECT value FROM json_each(?))"
+
+
+def stock_of(tx: Transaction, found: FoundByPart) -> FoundByPart:
+    """The stock records of the articles that were found."""
+    ids = [stock_id for (stock_id,) in tx.rows(STOCK_OF, (dumps(found.ids),))]
+    return FoundByPart(ids[:MOST_FOUND], [], found.has_more or len(ids) > MOST_FOUND)
