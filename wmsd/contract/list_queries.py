@@ -1,7 +1,7 @@
 """The query parameters that lists share (decisions, section 4). Query values arrive as texts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
@@ -107,6 +107,8 @@ class Query(Model):
     """The parameter that asks for what has changed since a moment."""
     SINCE: ClassVar[frozenset[str]] = frozenset({CHANGED_SINCE, "since"})
     """Parameters with a moment from which on something is looked for."""
+    NEEDS: ClassVar[Mapping[str, str]] = {}
+    """The ability that a parameter needs beside that of the operation."""
     BEGINS: ClassVar[frozenset[str]] = frozenset()
     """Parameters that say where a walk begins. They are no filters: a cursor goes on without them."""
 

@@ -1,9 +1,10 @@
 """What a caller may use: asked before an operation runs, and by pages before they offer it."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 from wmsd.contract.access import Role, has_role, needed_ability
+from wmsd.contract.list_queries import Query
 from wmsd.contract.operation import Operation
 
 
@@ -19,16 +20,21 @@ class Permissions(NamedTuple):
     is_person: bool = True
     """At the pages, which need no API."""
 
-    def objection(self, operation: Operation) -> str | None:
-        """Why the caller may not use the operation: a sentence; None where nothing is in the way."""
+    def objection(self, operation: Operation, asked: Iterable[str] = ()) -> str | None:
+        """Why the caller may not use the operation: a sentence; None where nothing is in the way. `asked`: the
+        parameters of its query, some of which may need an ability of their own.
+        """
         if operation.role is not None and not has_role(self.role, operation.role):
             return f"Only a {operation.role.replace('-', ' ')} may do this."
         if operation.scope == "installation":
             return None
-        declared = operation.ability
-        needed = declared if self.is_person else needed_ability(declared, self.in_force)
-        if declared is not None and self.abilities.isdisjoint({declared, needed}):
-            return f"{'You lack' if self.is_person else 'This token lacks'} the ability {needed}."
+        of_query = (
+            operation.query.NEEDS if operation.query is not None and issubclass(operation.query, Query) else {}
+        )
+        for declared in (operation.ability, *(of_query[name] for name in asked if name in of_query)):
+            needed = declared if self.is_person else needed_ability(declared, self.in_force)
+            if declared is not None and self.abilities.isdisjoint({declared, needed}):
+                return f"{'You lack' if self.is_person else 'This token lacks'} the ability {needed}."
         return self._off(operation)
 
     def _off(self, operation: Operation) -> str | None:

@@ -80,7 +80,7 @@ class Admission:
         """Raises Problem (403)."""
         is_person = call.session is not None
         permissions = Permissions(caller.role, caller.abilities, self.in_force, modules, is_person)
-        if objection := permissions.objection(call.operation):
+        if objection := permissions.objection(call.operation, call.query):
             raise forbidden(objection)
 
     async def _caller(self, call: Call) -> Caller:

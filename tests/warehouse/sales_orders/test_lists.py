@@ -81,6 +81,30 @@ async def test_many_of_some_days_are_found_on_the_way(listed: Shop, monkeypatch:
     await test_lists_filter_alike_in_both_versions(listed, "requested_to=2026-11-27&status=CREAT,IN_LUCRU", [2, 4])
 
 
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("article_id=1", [1, 2, 3, 4, 5, 6]),
+        ("article_id=1&status=CREAT", [1, 4]),
+        ("article_id=1&partner_id=2&status=ANULAT,IN_LUCRU", [3, 5]),
+        ("article_id=1&requested_to=2026-11-26", [2, 4]),
+        ("article_id=1&updated_since=2026-11-20T12:02:30Z", [4, 5, 6]),
+    ],
+)
+async def test_orders_of_an_article_that_many_have_are_met_on_the_way(
+    listed: Shop, query: str, ids: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wmsd.db.sql.lists.FEW", 1)
+    await listed.order({"article_id": 2, "quantity": 1})
+    await test_lists_filter_alike_in_both_versions(listed, query, ids)
+
+
+async def test_an_order_with_an_article_in_many_lines_is_one(listed: Shop) -> None:
+    await listed.order(*[{"article_id": 2, "quantity": 0.1}] * 3)
+    meta = (await listed.world.call("GET", "/api/sales-orders?article_id=2")).body["meta"]
+    assert meta["total"] == 1
+
+
 async def test_a_filter_that_is_no_day_is_refused(shop: Shop) -> None:
     for version in ("", "/v2"):
         answer = await shop.world.call("GET", f"/api{version}/sales-orders?requested_to=26.11.2026", status=422)

@@ -80,3 +80,16 @@ async def test_what_is_reserved_or_in_quarantine_is_not_available(shop: Shop) ->
 async def test_the_filter_is_true_or_false(shop: Shop, value: str) -> None:
     answer = await shop.world.call("GET", f"/api/v2/stock?low={value}", status=422)
     assert answer.errors == {"low": ["must be true or false"]}
+
+
+async def test_which_articles_are_low_is_for_who_may_read_stock(shop: Shop) -> None:
+    world = shop.world
+    await world.new_user("articles@example.com", "member", ["ACME"])
+    only = await world.new_token("articles@example.com", ["articles:read"])
+    both = await world.new_token("articles@example.com", ["articles:read", "stock:read"])
+    for path in ("/api/articles?low=true", "/api/articles?low=false", "/api/v2/articles?low=true"):
+        assert (await world.call("GET", path, token=both)).body is not None
+        refused = await world.send("GET", path, token=only)
+        assert (refused.status, refused.body["code"]) == (403, "FORBIDDEN"), path
+        assert refused.body["message"] == "This token lacks the ability stock:read."
+    assert (await world.call("GET", "/api/articles", token=only)).body["data"]

@@ -122,8 +122,12 @@ class Member(NamedTuple):
     condition: str
 
     @property
+    def met(self) -> str:
+        return f"FROM {self.table} WHERE {self.condition}"
+
+    @property
     def rows(self) -> str:
-        return f"SELECT {self.column} FROM {self.table} WHERE {self.condition}"
+        return f"SELECT {self.column} {self.met}"
 
     def among(self, key: str) -> str:
         """Reads the rows first: for few."""
@@ -161,7 +165,8 @@ class Listing:
         """A numbered page, in a stable order. `values` are the filters that the caller gave."""
         planned, given = self._sorted(query.sort)._prepared(tx, values, query.per_page)
         found = planned._joined(tx, record, given, "", query.per_page, query.offset)
-        return Page(found.records, (self if tx.within is None else planned)._total(tx, given), found.is_cut)
+        counted = self if tx.within is None and self.members.keys().isdisjoint(given) else planned
+        return Page(found.records, counted._total(tx, given), found.is_cut)
 
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
@@ -190,6 +195,9 @@ class Listing:
     def _total(self, tx: Transaction, values: Mapping[str, object]) -> int:
         if not values and self.count:
             return tx.value("SELECT rows FROM row_counts WHERE name = ?", (self.count,)) or 0
+        if len(values) == 1 and (name := next(iter(values))) in self.members:
+            member = self.members[name]
+            return tx.number(COUNT.format(rows=f"SELECT DISTINCT {member.column} {member.met}"), dict(values))
         if self.tally is not None and self.tally.applies(values):
             return self.tally.total(tx, values)
         return sum(

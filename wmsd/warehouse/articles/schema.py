@@ -80,6 +80,8 @@ Search = Annotated[
 
 
 class ArticleFilters(Query):
+    NEEDS = {"low": "stock:read"}
+
     search: Search | None = None
     code: str | None = None
     barcode: Annotated[
@@ -90,7 +92,7 @@ class ArticleFilters(Query):
         QueryFlag | None,
         Field(
             description="Only articles of which a warehouse has at most the minimum, or that have a minimum and "
-            "were never in stock."
+            "were never in stock. It needs the ability `stock:read` too."
         ),
     ] = None
 

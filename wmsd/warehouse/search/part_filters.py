@@ -19,7 +19,7 @@ from wmsd.warehouse.search.search_text import (
     phrase,
 )
 
-MOST_FOUND: Final = 10_000
+MOST_FOUND: Final = 5000
 """Records of the index that are looked through, the newest first."""
 MOST_PENDING: Final = 1000
 INDEXED: Final = f"""

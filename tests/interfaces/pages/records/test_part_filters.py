@@ -152,4 +152,13 @@ async def test_more_than_are_looked_through_are_told(visitor: Visitor, monkeypat
     monkeypatch.setattr(part_filters, "MOST_PENDING", 0)
     monkeypatch.setattr(part_filters, "MOST_FOUND", 0)
     seen = await visitor.get("/companies/1/sales-orders?code=045")
-    assert "only the newest 10,000 were looked through" in seen.text
+    assert "only the newest 5,000 were looked through" in seen.text
+
+
+async def test_a_filter_that_one_may_not_use_is_not_offered(visitor: Visitor) -> None:
+    world = visitor.world
+    await world.new_user("articles@example.com", "member", ["ACME"], ["articles:read"])
+    articles = await signed_in_as(world, "articles@example.com")
+    assert 'name="low"' in (await visitor.get("/companies/1/articles")).text
+    assert 'name="low"' not in (await articles.get("/companies/1/articles")).text
+    assert (await articles.get("/companies/1/articles?low=true")).status == 403

@@ -26,6 +26,7 @@ from wmsd.interfaces.pages.records.rules import rules_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.tenants.companies.company_administration import AUDIT
+from wmsd.warehouse.search.part_filters import MOST_FOUND
 
 PER_PAGE: Final = 50
 FINDS: Final = {"partner": "partners", "article": "articles"}
@@ -53,7 +54,7 @@ async def show_first(at: Workplace, request: web.Request) -> web.Response:
 async def show(at: Workplace, request: web.Request) -> web.Response:
     resource = at.resource(request.match_info["resource"])
     asked = await filters.read(at, resource, request.query)
-    orders = _orders(resource)
+    orders, may_not = _orders(resource), at.permissions.objection
     ordered = {"sort": resource.sort} if resource.sort.lstrip("-") in orders else {}
     query = {**ordered, **asked.query, "per_page": str(PER_PAGE)}
     answer = await at.ask(resource.listing, query=query, is_brief=True, within=asked.within)
@@ -72,9 +73,10 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         records=body["data"],
         referred=await find_references(at, resource.listed, body["data"]),
         total=body.get("meta", {}).get("total"),
-        filters=filters.filters_of(resource),
+        filters=[each for each in filters.filters_of(resource) if not may_not(resource.listing, [each.name])],
         given=request.query,
         is_cut=asked.is_cut,
+        most_found=MOST_FOUND,
         finds=FINDS,
         is_filtered=is_filtered,
         hides_all=not errors and not body["data"] and is_filtered and await _has_any(at, resource),
