@@ -65,14 +65,14 @@ async def test_an_article_shows_the_open_orders_that_have_it(dock: Dock) -> None
     ]
     for address in ("sales-orders?article=A", "purchase-orders?article=A", "stock?article_code=A"):
         assert f'href="/companies/1/{address}"' in seen.text
-    assert [cells[1] for cells in section(seen, "Last movements")] == ["Shipped", "Count"]
+    assert [cells[1] for cells in section(seen, "Last movements")] == ["Shipped", "Count", "Count"]
 
 
 async def test_an_article_that_no_open_order_has_says_so(dock: Dock) -> None:
     await dock.order(status="LIVRAT")
     visitor = await signed_in(dock.world)
     seen = await visitor.get("/companies/1/articles/1")
-    assert seen.text.count("None is open.") == 2
+    assert seen.text.count("No open document has this article.") == 2
     assert section(seen, "Sales orders") == []
 
 

@@ -54,7 +54,7 @@ async def test_a_serial_that_has_left_says_where_it_went(dock: Dock) -> None:
     await dock.order({"article_id": SERIAL, "quantity": 1, "serials": ["S1"]}, status="INCARCAT")
     visitor = await signed_in(dock.world)
     seen = await visitor.get(f"/companies/1/articles/{SERIAL}/serial?number=S1")
-    assert "It is not in stock any more." in seen.text
+    assert "This serial is not in stock any more." in seen.text
     assert [cells[4] for cells in section(seen, "Where it came from")] == ["RC-000001"]
     assert [cells[4] for cells in section(seen, "Where it went")] == ["SO-000001"]
     there = await visitor.get(f"/companies/1/articles/{SERIAL}/serial?number=S2")
@@ -174,6 +174,7 @@ async def test_many_lots_and_serials_are_listed_page_by_page(dock: Dock) -> None
 
 
 async def test_the_page_speaks_romanian(visitor: Visitor) -> None:
-    await visitor.post("/account/language", {"language": "ro"})
+    token = (await visitor.get("/companies/1/stock")).form_token
+    await visitor.post("/account/language", {"form_token": token, "language": "ro"})
     seen = await visitor.get(A_LOT)
     assert section(seen, "De unde a venit")

@@ -134,7 +134,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
 
 async def _beside(at: Workplace, resource: Resource, record_id: int) -> list[Mapping[str, Any]]:
     """What its page lists besides, where there is any."""
-    found = []
+    found: list[Mapping[str, Any]] = []
     for title, listing in resource.beside:
         if not at.may(listing):
             continue
