@@ -17,7 +17,7 @@ from wmsd.interfaces.pages.kit import resources
 from wmsd.interfaces.pages.kit.installation_resources import USER_ACTS
 from wmsd.interfaces.pages.kit.text.words import WORDS
 from wmsd.interfaces.pages.paper.label_kinds import LABELS
-from wmsd.interfaces.pages.paper.labels import SIZES
+from wmsd.interfaces.pages.paper.papers import DONE
 from wmsd.interfaces.pages.paper.prints import PRINTS
 from wmsd.server.alerts.kinds import KINDS
 
@@ -76,7 +76,7 @@ def _two(texts: Sequence[str]) -> tuple[str, str]:
 
 def declared() -> Iterator[Message]:
     """What tables say in English, and the pages translate where they show it."""
-    told = (WORDS, ABILITIES, OPENS_BOTH, MODULES, ROLES, FIELD_NAMES)
+    told = (WORDS, DONE, ABILITIES, OPENS_BOTH, MODULES, ROLES, FIELD_NAMES)
     for each in (text for texts in told for text in texts.values()):
         yield Message(each, source="a table")
     for abilities in ABILITY_SETS:
@@ -94,7 +94,6 @@ def declared() -> Iterator[Message]:
         yield from (
             Message(each, source="label_kinds.py") for made in kinds for each in (made.text, made.empty) if each
         )
-    yield from (Message(size.text, source="labels.py") for size in SIZES)
 
 
 def collected() -> set[Message]:

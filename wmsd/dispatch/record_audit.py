@@ -61,7 +61,7 @@ def act_and_audit(
     record = record or result
     assert record is not None
     shown = before or after
-    subject = f"{company_code} {shown.get('code') or shown['name']}"
+    subject = " ".join(filter(None, (company_code, shown.get("code") or shown["name"])))
     details = {name: {when: _cut(value) for when, value in each.items()} for name, each in changed.items()}
     kind = kind_of(operation.audited)
     return result, Entry(

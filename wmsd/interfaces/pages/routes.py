@@ -17,7 +17,7 @@ from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN, WELCOME
 from wmsd.interfaces.pages.kit.page_client import HOME, SECOND_FACTOR, SIGN_IN, PageClient, SignedOut
 from wmsd.interfaces.pages.kit.routing import add_page, add_visited
 from wmsd.interfaces.pages.kit.workplace import Workplace, personal_workplace, workplace
-from wmsd.interfaces.pages.paper import labels, prints
+from wmsd.interfaces.pages.paper import labels, papers, prints
 from wmsd.interfaces.pages.people import (
     account,
     first_run,
@@ -58,6 +58,7 @@ STOCK: Final = f"{A_COMPANY}/stock/{{id:{ID}}}"
 ARTICLE: Final = f"{A_COMPANY}/articles/{{id:{ID}}}"
 REQUESTS: Final = f"{A_COMPANY}/requests"
 IMPORT: Final = f"{A_COMPANY}/imports/new"
+PAPERS: Final = f"{A_COMPANY}/{papers.PAPERS}"
 UPLOAD: Final = f"{A_COMPANY}/imports/uploads/{{upload:[0-9A-Za-z_-]{{22}}}}"
 
 
@@ -92,6 +93,11 @@ ADMIN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
 COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", f"{A_RECORD}/labels", labels.show),
     ("GET", f"{A_RECORD}/prints/{{print:[a-z-]+}}", prints.show),
+    ("GET", PAPERS, papers.show),
+    ("POST", PAPERS, papers.change),
+    ("POST", f"{PAPERS}/logo", papers.upload_logo),
+    ("POST", f"{PAPERS}/logo/remove", papers.take_logo_away),
+    ("GET", f"{PAPERS}/logo/{{sha256:[0-9a-f]{{64}}}}", papers.serve_logo),
     ("GET", STOCK, stock.show),
     ("GET", f"{STOCK}/movements", stock.show_movements),
     ("GET", f"{ARTICLE}/lot", partial(parts.show, parts.LOT)),

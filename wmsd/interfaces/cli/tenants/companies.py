@@ -20,6 +20,7 @@ from wmsd.interfaces.cli.tenants.company_archives import (
     export_company_command,
     import_company_command,
 )
+from wmsd.interfaces.cli.tenants.company_papers import company_papers_command
 from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import CompanyCode, NewCompany
 
@@ -29,7 +30,7 @@ def company_command() -> None:
     """Make, change and show companies. Each company is a tenant with a file of its own."""
 
 
-for each in (export_company_command, import_company_command, clone_company_command):
+for each in (export_company_command, import_company_command, clone_company_command, company_papers_command):
     company_command.add_command(each)
 
 

@@ -18,6 +18,7 @@ from wmsd.interfaces.pages.kit.text.language import current as language_of_page
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import AdminWorkplace, CompanyWorkplace, Workplace
 from wmsd.tenants.companies.unknown_codes import names_apart
+from wmsd.warehouse.papers.actions import change_papers
 
 KEYS: Final = {
     "today": "t",
@@ -38,6 +39,7 @@ KEYS: Final = {
 }
 """What is pressed after g, by the name of the place."""
 REQUESTS: Final = "requests"
+PAPERS: Final = "papers"
 MOST_KEPT: Final = 512
 """Of each half: of the company, and of the house."""
 Link = tuple[str, str, str]
@@ -61,6 +63,8 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
     place = None
     if isinstance(at, CompanyWorkplace):
         resources = tuple((each.name, each.title) for each in at.resources)
+        if at.may(change_papers):
+            resources = (*resources, (PAPERS, "Papers"))
         names = names_apart([at, *at.others])
         place = Place(names[at.code], at.address, resources, tuple(_to_others(at, here, names)), at.has_more)
     return Markup(_of_place(place, here, language) + _of_house(person.role, here, language))  # noqa: S704 -- its parts are escaped
@@ -68,7 +72,7 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
 
 def _to_others(at: CompanyWorkplace, here: str, names: Mapping[str, str]) -> Iterator[Link]:
     """To the same list of other companies, or to their first page where its module is off there."""
-    modules = {REQUESTS: None, **{each.name: each.listing.module for each in at.resources}}
+    modules = {REQUESTS: None, PAPERS: None, **{each.name: each.listing.module for each in at.resources}}
     for each in at.others:
         is_there = here in modules and is_on(modules[here], each.modules)
         yield f"company-{each.id}", f"/companies/{each.id}{f'/{here}' if is_there else ''}", names[each.code]

@@ -1,7 +1,7 @@
 """Labels: a form asks for the kind, the size and the number, and the browser prints the page that follows."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from wmsd.base.problems import or_not_found
 from wmsd.interfaces.http.aiohttp_web import web
@@ -11,26 +11,22 @@ from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.paper.label_kinds import LABELS, Label, LabelKind
+from wmsd.warehouse.papers.actions import get_papers
 
 MOST_LABELS: Final = 1000
 """On one page."""
 
 
-class Size(NamedTuple):
-    name: str
-    """In addresses, and as a class of the stylesheet, which has the measures."""
-    text: str
-    per_sheet: int = 1
-
-
-SIZES: Final = (
-    Size("label-sheet", "A4 sheet with 24 labels, 70 x 37 mm", 24),
-    Size("label-a6", "A6, 105 x 148 mm"),
-    Size("label-62x29", "Label roll, 62 x 29 mm"),
-    Size("label-100x50", "Label roll, 100 x 50 mm"),
-    Size("label-100x150", "Label roll, 100 x 150 mm"),
-)
-BY_NAME: Final = {size.name: size for size in SIZES}
+SIZES: Final[Mapping[str, int]] = {
+    "label-sheet": 24,
+    "label-a6": 1,
+    "label-62x29": 1,
+    "label-100x50": 1,
+    "label-100x150": 1,
+}
+"""How many labels are on a sheet of each size. The names stand in addresses, and as classes in the stylesheet,
+which has the measures.
+"""
 
 
 def _kinds_of(at: Workplace, resource: Resource) -> dict[str, LabelKind]:
@@ -47,16 +43,17 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     kinds = or_not_found(_kinds_of(at, resource) or None, "page")
     given = {name: request.query.get(name, "").strip() for name in ("kind", "size", "count")}
     if "size" not in request.query:
-        return _form(at, resource, record, kinds, given, {})
+        papers = await at.need(get_papers, is_counted=True)
+        return _form(at, resource, record, kinds, given | {"size": papers["label_size"] or ""}, {})
     errors = {}
-    kind, size, count = kinds.get(given["kind"]), BY_NAME.get(given["size"]), _count_of(given["count"])
+    kind, per_sheet, count = kinds.get(given["kind"]), SIZES.get(given["size"]), _count_of(given["count"])
     if kind is None:
         errors["kind"] = _("Choose what to print.")
-    if size is None:
+    if per_sheet is None:
         errors["size"] = _("Choose a size.")
     if given["count"] and count is None:
         errors["count"] = _("Type a whole number from 1 to %(most)s.") % {"most": words.figure(MOST_LABELS)}
-    if kind is None or size is None or errors:
+    if kind is None or per_sheet is None or errors:
         return _form(at, resource, record, kinds, given, errors)
     labels = await kind.labels(at, resource, record)
     total = sum(count or each.copies for each in labels)
@@ -73,10 +70,10 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         resource.name,
         kind=kind,
         record=record,
-        size=size.name,
+        size=given["size"],
         back=request.path,
-        sheets=[each_one[start : start + size.per_sheet] for start in range(0, total, size.per_sheet)],
-        is_sheet=size.per_sheet > 1,
+        sheets=[each_one[start : start + per_sheet] for start in range(0, total, per_sheet)],
+        is_sheet=per_sheet > 1,
     )
 
 

@@ -12,12 +12,15 @@ from wmsd.interfaces.pages.kit.references import Referred, find_references
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.paper.goods_lines import LINES_OF, GoodsLine, goods_lines
+from wmsd.warehouse.papers.actions import get_papers
 from wmsd.warehouse.receptions.kind import RECEPTIONS
 from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 PARTNER: Final = "partner_id"
 PURCHASE_ORDER: Final = "purchase_order_id"
+PAPER_SIZES: Final = {"a4": "A4", "a6": "A6"}
+"""Each is a class of the stylesheet."""
 
 
 class Print(NamedTuple):
@@ -76,11 +79,16 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     record = await at.need(one, path={"id": request.match_info["id"]})
     referred = await find_references(at, resource.fields.values(), [record])
     lines = goods_lines(record, LINES_OF[resource.name], referred)
+    size = request.query.get("size", "a4")
     return page_of(
         at,
         "print",
         resource.name,
         chosen=chosen,
+        size=size if size in PAPER_SIZES else "a4",
+        sizes=PAPER_SIZES,
+        address=request.path,
+        papers=await at.need(get_papers, is_counted=True),
         record=record,
         back=f"{at.address}/{resource.name}/{record['id']}",
         bars=code_barcode(record["code"]),

@@ -1,7 +1,9 @@
-"""Takes a file from a form, part by part, into a file on the disk: it is never held whole in memory."""
+"""Takes a file from a form, part by part: into a file on the disk, so that it is never held whole in memory, or
+into memory, where it is small.
+"""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
 from dataclasses import field
 from pathlib import Path
 from typing import IO, Final, TypeVar
@@ -35,11 +37,13 @@ class Sent:
     fields: dict[str, str] = field(default_factory=dict)
     file_name: str = ""
     bytes: int = 0
+    content: bytes = b""
+    """The file itself, where it is held in memory."""
 
 
-async def receive_upload(browser: Browser, target: Path, most: int, too_large: str) -> Sent:
-    """The form of this origin and session; its file is written to `target`. `too_large`: what to say of more
-    than `most` bytes.
+async def receive_upload(browser: Browser, target: Path | None, most: int, too_large: str) -> Sent:
+    """The form of this origin and session; its file is written to `target`, or held in memory without one.
+    `too_large`: what to say of more than `most` bytes.
 
     Raises Problem: 403, 415, 413, 408, 400, 503, and OSError.
     """
@@ -62,13 +66,15 @@ async def receive_upload(browser: Browser, target: Path, most: int, too_large: s
     except Exception:  # whatever a reader of parts makes of what is none
         raise requests.malformed(400, "The form cannot be read; send it again.") from None
     finally:
-        if not is_whole:
+        if not is_whole and target is not None:
             await asyncio.to_thread(target.unlink, missing_ok=True)
     return sent
 
 
 class _Receiving:
-    def __init__(self, request: web.Request, browser: Browser, target: Path, most: int, too_large: str) -> None:
+    def __init__(
+        self, request: web.Request, browser: Browser, target: Path | None, most: int, too_large: str
+    ) -> None:
         self._request, self._browser, self._target, self._most = request, browser, target, most
         self._sentence = too_large
         self._until = asyncio.get_running_loop().time() + requests.BODY_SECONDS
@@ -109,23 +115,31 @@ class _Receiving:
         if not self._is_own:
             browsers.check_token(self._browser, "")
         self._sent.file_name = _name(part.filename)
+        if self._target is None:
+            self._sent.content = b"".join([chunk async for chunk in self._chunks(part)])
+            return
         with new_private(self._target) as file:
             waiting: list[bytes] = []
             held = 0
-            while chunk := await self._wait(part.read_chunk(BLOCK)):
-                self._sent.bytes += len(chunk)
-                if self._sent.bytes > self._most:
-                    raise requests.malformed(413, self._sentence)
+            async for chunk in self._chunks(part):
                 waiting.append(chunk)
                 held += len(chunk)
                 if held >= WRITTEN_AT_ONCE:
-                    await asyncio.to_thread(self._write, file, waiting)
+                    await asyncio.to_thread(self._write, file, self._target.parent, waiting)
                     waiting, held = [], 0
-            await asyncio.to_thread(self._write, file, waiting)
+            await asyncio.to_thread(self._write, file, self._target.parent, waiting)
 
-    def _write(self, file: IO[bytes], chunks: list[bytes]) -> None:
+    async def _chunks(self, part: BodyPartReader) -> AsyncIterator[bytes]:
+        """Raises Problem (413) after `most` bytes."""
+        while chunk := await self._wait(part.read_chunk(BLOCK)):
+            self._sent.bytes += len(chunk)
+            if self._sent.bytes > self._most:
+                raise requests.malformed(413, self._sentence)
+            yield chunk
+
+    def _write(self, file: IO[bytes], folder: Path, chunks: list[bytes]) -> None:
         """Looks at the disk first, since many files may arrive together. Raises Problem (503), and OSError."""
-        disk = disk_of(self._target.parent)
+        disk = disk_of(folder)
         if disk.free < disk.refused_below + sum(map(len, chunks)):
             raise unavailable(NO_ROOM, 30)
         file.writelines(chunks)

@@ -21,9 +21,17 @@ STATUSES: Final = {
 """Of documents."""
 DISPOSITIONS: Final = {"RESTOC": "Back into stock", "CARANTINA": "Into quarantine", "DISTRUS": "Destroyed"}
 """What becomes of goods that come back."""
+LABEL_SIZES: Final = {
+    "label-sheet": "A4 sheet with 24 labels, 70 x 37 mm",
+    "label-a6": "A6, 105 x 148 mm",
+    "label-62x29": "Label roll, 62 x 29 mm",
+    "label-100x50": "Label roll, 100 x 50 mm",
+    "label-100x150": "Label roll, 100 x 150 mm",
+}
 WORDS: Final = {
     **STATUSES,
     **DISPOSITIONS,
+    **LABEL_SIZES,
     "active": "active",
     "revoked": "revoked",
     "pending": "pending",

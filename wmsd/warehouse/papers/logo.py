@@ -1,0 +1,139 @@
+"""Whether a file can be the logo of a company: a PNG or a JPEG picture, whole, of bounded size, and nothing else.
+
+Only the structure is read: the pixels are left to the browser. A file is refused that goes on after the end of its
+picture, since what follows could be a file of another kind.
+
+Sources: PNG, third edition (W3C), sections 5.2 to 5.6 and 11.2.1; JPEG (ITU-T T.81), annex B.
+"""
+
+import zlib
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+MediaType = Literal["image/png", "image/jpeg"]
+MOST_BYTES: Final = 200_000
+MOST_SIDE: Final = 2000
+"""Pixels."""
+PNG: Final = b"\x89PNG\r\n\x1a\n"
+PNG_DEPTHS: Final = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
+"""The bit depths of each colour type."""
+JPEG: Final = b"\xff\xd8\xff"
+FRAMES: Final = (0xC0, 0xC1, 0xC2)
+"""Baseline, extended and progressive: those that browsers show."""
+OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
+SCAN, END, FILL = 0xDA, 0xD9, 0xFF
+BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
+"""Markers without a length."""
+WITHIN_SCAN: Final = frozenset({0x00, *range(0xD0, 0xD8)})
+"""What may follow 0xFF among the data of a scan."""
+
+
+class Picture(NamedTuple):
+    media_type: MediaType
+    width: int
+    height: int
+
+
+def picture_of(file: bytes) -> Picture:
+    """The picture in the file. Raises ValueError with a sentence."""
+    if not file:
+        raise ValueError("is empty")
+    if len(file) > MOST_BYTES:
+        raise ValueError("is larger than 200 kB")
+    if file.startswith(PNG):
+        picture, length = _png(file)
+    elif file.startswith(JPEG):
+        picture, length = _jpeg(file)
+    elif b"<svg" in file[:4096].lower():
+        raise ValueError("is an SVG file, which can hold programs; save it as PNG")
+    else:
+        raise ValueError("is not a PNG or JPEG file; save it as PNG")
+    if length != len(file):
+        raise ValueError("goes on after the end of the picture; save it again with a picture editor")
+    if not (1 <= picture.width <= MOST_SIDE and 1 <= picture.height <= MOST_SIDE):
+        raise ValueError("has more than 2000 pixels in width or height, or none; make it smaller")
+    return picture
+
+
+def _damaged() -> ValueError:
+    return ValueError("is damaged or incomplete; save it again with a picture editor")
+
+
+def _png(file: bytes) -> tuple[Picture, int]:
+    """The picture, and how many bytes it takes."""
+    chunks = _chunks(file)
+    name, header, _ = next(chunks, (b"", b"", 0))
+    if name != b"IHDR" or len(header) != 13:
+        raise _damaged()
+    width, height = int.from_bytes(header[:4]), int.from_bytes(header[4:8])
+    depth, colour, compression, filtering, interlace = header[8:]
+    if depth not in PNG_DEPTHS.get(colour, ()) or compression or filtering or interlace > 1:
+        raise _damaged()
+    has_data = False
+    for name, content, end in chunks:
+        if name == b"IHDR":
+            break
+        has_data = has_data or name == b"IDAT"
+        if name == b"IEND":
+            if content or not has_data:
+                break
+            return Picture("image/png", width, height), end
+    raise _damaged()
+
+
+def _chunks(file: bytes) -> Iterator[tuple[bytes, bytes, int]]:
+    """The name and the content of each whole chunk, and where it ends."""
+    at = len(PNG)
+    while at + 12 <= len(file):
+        length = int.from_bytes(file[at : at + 4])
+        end = at + 12 + length
+        name, content, check = file[at + 4 : at + 8], file[at + 8 : end - 4], file[end - 4 : end]
+        if end > len(file) or not name.isalpha() or zlib.crc32(name + content) != int.from_bytes(check):
+            raise _damaged()
+        yield name, content, end
+        at = end
+
+
+def _jpeg(file: bytes) -> tuple[Picture, int]:
+    """The picture, and how many bytes it takes."""
+    picture, at, has_scan = None, 2, False
+    while at + 2 <= len(file):
+        if file[at] != FILL:
+            raise _damaged()
+        marker = file[at + 1]
+        if marker == FILL:  # any number of these may stand before a marker
+            at += 1
+            continue
+        if marker == END:
+            if picture is None or not has_scan:
+                raise _damaged()
+            return picture, at + 2
+        if marker in BARE or marker in OTHER_FRAMES or marker == 0x00:
+            raise _damaged()
+        length = int.from_bytes(file[at + 2 : at + 4])
+        content = file[at + 4 : at + 2 + length]
+        if length < 2 or len(content) != length - 2:
+            raise _damaged()
+        at += 2 + length
+        if marker in FRAMES:
+            picture = _frame(content, picture)
+        elif marker == SCAN:
+            has_scan = True
+            at = _end_of_scan(file, at)
+    raise _damaged()
+
+
+def _frame(content: bytes, before: Picture | None) -> Picture:
+    """A picture has one frame, of 8 bits, in grey, three colours or four."""
+    if before is not None or len(content) < 6 or content[0] != 8 or content[5] not in (1, 3, 4):
+        raise _damaged()
+    return Picture("image/jpeg", int.from_bytes(content[3:5]), int.from_bytes(content[1:3]))
+
+
+def _end_of_scan(file: bytes, at: int) -> int:
+    """Where the next marker stands after the data of a scan."""
+    while (at := file.find(b"\xff", at)) != -1 and at + 1 < len(file):
+        if file[at + 1] not in WITHIN_SCAN:
+            return at
+        at += 2
+    raise _damaged()

@@ -1,0 +1,65 @@
+"""What stands on the papers of a company: the fields."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from wmsd.contract.fields import EmptyIsNull, Input, Model, Name, OptionalLabel
+from wmsd.warehouse.directory.schema import Address
+from wmsd.warehouse.papers.logo import MOST_BYTES, MediaType
+
+LabelSize = Literal["label-sheet", "label-a6", "label-62x29", "label-100x50", "label-100x150"]
+MOST_BASE64: Final = (MOST_BYTES + 2) // 3 * 4
+"""Characters of a logo of the most bytes."""
+
+
+class PapersFields(Input):
+    """What a company sets for its papers. A paper without a name has that of the company."""
+
+    name: Annotated[
+        Name | None,
+        EmptyIsNull,
+        Field(description="The name on papers. Leave it empty for the name of the company."),
+    ] = None
+    address: Address | None = None
+    tax_id: OptionalLabel = None
+    phone: OptionalLabel = None
+    label_size: Annotated[
+        LabelSize | None,
+        EmptyIsNull,
+        Field(description="The size that the form for labels begins with."),
+    ] = None
+
+
+class PapersChanges(PapersFields, partial=True):
+    """The fields to change; the others stay."""
+
+
+class Logo(Model):
+    """What is known of a logo. `sha256` is the hash of its file, in hexadecimal digits."""
+
+    media_type: MediaType
+    sha256: str
+    width: int
+    height: int
+    bytes: int
+
+
+class Papers(PapersFields):
+    """What stands on the papers of a company."""
+
+    logo: Logo | None = None
+
+
+class LogoFile(Input):
+    """A PNG or JPEG file in Base64."""
+
+    file: Annotated[str, Field(max_length=MOST_BASE64)]
+
+
+class LogoContent(Model):
+    """The file of a logo in Base64."""
+
+    media_type: MediaType
+    sha256: str
+    file: str
