@@ -7,7 +7,7 @@ from typing import Any, Final
 from wmsd.base.problems import Problem
 from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.contract.operation import operation
-from wmsd.contract.results import Record
+from wmsd.contract.results import Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.document_events import emit_updated, move_and_emit
 from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
@@ -18,10 +18,11 @@ from wmsd.warehouse.documents.transitions import Step
 from wmsd.warehouse.packaging.packaging_ledger import Document, take_back_document
 from wmsd.warehouse.packaging.schema import PackagingLine
 from wmsd.warehouse.sales_orders.create import create_orders
-from wmsd.warehouse.sales_orders.effects import EFFECTS
+from wmsd.warehouse.sales_orders.effects import EFFECTS, loaded_goods
 from wmsd.warehouse.sales_orders.rules import LOADED, TRANSITIONS, Effect, Status
 from wmsd.warehouse.sales_orders.sales_order_references import find_lines
 from wmsd.warehouse.sales_orders.schema import (
+    LoadedGoods,
     SalesOrder,
     SalesOrderChanges,
     SalesOrderFields,
@@ -58,6 +59,13 @@ CHANGED: Final = (
     "stock.updated",
     "stock.low",
 )
+
+
+@operation(tag="Sales orders", answer="records", returns=LoadedGoods, module="stock", ability="stock:read")
+def list_loaded_goods(tx: Transaction, id: int) -> Records:
+    """List what has left with a sales order, by line, lot and serial."""
+    ORDERS.one(tx, id)
+    return loaded_goods(tx, id)
 
 
 @writing(creates=True, events=("sales_order.created", "stock.updated", "stock.low"), codes=REFUSALS)

@@ -6,7 +6,9 @@ from typing import Final
 
 from wmsd.base.problems import invalid
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.base.strict_json import dumps
 from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.dependents import Dependents
 from wmsd.warehouse.documents.document_reservations import find_stock
@@ -91,6 +93,16 @@ def _unload(tx: Transaction, order_id: int) -> None:
     wanted = find_stock(tx, ORDERS, order_id, ORDER_LINES.of(tx, order_id), errors)
     refuse_field_errors(errors)
     set_reservation(tx, Holder(ORDERS.entity, order_id), wanted)
+
+
+def loaded_goods(tx: Transaction, order_id: int) -> Records:
+    """What has left with the order, also what was chosen when it was loaded."""
+    return Records(",".join(_as_json(line_id, part) for line_id, _, part in net_out(tx, order_id, MOVED)))
+
+
+def _as_json(line_id: int, part: Part) -> str:
+    named = f'"lot_number":{dumps(part.lot_number)},"serial":{dumps(part.serial)}'
+    return f'{{"line_id":{line_id},"quantity":{to_text(part.quantity)},{named}}}'
 
 
 def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:

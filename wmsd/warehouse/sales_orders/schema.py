@@ -120,3 +120,12 @@ class SalesOrder(DocumentShown):
     tracking_number: OptionalLabel
     lines: list[SalesOrderLine]
     status_history: Annotated[list[SalesOrderStatusReached], STATUS_HISTORY]
+
+
+class LoadedGoods(Model):
+    """Goods that have left with a sales order. `line_id` is that of the line that they left for."""
+
+    line_id: Id
+    quantity: Quantity
+    lot_number: Label | None
+    serial: Label | None

@@ -141,3 +141,62 @@ def test_prints_are_of_kinds_of_documents_and_of_their_fields() -> None:
     for name, prints in PRINTS.items():
         for each in prints:
             assert set(each.facts) <= kinds[name].table.shown.model_fields.keys()
+
+
+LOTS = "article_code,warehouse_code,lot_number,serial,quantity,quarantined\n"
+
+
+async def tracked(shop: Shop) -> None:
+    """Article 4 (LOT) with 4 of the lot L-OLD and 10 of L-NEW; article 5 (SER) with two serials, one in a lot."""
+    await shop.world.import_csv(
+        "articles", "code,name,track_lot,track_serial\nLOT,Lots,true,\nSER,Serials,,true\n"
+    )
+    counted = "LOT,MAIN,L-OLD,,4,\nLOT,MAIN,L-NEW,,10,\nSER,MAIN,,S-1,1,\nSER,MAIN,,S-2,1,\n"
+    await shop.world.import_csv("stock-count", LOTS + counted)
+
+
+async def test_a_delivery_note_names_the_lots_and_serials_that_have_left(shop: Shop) -> None:
+    """Also those that were chosen when the order was loaded, and none before."""
+    await tracked(shop)
+    lines = (
+        {"article_code": "LOT", "quantity": 6},
+        {"article_code": "SER", "quantity": 2, "serials": ["S-1", "S-2"]},
+        {"article_id": 1, "quantity": 3},
+    )
+    await shop.order(*lines, status="IN_LUCRU")
+    office = await signed_in(shop.world, "ACME", abilities=[*ALL, "stock:read"])
+    note = f"{ORDER}/prints/delivery-note"
+    before = [
+        ["LOT", "Lots", "6 pcs", ""],
+        ["SER", "Serials", "2 pcs", "S-1, S-2"],
+        ["A", "Alpha", "3 pcs", ""],
+    ]
+    assert rows(await office.get(note)) == before
+    for status in ("INCARCAT", "LIVRAT"):
+        path = "/api/v2/sales-orders/1/status"
+        assert (await shop.world.send("PATCH", path, {"status": status})).status == 200
+        assert rows(await office.get(note)) == [
+            ["LOT", "Lots", "4 pcs", "L-OLD", ""],
+            ["LOT", "Lots", "2 pcs", "L-NEW", ""],
+            ["SER", "Serials", "2 pcs", "", "S-1, S-2"],
+            ["A", "Alpha", "3 pcs", "", ""],
+        ]
+
+
+async def test_goods_that_came_back_are_on_no_delivery_note(shop: Shop) -> None:
+    await tracked(shop)
+    await shop.order({"article_code": "LOT", "quantity": 6}, status="INCARCAT")
+    office = await signed_in(shop.world, "ACME", abilities=[*ALL, "stock:read"])
+    for status in ("IN_LUCRU", "INCARCAT"):
+        path = "/api/v2/sales-orders/1/status"
+        assert (await shop.world.send("PATCH", path, {"status": status})).status == 200
+    found = rows(await office.get(f"{ORDER}/prints/delivery-note"))
+    assert [cells[2:] for cells in found] == [["4 pcs", "L-OLD"], ["2 pcs", "L-NEW"]]
+
+
+async def test_who_may_not_read_stock_sees_no_lots_that_the_order_does_not_name(
+    shop: Shop, office: Visitor
+) -> None:
+    await tracked(shop)
+    await shop.order({"article_code": "LOT", "quantity": 6}, status="INCARCAT")
+    assert rows(await office.get(f"{ORDER}/prints/delivery-note")) == [["LOT", "Lots", "6 pcs"]]

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.interfaces.pages.kit.references import Referred
 from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 ARTICLE: Final = "article_id"
 WAREHOUSE: Final = "warehouse_id"
@@ -42,6 +43,34 @@ class GoodsLine(NamedTuple):
 def goods_lines(record: Mapping[str, Any], lines: str, referred: Referred) -> list[GoodsLine]:
     """`lines`: the field of the document that holds them."""
     return [_goods_line(each, record, referred) for each in record[lines]]
+
+
+def with_loaded(
+    lines: Sequence[GoodsLine], record: Mapping[str, Any], loaded: Sequence[Mapping[str, Any]]
+) -> list[GoodsLine]:
+    """The lines of a sales order with the lots and serials that have left with them. `loaded`: goods by line, lot
+    and serial.
+    """
+    by_line: dict[int, dict[str, list[Mapping[str, Any]]]] = {}
+    for each in loaded:
+        if each["lot_number"] or each["serial"]:
+            by_line.setdefault(each["line_id"], {}).setdefault(each["lot_number"] or "", []).append(each)
+    pairs = zip(lines, record[LINES_OF[SALES_ORDERS.name]], strict=True)
+    return [each for line, sent in pairs for each in _by_lot(line, by_line.get(sent["id"], {}))]
+
+
+def _by_lot(line: GoodsLine, lots: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[GoodsLine]:
+    """A line for each lot; the line itself where nothing with a lot or a serial has left."""
+    if not lots:
+        return [line]
+    return [
+        line._replace(
+            lot=lot,
+            amounts=((sum(each["quantity"] for each in parts), line.unit),),
+            serials=[each["serial"] for each in parts if each["serial"]],
+        )
+        for lot, parts in lots.items()
+    ]
 
 
 def _goods_line(line: Mapping[str, Any], record: Mapping[str, Any], referred: Referred) -> GoodsLine:

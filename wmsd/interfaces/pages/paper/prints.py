@@ -11,11 +11,13 @@ from wmsd.interfaces.pages.kit.fields import Field
 from wmsd.interfaces.pages.kit.references import Referred, find_references
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.interfaces.pages.paper.goods_lines import LINES_OF, GoodsLine, goods_lines
+from wmsd.interfaces.pages.paper.goods_lines import LINES_OF, GoodsLine, goods_lines, with_loaded
 from wmsd.warehouse.papers.actions import get_papers
 from wmsd.warehouse.receptions.kind import RECEPTIONS
 from wmsd.warehouse.returns.kind import RETURNS
+from wmsd.warehouse.sales_orders.actions import list_loaded_goods
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
+from wmsd.warehouse.sales_orders.rules import SHIPPED
 
 PARTNER: Final = "partner_id"
 PURCHASE_ORDER: Final = "purchase_order_id"
@@ -32,6 +34,8 @@ class Print(NamedTuple):
     signatures: tuple[str, ...]
     is_for_picking: bool = False
     """Whether it leads through the warehouse: by warehouse and article, with a box for each line."""
+    has_loaded: bool = False
+    """Whether it names the lots and serials that have left, once they have."""
 
 
 PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
@@ -41,6 +45,7 @@ PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
             "Delivery note",
             ("warehouse_id", "customer_reference", "requested_date", "carrier", "tracking_number", "notes"),
             ("Handed over by", "Received by"),
+            has_loaded=True,
         ),
         Print(
             "pick-list",
@@ -79,6 +84,9 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     record = await at.need(one, path={"id": request.match_info["id"]})
     referred = await find_references(at, resource.fields.values(), [record])
     lines = goods_lines(record, LINES_OF[resource.name], referred)
+    if chosen.has_loaded and record["status"] in SHIPPED and at.may(list_loaded_goods):
+        found = await at.need(list_loaded_goods, path={"id": str(record["id"])}, is_counted=True)
+        lines = with_loaded(lines, record, found["data"])
     size = request.query.get("size", "a4")
     return page_of(
         at,
