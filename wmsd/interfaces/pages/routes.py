@@ -92,6 +92,8 @@ ADMIN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
 )
 COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", f"{A_RECORD}/labels", labels.show),
+    ("GET", f"{A_COMPANY}/{{resource:[a-z-]+}}/labels", labels.show_several),
+    ("POST", f"{A_COMPANY}/{{resource:[a-z-]+}}/labels", labels.choose),
     ("GET", f"{A_RECORD}/prints/{{print:[a-z-]+}}", prints.show),
     ("GET", PAPERS, papers.show),
     ("POST", PAPERS, papers.change),

@@ -183,3 +183,61 @@ async def test_what_people_type_stays_text(shop: Shop, office: Visitor) -> None:
     seen = await asked(office, ARTICLE, "article")
     assert SCRIPT not in seen.text
     assert SCRIPT in labels(seen)[0]
+
+
+STOCK = "/companies/1/stock/1/labels"
+
+
+async def test_a_stock_record_has_labels_of_its_article_its_lots_and_its_serials(
+    shop: Shop, office: Visitor
+) -> None:
+    await shop.world.import_csv(
+        "articles", "code,name,track_lot,track_serial\nLOT,Lots,true,\nSER,Serials,,true\n"
+    )
+    counted = "LOT,MAIN,L-1,,4\nLOT,MAIN,L-2,,1\nLOT,EAST,L-3,,1\nSER,MAIN,,S-1,1\n"
+    await shop.world.import_csv(
+        "stock-count", f"article_code,warehouse_code,lot_number,serial,quantity\n{counted}"
+    )
+    assert scanned(await asked(office, STOCK, "article", "2")) == [("A", "Code 128")] * 2
+    of_lot, of_serial = (f"/companies/1/stock/{number}/labels" for number in (4, 6))
+    assert labels(await asked(office, of_lot, "lots")) == [
+        "LOT Lots pcs · Lot: L-1 L-1",
+        "LOT Lots pcs · Lot: L-2 L-2",
+    ]
+    assert labels(await asked(office, of_serial, "serials")) == ["SER Serials pcs · Serial: S-1 S-1"]
+    assert told(await asked(office, STOCK, "lots")) == "No lot is in stock there."
+    assert f'href="{STOCK}"' in (await office.get("/companies/1/stock/1")).text
+
+
+@pytest.mark.parametrize(("resource", "codes"), [("stock", ["A", "A"]), ("articles", ["A", "OLD"])])
+async def test_labels_of_what_is_ticked_are_printed_together(
+    office: Visitor, resource: str, codes: list[str]
+) -> None:
+    path = f"/companies/1/{resource}"
+    seen = await office.get(path)
+    assert f'formaction="{path}/labels"' in seen.text
+    ticked = {"form_token": seen.form_token, "record.3": "x", "record.1": "y"}
+    chosen = await office.post(f"{path}/labels", ticked)
+    assert (chosen.status, chosen.goes_to) == (303, f"{path}/labels?ids=3,1")
+    form = await office.get(chosen.goes_to)
+    assert "2 records" in form.text
+    assert '<input type="hidden" name="ids" value="3,1">' in form.text
+    printed = await office.get(f"{path}/labels?ids=3,1&kind=article&size=label-62x29&count=")
+    assert sorted(text for text, _ in scanned(printed)) == codes
+    assert f'href="{path}/labels?ids=3,1"' in printed.text
+
+
+async def test_nothing_ticked_or_too_much_leads_back_to_the_list(office: Visitor) -> None:
+    for ids in ("", "x", "999", ",".join(map(str, range(1, 52)))):
+        assert (await office.get(f"/companies/1/stock/labels?ids={ids}")).goes_to == "/companies/1/stock"
+
+
+async def test_only_articles_and_stock_are_ticked_for_labels(office: Visitor) -> None:
+    assert (await office.get("/companies/1/partners/labels?ids=1")).status == 404
+    assert (await office.get("/companies/1/sales-orders/labels?ids=1")).status == 404
+    assert (await office.get("/companies/1/stock/999/labels")).status == 404
+
+
+async def test_who_may_not_read_articles_prints_what_the_stock_record_says(shop: Shop) -> None:
+    member = await signed_in(shop.world, "ACME", abilities=["stock:read"])
+    assert labels(await asked(member, STOCK, "article")) == ["A Alpha A"]

@@ -13,11 +13,12 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.paper.goods_lines import LINES_OF, GoodsLine, goods_lines
 from wmsd.interfaces.pages.paper.prints import partner_of
+from wmsd.warehouse.articles.actions import find_articles
 from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
 from wmsd.warehouse.receptions.kind import RECEPTIONS
 from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
-from wmsd.warehouse.stock.actions import find_stock_of_articles
+from wmsd.warehouse.stock.actions import find_stock, find_stock_of_articles
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -65,6 +66,40 @@ async def _of_lots(at: Workplace, resource: Resource, record: Mapping[str, Any])
     found = (await at.need(find_stock_of_articles, query=query, is_counted=True))["data"]
     lots = dict.fromkeys(lot["lot_number"] for each in found for lot in each["lots"] if lot["quantity"])
     return [_part_label(record, record["unit"], lot, "") for lot in lots]
+
+
+async def _of_stock(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
+    article = await _article_of(at, record)
+    return [_article_label(article, article["unit"])]
+
+
+async def _of_lots_there(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
+    """One of each lot of the stock record."""
+    article, there = await _article_of(at, record), await _detailed(at, record)
+    lots = [lot["lot_number"] for lot in there["lots"] if lot["quantity"]]
+    return [_part_label(article, article["unit"], lot, "") for lot in lots]
+
+
+async def _of_serials_there(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
+    article, there = await _article_of(at, record), await _detailed(at, record)
+    return [_part_label(article, article["unit"], "", serial) for serial in there["serials"] or ()]
+
+
+async def _article_of(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The article of a stock record; what the record says of it, for who may not read articles."""
+    known = {"code": record["article_code"], "name": record["article_name"], "unit": ""}
+    if not at.may(find_articles):
+        return known
+    found = (await at.need(find_articles, query={"ids": str(record["article_id"])}, is_counted=True))["data"]
+    return found[0] if found else known
+
+
+async def _detailed(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The stock record with its lots and serials."""
+    query = {"ids": str(record["article_id"]), "detail": "lots"}
+    found = (await at.need(find_stock_of_articles, query=query, is_counted=True))["data"]
+    nothing: Mapping[str, Any] = {"lots": (), "serials": ()}
+    return next((each for each in found if each["id"] == record["id"]), nothing)
 
 
 async def _of_goods(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
@@ -129,9 +164,16 @@ LABELS: Final[Mapping[str, tuple[LabelKind, ...]]] = {
             "lots", "Lots in stock", _of_lots, "No lot of this article is in stock.", find_stock_of_articles
         ),
     ),
+    "stock": (
+        LabelKind("article", "Article", _of_stock),
+        LabelKind("lots", "Lots in stock", _of_lots_there, "No lot is in stock there."),
+        LabelKind("serials", "Serials in stock", _of_serials_there, "No serial is in stock there."),
+    ),
     SALES_ORDERS.name: (LabelKind("order", "Order", _of_document), PALLETS, GOODS),
     PURCHASE_ORDERS.name: (GOODS,),
     RECEPTIONS.name: (GOODS, PALLETS),
     RETURNS.name: (GOODS,),
 }
 """By the name of the resource."""
+FOUND_BY: Final = {"articles": find_articles, "stock": find_stock}
+"""The operations that find several records of a resource, whose labels are printed together."""

@@ -3,18 +3,27 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import or_not_found
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.acts import Resource
+from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text import words
+from wmsd.interfaces.pages.kit.text.language import translate_count
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.interfaces.pages.paper.label_kinds import LABELS, Label, LabelKind
+from wmsd.interfaces.pages.paper.label_kinds import FOUND_BY, LABELS, Label, LabelKind
 from wmsd.warehouse.papers.actions import get_papers
 
 MOST_LABELS: Final = 1000
 """On one page."""
+MOST_RECORDS: Final = 50
+"""That can be ticked in a list."""
+LONGEST_ID: Final = 15
+RECORD: Final = "record."
+"""What the field of a tick begins with, before the id of the record."""
 
 
 SIZES: Final[Mapping[str, int]] = {
@@ -35,16 +44,64 @@ def _kinds_of(at: Workplace, resource: Resource) -> dict[str, LabelKind]:
     return {each.name: each for each in kinds if each.reads is None or at.may(each.reads)}
 
 
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What labels are printed of: a record, or several of a list."""
+
+    resource: Resource
+    records: Sequence[Mapping[str, Any]]
+    name: str
+    """What people call it."""
+    address: str
+    """Of the record, or of the list."""
+    ids: str = ""
+    """Those of several, with commas."""
+
+
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """The form, or the labels that it asks for."""
+    """The form, or the labels that it asks for, of a record."""
     resource = at.resource(request.match_info["resource"])
-    one = or_not_found(resource.one, "page")
-    record = await at.need(one, path={"id": request.match_info["id"]})
-    kinds = or_not_found(_kinds_of(at, resource) or None, "page")
+    record_id = request.match_info["id"]
+    if (find := FOUND_BY.get(resource.name)) is not None:
+        found = (await at.need(find, query={"ids": record_id}))["data"]
+        record = or_not_found(next(iter(found), None), "page")
+    else:
+        record = await at.need(or_not_found(resource.one, "page"), path={"id": record_id})
+    name, address = resource.name_of(record), f"{at.address}/{resource.name}/{record_id}"
+    return await _show(at, request, Labelled(resource, [record], name, address))
+
+
+async def choose(at: Workplace, request: web.Request) -> web.Response:
+    """Leads from the ticks of a list to the form."""
+    resource = at.resource(request.match_info["resource"])
+    or_not_found(FOUND_BY.get(resource.name), "page")
+    sent = await browsers.form(at.person.browser)
+    ids = [name.removeprefix(RECORD) for name in sent if name.startswith(RECORD)]
+    return go_to(f"{at.address}/{resource.name}/labels?ids={','.join(each for each in ids if each.isdecimal())}")
+
+
+async def show_several(at: Workplace, request: web.Request) -> web.Response:
+    """The same of several records."""
+    resource = at.resource(request.match_info["resource"])
+    find, address = or_not_found(FOUND_BY.get(resource.name), "page"), f"{at.address}/{resource.name}"
+    given = request.query.get("ids", "").split(",")
+    ids = list(dict.fromkeys(each for each in given if each.isdecimal() and len(each) <= LONGEST_ID))
+    if not ids or len(ids) > MOST_RECORDS:
+        return go_to(address)
+    found = {str(each["id"]): each for each in (await at.need(find, query={"ids": ",".join(ids)}))["data"]}
+    records = [found[each] for each in ids if each in found]
+    if not records:
+        return go_to(address)
+    name = translate_count("%(num)s record", "%(num)s records", len(records)) % {"num": len(records)}
+    return await _show(at, request, Labelled(resource, records, name, address, ",".join(ids)))
+
+
+async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Response:
+    kinds = or_not_found(_kinds_of(at, of.resource) or None, "page")
     given = {name: request.query.get(name, "").strip() for name in ("kind", "size", "count")}
     if "size" not in request.query:
         papers = await at.need(get_papers, is_counted=True)
-        return _form(at, resource, record, kinds, given | {"size": papers["label_size"] or ""}, {})
+        return _form(at, of, kinds, given | {"size": papers["label_size"] or ""}, {})
     errors = {}
     kind, per_sheet, count = kinds.get(given["kind"]), SIZES.get(given["size"]), _count_of(given["count"])
     if kind is None:
@@ -54,24 +111,23 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     if given["count"] and count is None:
         errors["count"] = _("Type a whole number from 1 to %(most)s.") % {"most": words.figure(MOST_LABELS)}
     if kind is None or per_sheet is None or errors:
-        return _form(at, resource, record, kinds, given, errors)
-    labels = await kind.labels(at, resource, record)
+        return _form(at, of, kinds, given, errors)
+    labels = [label for record in of.records for label in await kind.labels(at, of.resource, record)]
     total = sum(count or each.copies for each in labels)
     if not total:
-        return _form(at, resource, record, kinds, given, {"kind": _(kind.empty)})
+        return _form(at, of, kinds, given, {"kind": _(kind.empty)})
     if total > MOST_LABELS:
         figures = {"total": words.figure(total), "most": words.figure(MOST_LABELS)}
         too_many = _("These would be %(total)s labels. At most %(most)s are printed at once: type how many.")
-        return _form(at, resource, record, kinds, given, {"count": too_many % figures})
+        return _form(at, of, kinds, given, {"count": too_many % figures})
     each_one = list(_repeated(labels, count, kind.is_numbered))
     return page_of(
         at,
         "labels",
-        resource.name,
+        of.resource.name,
         kind=kind,
-        record=record,
         size=given["size"],
-        back=request.path,
+        back=f"{request.path}?ids={of.ids}" if of.ids else request.path,
         sheets=[each_one[start : start + per_sheet] for start in range(0, total, per_sheet)],
         is_sheet=per_sheet > 1,
     )
@@ -93,8 +149,7 @@ def _repeated(labels: Sequence[Label], count: int | None, is_numbered: bool) -> 
 
 def _form(
     at: Workplace,
-    resource: Resource,
-    record: Mapping[str, Any],
+    of: Labelled,
     kinds: Mapping[str, LabelKind],
     given: Mapping[str, str],
     errors: Mapping[str, str],
@@ -102,10 +157,9 @@ def _form(
     return page_of(
         at,
         "label_form",
-        resource.name,
+        of.resource.name,
         status=422 if errors else 200,
-        resource=resource,
-        record=record,
+        of=of,
         kinds=kinds.values(),
         sizes=SIZES,
         given=given,

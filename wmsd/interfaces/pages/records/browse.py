@@ -18,7 +18,7 @@ from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import BY_NAME, RESOURCES
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
-from wmsd.interfaces.pages.paper.label_kinds import LABELS
+from wmsd.interfaces.pages.paper.label_kinds import FOUND_BY, LABELS
 from wmsd.interfaces.pages.records.document_page import HISTORY, of_document
 from wmsd.interfaces.pages.records.downloads import EXPORTS, FOR_IMPORT, FORMAT, PLACE
 from wmsd.interfaces.pages.records.parts import ARTICLES, of_article
@@ -87,6 +87,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         pages=_pages(request, body),
         csv=csv_of(at, resource, request.query),
         bulk_acts=at.bulk_acts(resource),
+        labels_at=f"{request.path}/labels" if resource.name in FOUND_BY else None,
         bulk_at=_address(f"{request.path}/bulk", request.query),
         sorted_by=lambda order: _address(request.path, {**request.query, "sort": order}),
     )

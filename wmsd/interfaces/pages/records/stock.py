@@ -53,6 +53,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         acts=at.acts(STOCK, explained) if is_now else [],
         done=STOCK.told(request.query.get("done", "")),
         is_now=is_now,
+        labels=f"{request.path}/labels",
         given=given if errors else moments.for_browser(explained["at"]),
         errors=errors.get("at", ()),
         minutes={name: moments.minutes(explained[name]) for name in ("created_at", "at", "now")},
