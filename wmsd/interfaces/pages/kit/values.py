@@ -5,6 +5,7 @@ passes through `escape`.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import cache, partial
 from html import escape as escape_text
 from typing import Any, Final, NamedTuple
@@ -27,6 +28,12 @@ from wmsd.warehouse.stock.part_actions import get_lot
 DASH: Final = "\N{EN DASH}"
 NOTHING: Final = f'<span class="zero">{DASH}</span>'
 ZERO: Final = '<span class="zero">0</span>'
+ARTICLE: Final = "article_id"
+QUANTITY_3PL: Final = "quantity_um3pl"
+QUANTITIES: Final = frozenset({"quantity", "received_quantity", QUANTITY_3PL})
+"""Fields of the lines of documents that have units."""
+SHORT: Final = 3
+"""Decimals of a number of boxes that are shown."""
 FIGURES: Final = ("number", "integer", "table")
 PARTS_NAMED: Final = {"lot_number": "lot_number", "serials": "serial", "serial_data": "serial"}
 """Fields of lines, and the field by which the page of each lot or serial in them is found."""
@@ -91,8 +98,8 @@ def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referre
 def lines(
     fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
 ) -> Markup:
-    """The rows of a table inside a record, which lead nowhere."""
-    return _body(fields, records, referred, at)
+    """The rows of a table inside a record, which lead nowhere. Quantities of an article have their units."""
+    return _body(fields, records, referred, at, has_units=True)
 
 
 LeadsTo = Callable[[Mapping[str, Any]], str]
@@ -116,6 +123,7 @@ def _body(
     key: str = "",
     leads_to: LeadsTo | None = None,
     tick: Callable[[Mapping[str, Any]], str] | None = None,
+    has_units: bool = False,
 ) -> Markup:
     columns = [
         Column(
@@ -123,7 +131,7 @@ def _body(
             f"<td{is_figure(each)}{_heading(each, place, key)}>",
             _show(each, referred, at),
             leads_to if each.name == key else None,
-            _document(referred) if each.kind == "document" else _part(each, at),
+            _of_record(each, referred, at, has_units),
         )
         for place, each in enumerate(fields)
     ]
@@ -269,6 +277,42 @@ def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | N
         )
 
     return show
+
+
+def _of_record(
+    field: Field, referred: Referred, at: Workplace, has_units: bool
+) -> Callable[[Mapping[str, Any]], str] | None:
+    """How a field is shown that tells of others of its record; None for one that is shown by its value alone."""
+    if field.kind == "document":
+        return _document(referred)
+    if has_units and field.name in QUANTITIES:
+        return partial(_in_units, field.name, referred)
+    return _part(field, at)
+
+
+def _in_units(name: str, referred: Referred, line: Mapping[str, Any]) -> str:
+    """A quantity of a line with its unit and, where the article is counted in boxes, how many of them that is."""
+    value, article = line.get(name), referred.get((ARTICLE, line.get(ARTICLE, 0)))
+    if value is None:
+        return NOTHING
+    if not article or not value:
+        return _number(value)
+    factor, box = Decimal(article["um3pl_factor"]), article["unit_3pl"]
+    of_box = {"box": box or name_of("unit_3pl"), "factor": _plain_figure(factor), "unit": article["unit"]}
+    if name == QUANTITY_3PL:
+        boxes = _("%(box)s of %(factor)s %(unit)s") % of_box if factor != 1 else box or article["unit"]
+        return f"{_number(value)} {escape(boxes)}"
+    shown = f"{_number(value)} {escape(article['unit'])}"
+    if box is None or factor == 1:
+        return shown
+    number = value / factor
+    is_short = number == round(number, SHORT)
+    count = f"{_plain_figure(number)} " if is_short else ""
+    return f'{shown}<br><span class="soft">{escape(count + _("%(box)s of %(factor)s") % of_box)}</span>'
+
+
+def _plain_figure(value: Decimal) -> str:
+    return words.figure(value.normalize() + 0)
 
 
 def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:
